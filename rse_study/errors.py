@@ -1,0 +1,38 @@
+"""Errors a user can act on. Everything else that escapes is a defect of ours."""
+
+
+class InputError(Exception):
+    """Bad input, found at the border: says what, where, which rule, and what to do about it. Exit code 2."""
+
+    def __init__(self, what: str, *, where: str = "", rule: str = "", remedy: str = "") -> None:
+        super().__init__(what, where, rule, remedy)
+        self.what, self.where, self.rule, self.remedy = what, where, rule, remedy
+
+    def __str__(self) -> str:
+        located = ": ".join(part for part in (self.where, self.what, self.rule) if part)
+        return f"{located}. {self.remedy}" if self.remedy else located
+
+
+class InputErrors(InputError):
+    """Several problems of one file, reported at once."""
+
+    def __init__(self, problems: list[InputError]) -> None:
+        super().__init__(f"{len(problems)} problem(s)")
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+    def __reduce__(self) -> tuple[type, tuple[list[InputError]]]:
+        return type(self), (self.problems,)
+
+
+class NonFiniteLoss(Exception):
+    """The loss became NaN or infinite: the run ends here, with its reason on record."""
+
+    def __init__(self, reason: str, step: int) -> None:
+        super().__init__(reason, step)
+        self.reason, self.step = reason, step
+
+    def __str__(self) -> str:
+        return f"step {self.step}: {self.reason}"

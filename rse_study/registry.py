@@ -1,0 +1,43 @@
+"""Names to classes, with a hint when a name is mistyped."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from typing import Generic, TypeVar
+
+from rse_study.errors import InputError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """What can be chosen by name in a configuration: one line per entry, in its folder's `__init__`."""
+
+    def __init__(self, noun: str, entries: dict[str, T] | None = None) -> None:
+        self.noun, self._entries = noun, dict(entries or {})
+
+    def add(self, name: str, entry: T) -> T:
+        """Enter `entry` under `name`; a name is taken once."""
+        assert name not in self._entries, f"{self.noun} {name} is registered twice"
+        self._entries[name] = entry
+        return entry
+
+    def get(self, name: str, *, where: str = "") -> T:
+        """The entry called `name`. Raises InputError with a did-you-mean."""
+        if name in self._entries:
+            return self._entries[name]
+        raise InputError(f"no such {self.noun} {name!r}", where=where, remedy=did_you_mean(name, self._entries))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def did_you_mean(word: str, options: Iterable[str]) -> str:
+    """"Did you mean 'x'?" where something is near, else the options themselves."""
+    names = [str(option) for option in options]
+    near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return f"Known: {', '.join(sorted(names))}" if names else ""

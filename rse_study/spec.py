@@ -1,0 +1,113 @@
+"""Base of every configured object: frozen, strict about its keys, and identified by its canonical JSON."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticUndefined
+
+
+class Spec(BaseModel):
+    """A frozen configuration that *is* the object it configures.
+
+    `semantics` is bumped when the numbers a class computes change: it is part of a cell's identity.
+    A field declared with `neutral=` is left out of the canonical JSON at that value, so that identities
+    made before the field existed stay valid.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+    semantics: ClassVar[int] = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_fractions(cls, given: Any) -> Any:
+        """Accept "1/128" wherever a number is expected: papers print their coefficients so."""
+        if not isinstance(given, dict):
+            return given
+        numeric = {name for name, field in cls.model_fields.items() if field.annotation is float}
+        return {key: _fraction(value) if key in numeric else value for key, value in given.items()}
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that decides this object's numbers: its fields (neutral ones left out) and semantics."""
+        fields = {
+            name: _identity_of(getattr(self, name))
+            for name, field in type(self).model_fields.items()
+            if not _is_neutral(field, getattr(self, name))
+        }
+        return {**fields, "semantics": self.semantics}
+
+    def canonical_json(self) -> str:
+        """Canonical JSON of `identity()`: sorted keys, no spaces, one text per meaning."""
+        return canonical_json(self.identity())
+
+    def fingerprint(self) -> str:
+        """sha256 (hex) of the canonical JSON."""
+        return fingerprint_of(self.identity())
+
+
+def field(
+    default: Any = PydanticUndefined,
+    *,
+    symbol: str | None = None,
+    neutral: Any = PydanticUndefined,
+    **bounds: Any,
+) -> Any:
+    """A pydantic field that may carry the paper's `symbol` (alpha, rho, ...) and a `neutral` value."""
+    extra: dict[str, Any] = {} if symbol is None else {"symbol": symbol}
+    if neutral is not PydanticUndefined:
+        extra["neutral"] = neutral
+    return Field(default, json_schema_extra=extra or None, **bounds)
+
+
+def symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """(dotted path, symbol) of every field below `spec` that declares a symbol."""
+    for name, info in type(spec).model_fields.items():
+        extra, value = info.json_schema_extra, getattr(spec, name)
+        if isinstance(extra, dict) and "symbol" in extra:
+            yield prefix + name, str(extra["symbol"])
+        if isinstance(value, Spec):
+            yield from symbols(value, f"{prefix}{name}.")
+
+
+def canonical_json(content: Any) -> str:
+    """JSON with sorted keys and no spaces; NaN and infinities are refused."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def fingerprint_of(content: Any) -> str:
+    """sha256 (hex) of the canonical JSON of any JSON-able content."""
+    return hashlib.sha256(canonical_json(content).encode()).hexdigest()
+
+
+def hash_file(path: Path) -> str:
+    """sha256 (hex) of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _identity_of(value: Any) -> Any:
+    if isinstance(value, Spec):
+        return value.identity()
+    if isinstance(value, list | tuple):
+        return [_identity_of(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _identity_of(item) for key, item in value.items()}
+    return str(value) if isinstance(value, Path) else value
+
+
+def _is_neutral(info: Any, value: Any) -> bool:
+    extra = info.json_schema_extra
+    return isinstance(extra, dict) and "neutral" in extra and value == extra["neutral"]
+
+
+def _fraction(value: Any) -> Any:
+    if not isinstance(value, str) or value.count("/") != 1:
+        return value
+    numerator, denominator = value.split("/")
+    try:
+        return float(numerator) / float(denominator)
+    except (ValueError, ZeroDivisionError):
+        return value

@@ -1,0 +1,37 @@
+"""YAML 1.2 in: `1e-5` is a number, `off`/`no`/`on` are strings, duplicate keys are refused."""
+
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from rse_study.errors import InputError
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file. Raises InputError (missing, not UTF-8, not YAML, not a mapping)."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, IsADirectoryError):
+        remedy = "Check the path, or see `rse-study studies`"
+        raise InputError("no such file", where=str(path), remedy=remedy) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"byte {error.start} is not UTF-8", where=str(path), remedy="Save it as UTF-8") from None
+    return parse_yaml(text, where=str(path))
+
+
+def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
+    """The mapping in a YAML text; `where` names its source in errors."""
+    try:
+        content = YAML(typ="safe", pure=True).load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = f"{where}:{mark.line + 1}" if mark else where
+        problem = (error.problem or "not valid YAML").split("\n")[0]
+        raise InputError(problem, where=line, rule="the file must be valid YAML 1.2") from None
+    except YAMLError as error:
+        raise InputError(str(error).split("\n")[0], where=where, rule="the file must be valid YAML 1.2") from None
+    if not isinstance(content, dict):
+        raise InputError("the file holds no mapping", where=where, rule="it must be `key: value` lines")
+    return content
