@@ -1,0 +1,47 @@
+# Two commands matter: `make study` and `make test`. Both set up what they need first, once.
+PYTHON ?= python3
+VENV ?= .venv
+STUDY ?= search_spaces/quickstart.yaml
+WORKERS ?= 2
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: study test setup lint format types floors check clean
+
+study: $(VENV)/.runtime ## run the quickstart through Tune, Optuna and Train, and say where its report is
+	$(BIN)/rse-study run $(STUDY)
+
+test: setup ## the whole test suite
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+setup: $(VENV)/.development
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: setup
+	$(BIN)/mypy
+
+floors: setup ## who may import whom
+	$(BIN)/lint-imports
+
+check: lint types floors test
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+# torch goes first and alone: whatever build of the pinned version pip is configured to prefer (CPU, CUDA) is then kept.
+$(VENV)/.runtime: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --constraint constraints.txt torch
+	$(PIP) install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.development: $(VENV)/.runtime
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev,minilm]'
+	touch $@
