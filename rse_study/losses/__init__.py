@@ -1,0 +1,1 @@
+"""Losses: pure functions of tensors, no model inside."""

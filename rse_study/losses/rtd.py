@@ -1,0 +1,16 @@
+"""Replaced-token detection, token by token."""
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def replaced_token_detection(
+    logits: Float[Tensor, "b l"], replaced: Bool[Tensor, "b l"]
+) -> Float[Tensor, "b l"]:
+    """-log D where x''_j = x_j, -log(1 - D) where it was replaced, D = sigmoid(logit) (RobustSentEmbed eq 8).
+
+    One loss a token: the caller chooses which tokens count and how they are averaged.
+    """
+    original = (~replaced).to(logits.dtype)
+    return F.binary_cross_entropy_with_logits(logits, original, reduction="none")

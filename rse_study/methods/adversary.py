@@ -1,0 +1,135 @@
+"""The inner loop of RobustSentEmbed: find delta, eta and masks that raise the contrastive loss (Algorithm 1)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from rse_study.data.batches import Batch
+from rse_study.losses.info_nce import info_nce
+from rse_study.methods.method import Mean, Networks, Run
+from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
+from rse_study.perturbations.blend import Blend, Branches
+from rse_study.perturbations.passes import passes_for
+from rse_study.perturbations.token_level import TokenLevel, Tokens, starved
+from rse_study.perturbations.weakening_masks import WeakeningMasks
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the ascent found: constants from here on."""
+
+    delta: Float[Tensor, "b l d"]
+    eta: Float[Tensor, "b l d"] | None
+    weights: tuple[Float[Tensor, "b l d"], ...]
+    metrics: dict[str, Mean]
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """The players of RobustSentEmbed against one objective."""
+
+    blend: Blend
+    token_level: TokenLevel
+    masks: WeakeningMasks
+    temperature: float
+    dropout: str  # eval, fixed or fresh
+    delta_sees_eta: bool
+
+    def find(
+        self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: Run
+    ) -> Found:
+        """delta_final (eq 7), eta and weights for this batch; V is written back in place."""
+        players, states = self._team(table, anchor, run)
+        with frozen(networks, training=self.dropout != "eval"):
+            objective = Objective.at(networks, anchor, batch, run, self.temperature, self.dropout)
+            passes = passes_for(self.blend, delta_sees_eta=self.delta_sees_eta)
+            ascent = ascend(objective, players, states, passes)
+        blended, company = ascent.states[0], ascent.states[1:]
+        eta = next((state for state in company if isinstance(state, Tokens)), None)
+        if eta is not None and table is not None:
+            self.token_level.remember(table, anchor, eta, run.collectives)
+        weights = players[-1].apply(ascent.states[-1]).weights() if self.masks.phi > 0 else ()
+        metrics = self._metrics(blended, eta, ascent, anchor)
+        return Found(self.blend.mix(blended), None if eta is None else eta.eta, weights, metrics)
+
+    def _team(self, table: Tensor | None, anchor: Anchor, run: Run) -> tuple[list[Player], list[Any]]:
+        players: list[Player] = [self.blend]
+        states: list[Any] = [self.blend.init(anchor, run.streams)]
+        if table is not None:
+            players.append(self.token_level)
+            states.append(self.token_level.init_from(table, anchor))
+        if self.masks.phi > 0:
+            players.append(self.masks)
+            states.append(self.masks.init(anchor, run.streams))
+        return players, states
+
+    def _metrics(
+        self, blended: Branches, eta: Tokens | None, ascent: Ascent, anchor: Anchor
+    ) -> dict[str, Mean]:
+        found = {
+            "delta/norm": self.blend.mix(blended).flatten(1).norm(dim=1).mean(),
+            "delta/moved": _moved(blended.pgd.delta, blended.pgd.start, anchor.perturbable),
+            "delta/moved_fgsm": _moved(blended.fgsm.delta, blended.fgsm.start, anchor.perturbable),
+            "delta/on_bound_pgd": blended.pgd.ball.on_bound(blended.pgd.delta, anchor.perturbable),
+            "delta/on_bound_fgsm": blended.fgsm.ball.on_bound(blended.fgsm.delta, anchor.perturbable),
+            # Losses of the first and the last inner pass: no pass is spent on looking after the last update.
+            "inner/first": ascent.losses[0] / len(anchor.rows),
+            "inner/last": ascent.losses[-1] / len(anchor.rows),
+        }
+        if eta is not None:
+            found["eta/starved"] = starved(eta, self.token_level.ball.norm)
+            found["eta/on_bound"] = eta.ball.on_bound(eta.eta, anchor.perturbable)
+        return {name: Mean.of(value, len(anchor.rows)) for name, value in found.items()}
+
+
+@dataclass
+class Objective:
+    """L_con(f(X + change), {z_pos}) summed over rows: row i's loss depends on row i's change only."""
+
+    networks: Networks
+    anchor: Anchor
+    run: Run
+    temperature: float
+    dropout: str
+    z_pos: Float[Tensor, "b d"]
+    moments: Any
+    others: Float[Tensor, "g d"]
+    own: Bool[Tensor, "b g"]
+    num_passes: int = 0
+
+    @classmethod
+    def at(
+        cls, networks: Networks, anchor: Anchor, batch: Batch, run: Run, temperature: float, dropout: str
+    ) -> "Objective":
+        """z_pos = f(X), once and without gradient; its head moments serve every perturbed pass."""
+        seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
+        with torch.no_grad(), seen, run.autocast():
+            pooled = networks.encoder(anchor.embeddings, anchor.mask, anchor.ids)
+            z_pos, moments = networks.head(pooled)
+        z_pos = z_pos.to(anchor.embeddings.dtype)
+        rows = run.collectives.gather(batch.rows)
+        own = batch.rows[:, None] == rows[None, :]
+        others = run.collectives.gather(z_pos)
+        return cls(networks, anchor, run, temperature, dropout, z_pos, moments, others, own)
+
+    def __call__(self, change: Change) -> Float[Tensor, ""]:
+        self.num_passes += 1
+        name = f"inner/{self.num_passes}" if self.dropout == "fresh" else "inner"
+        points = self.anchor.embeddings + change.addition
+        with self.run.dropout(self.anchor.step, name, points.device), self.run.autocast():
+            pooled = self.networks.encoder(points, self.anchor.mask, self.anchor.ids, change.weights())
+            z, _ = self.networks.head(pooled, self.moments)
+        z = z.to(points.dtype)
+        return info_nce(z, self.z_pos[None], self.others, self.own, self.temperature).sum()
+
+
+def _moved(
+    delta: Float[Tensor, "b l d"], start: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]
+) -> Float[Tensor, ""]:
+    """||delta - delta0||_2 / ||delta0||_2, mean over sentences that can be perturbed."""
+    rows = perturbable.any(1)
+    far, length = (delta - start).flatten(1).norm(dim=1)[rows], start.flatten(1).norm(dim=1)[rows]
+    return (far / length).mean()

@@ -1,0 +1,76 @@
+"""What every system of the papers offers the training loop."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from rse_study.collectives import Collectives
+from rse_study.data.batches import Batch
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.rtd import Generator
+from rse_study.streams import Streams
+
+
+class Networks(nn.Module):
+    """Everything that is trained: the encoder and what a method needs beside it."""
+
+    def __init__(self, encoder: SentenceEncoder, **companions: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        for name, companion in companions.items():
+            self.add_module(name, companion)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What stays the same over all steps of a run on this worker."""
+
+    streams: Streams
+    collectives: Collectives
+    autocast: Callable[[], AbstractContextManager[object]]
+    generator: Generator | None = None
+
+    def dropout(self, step: int, pass_name: str, device: torch.device) -> AbstractContextManager[None]:
+        """The dropout stream of one pass on this worker."""
+        return self.streams.dropout(step, pass_name, self.collectives.rank, device)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean on its way: its numerator and denominator on this worker."""
+
+    total: Tensor
+    count: Tensor | float
+
+    @staticmethod
+    def of(value: Tensor, weight: float = 1.0) -> "Mean":
+        """A value that already is a mean over `weight` things (sentences, tokens)."""
+        return Mean(value.detach() * weight, weight)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """This worker's share of the global loss (shares add up), and what can be reported."""
+
+    loss: Float[Tensor, ""]
+    metrics: dict[str, Mean] = field(default_factory=dict)
+
+
+class Method(Protocol):
+    """A training method. Configured object and method are one; run-level state is a dict of tensors."""
+
+    @property
+    def needs_generator(self) -> bool: ...
+    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks: ...
+    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]: ...
+    def renew(
+        self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
+    ) -> dict[str, Tensor]: ...
+    def step(
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
+    ) -> Outcome: ...

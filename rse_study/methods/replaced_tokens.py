@@ -1,0 +1,78 @@
+"""The replaced-token-detection term of RobustSentEmbed: G fills masked tokens, D finds them under eta."""
+
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from rse_study.data.batches import Batch
+from rse_study.data.masking import rtd_mask
+from rse_study.losses.rtd import replaced_token_detection
+from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.spec import Spec, field
+
+
+class ReplacedTokenDetection(Spec):
+    """Eq 8: D reads X'' + eta with h = f(x) in place of position 0 and says which tokens are original."""
+
+    semantics: ClassVar[int] = 1
+    generator: str = "base"  # the base encoder's own masked LM; or an asset's name, a folder, a hub name
+    share: float = field(0.2, gt=0, le=1)  # of a sentence's non-special tokens
+    positions: Literal["masked", "everywhere"] = "masked"  # which of G's predictions are taken over
+    choice: Literal["argmax", "sample"] = "argmax"
+    # Eq. 8 sums over tokens and sentences; lambda2 is calibrated to a mean. Decision 0003.
+    reduction: Literal["mean", "mean_padding", "sum"] = "mean"
+    h: Literal["after_head", "before_head"] = "after_head"
+
+    def edited(self, batch: Batch, run: Run, step: int) -> Int[Tensor, "b l"]:
+        """x'' = G(mask(x)): the original may come back."""
+        assert run.generator is not None
+        masked = rtd_mask(batch, run.streams, step, self.share)
+        uniform = self._uniform(batch, run, step) if self.choice == "sample" else None
+        predicted = batch.perturbable if self.positions == "everywhere" else masked
+        with run.autocast():
+            return run.generator.fill(batch.ids, batch.mask, masked=masked, taken=predicted, uniform=uniform)
+
+    def term(
+        self,
+        networks: Networks,
+        batch: Batch,
+        eta: Float[Tensor, "b l d"] | None,
+        h: Float[Tensor, "b d"],
+        run: Run,
+        step: int,
+    ) -> Outcome:
+        """This worker's share of L_RTD. Gradient flows into D, through h, and through X'' into the encoder."""
+        ids = self.edited(batch, run, step)
+        embeddings = networks.encoder.word_embeddings(ids)
+        if eta is not None:
+            embeddings = embeddings + eta.detach()
+        with run.dropout(step, "D", ids.device), run.autocast():
+            logits = networks.discriminator(embeddings, batch.mask, h).to(embeddings.dtype)
+        replaced = ids != batch.ids
+        losses = replaced_token_detection(logits, replaced)
+        found = ((logits > 0) == ~replaced)[self._counted(batch.mask)].to(losses.dtype)
+        accuracy = Mean(found.sum(), len(found))
+        return Outcome(self._reduced(losses, batch.mask, run), {"rtd/accuracy": accuracy})
+
+    def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
+        """Real tokens but position 0, which holds h; `mean_padding` counts padding too."""
+        counted = torch.ones_like(mask) if self.reduction == "mean_padding" else mask.clone()
+        counted[:, 0] = False
+        return counted
+
+    def _reduced(self, losses: Float[Tensor, "b l"], mask: Bool[Tensor, "b l"], run: Run) -> Float[Tensor, ""]:
+        """A global sum over a global count, of which this worker's share is returned."""
+        counted = self._counted(mask)
+        total = losses[counted].sum()
+        if self.reduction == "sum":
+            return total
+        return total / run.collectives.sum(counted.sum().to(losses.dtype)).clamp(min=1)
+
+    def _uniform(self, batch: Batch, run: Run, step: int) -> Float[Tensor, "b l"]:
+        """One uniform number a token, keyed by row, to sample G's predictions with."""
+        uniform = torch.zeros(batch.ids.shape)
+        for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.sum(1).tolist(), strict=True)):
+            uniform[i, :real] = torch.rand(real, generator=run.streams.generator("rtd", step, row, 1))
+        return uniform.to(batch.ids.device)

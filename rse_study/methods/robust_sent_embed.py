@@ -1,0 +1,175 @@
+"""RobustSentEmbed (Asl et al. 2024), and SimCSE, RobustEmbed and USCAL as settings of it."""
+
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Bool, Float
+from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
+from torch import Tensor
+
+from rse_study.collectives import Collectives
+from rse_study.data.batches import Batch
+from rse_study.losses.info_nce import info_nce
+from rse_study.methods.adversary import Adversary, Found
+from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.methods.replaced_tokens import ReplacedTokenDetection
+from rse_study.methods.views import Views, encode_views
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.heads import make_head
+from rse_study.models.rtd import Discriminator
+from rse_study.perturbations.ascent import Anchor
+from rse_study.perturbations.blend import Blend
+from rse_study.perturbations.token_level import TokenLevel
+from rse_study.perturbations.weakening_masks import WeakeningMasks
+from rse_study.spec import Spec, field
+from rse_study.streams import Streams
+
+
+class RobustSentEmbed(Spec):
+    """L = L_con(z, {z_pos, z_adv}) + lambda1 * L_con(z_adv, {z_pos}) + lambda2 * L_RTD (eq 10).
+
+    z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi = 0 that is
+    SimCSE. Costs N + 2 encoder calls.
+    """
+
+    semantics: ClassVar[int] = 1
+    name: Literal["robust_sent_embed"] = "robust_sent_embed"
+    blend: Blend = Field(default_factory=Blend)
+    token_level: TokenLevel = Field(default_factory=TokenLevel)
+    masks: WeakeningMasks = Field(default_factory=WeakeningMasks)
+    rtd: ReplacedTokenDetection = Field(default_factory=ReplacedTokenDetection)
+    lambda1: NonNegativeFloat = field(1 / 128, symbol="lambda1")
+    lambda2: NonNegativeFloat = field(0.005, symbol="lambda2")
+    temperature: PositiveFloat = field(0.05, symbol="tau")
+    head: Literal["linear_tanh", "batch_norm", "none"] = "linear_tanh"
+    perturbed_tokens: Literal["content", "all"] = "content"  # all: special tokens too; never padding
+    delta_gradient: Literal["with_eta", "without_eta"] = "with_eta"  # where delta's gradient is taken
+    inner_dropout: Literal["eval", "fixed", "fresh"] = "eval"
+    outer_dropout: Literal["independent", "shared_first"] = "independent"
+    z_adv_eta: Literal["without", "with"] = "without"
+    z_adv_negatives: Literal["excluded", "included"] = "excluded"
+    second_positive: Literal["inside", "outside", "none"] = "inside"
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "RobustSentEmbed":
+        balls = (self.blend.pgd.ball, self.blend.fgsm.ball, self.token_level.ball)
+        if len({ball.norm for ball in balls}) > 1:
+            raise ValueError("norms of pgd.ball, fgsm.ball and token_level.ball must agree: P is one norm (eqs 2-6)")
+        if not self.has_adversary and self.lambda1 > 0:
+            raise ValueError("lambda1 > 0 needs an adversarial view: num_steps > 0, or set lambda1: 0")
+        if not self.has_adversary and self.masks.phi > 0:
+            raise ValueError("masks.phi > 0 needs an adversarial view: num_steps > 0, or set phi: 0")
+        if self.z_adv_eta == "with" and self.token_level.presence == "none":
+            raise ValueError("z_adv_eta: with needs token_level.presence: present")
+        return self
+
+    @property
+    def has_adversary(self) -> bool:
+        """Whether there is an adversarial view at all."""
+        return self.blend.num_steps > 0
+
+    @property
+    def has_eta(self) -> bool:
+        """Whether there is a token-level perturbation: V, eta."""
+        return self.has_adversary and self.token_level.presence == "present"
+
+    @property
+    def needs_generator(self) -> bool:
+        """lambda2 = 0 runs no replaced-token detection."""
+        return self.lambda2 > 0
+
+    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
+        """Encoder, training-only head and, for RTD, a discriminator from the same checkpoint (stream `init`)."""
+        head = make_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
+        if not self.needs_generator:
+            return Networks(encoder, head=head)
+        discriminator = Discriminator(encoder, streams.generator("init", 1))
+        return Networks(encoder, head=head, discriminator=discriminator)
+
+    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
+        """V, [vocabulary d]: float32 (float64 in a float64 run), outside autograd and optimiser."""
+        if not self.has_eta:
+            return {}
+        weight = networks.encoder.word_embedding_weight
+        table = self.token_level.table(*weight.shape, streams, epoch)
+        return {"V": table.to(weight.device, torch.promote_types(torch.float32, weight.dtype))}
+
+    def renew(
+        self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
+    ) -> dict[str, Tensor]:
+        """The state at the start of a later epoch: V goes on, or is drawn anew."""
+        return self.state(networks, streams, epoch) if self.token_level.redraw == "epoch" else state
+
+    def step(
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
+    ) -> Outcome:
+        """This worker's share of eq 10 for one global batch; V in `state` is updated in place."""
+        embeddings = networks.encoder.word_embeddings(batch.ids)
+        found = self._attack(networks, state, batch, run, step, embeddings.detach())
+        views = encode_views(self, networks, embeddings, found, batch, run, step)
+        loss, metrics = self._contrastive(views, batch, run)
+        if self.needs_generator:
+            h = views.z if self.rtd.h == "after_head" else views.pooled
+            eta = None if found is None else found.eta
+            detected = self.rtd.term(networks, batch, eta, h, run, step)
+            loss = loss + self.lambda2 * detected.loss
+            metrics |= {"loss/rtd": Mean(detected.loss.detach(), 1 / run.collectives.size), **detected.metrics}
+        metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
+        return Outcome(loss, metrics | ({} if found is None else found.metrics))
+
+    def _attack(
+        self,
+        networks: Networks,
+        state: dict[str, Tensor],
+        batch: Batch,
+        run: Run,
+        step: int,
+        embeddings: Float[Tensor, "b l d"],
+    ) -> Found | None:
+        if not self.has_adversary:
+            return None
+        perturbable = batch.perturbable if self.perturbed_tokens == "content" else batch.mask
+        anchor = Anchor(embeddings, batch.ids, batch.mask, perturbable, batch.rows, step)
+        adversary = Adversary(
+            self.blend,
+            self.token_level,
+            self.masks,
+            self.temperature,
+            self.inner_dropout,
+            delta_sees_eta=self.delta_gradient == "with_eta" or not self.has_eta,
+        )
+        return adversary.find(networks, state.get("V"), anchor, batch, run)
+
+    def _contrastive(self, views: Views, batch: Batch, run: Run) -> tuple[Tensor, dict[str, Mean]]:
+        """The first two terms of eq 10, summed over this worker's anchors, over the global batch size."""
+        own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
+        others = run.collectives.gather(views.z_pos)
+        if views.z_adv is None:
+            losses = info_nce(views.z, views.z_pos[None], others, own, self.temperature)
+            return losses.sum() / batch.num_rows, {"loss/contrastive": _mean(losses)}
+        if self.z_adv_negatives == "included":
+            others, own = torch.cat([others, run.collectives.gather(views.z_adv)]), torch.cat([own, own], dim=1)
+        losses = self._first_term(views, others, own)
+        metrics = {"loss/contrastive": _mean(losses)}
+        if self.lambda1 > 0:
+            pulled = info_nce(views.z_adv, views.z_pos[None], others, own, self.temperature)
+            metrics["loss/adversarial"] = _mean(pulled)
+            losses = losses + self.lambda1 * pulled
+        return losses.sum() / batch.num_rows, metrics
+
+    def _first_term(
+        self, views: Views, others: Float[Tensor, "g d"], own: Bool[Tensor, "b g"]
+    ) -> Float[Tensor, " b"]:
+        """L_con(z, {z_pos, z_adv}): the second positive inside the log, as a loss of its own, or left out."""
+        assert views.z_adv is not None
+        positives = torch.stack([views.z_pos, views.z_adv])
+        if self.second_positive == "inside":
+            return info_nce(views.z, positives, others, own, self.temperature)
+        first = info_nce(views.z, positives[:1], others, own, self.temperature)
+        if self.second_positive == "none":
+            return first
+        return first + info_nce(views.z, positives[1:], others, own, self.temperature)
+
+
+def _mean(losses: Float[Tensor, " b"]) -> Mean:
+    return Mean(losses.detach().sum(), len(losses))

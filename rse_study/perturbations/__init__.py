@@ -1,0 +1,1 @@
+"""Perturbations of training time, in embedding space."""

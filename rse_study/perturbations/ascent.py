@@ -1,0 +1,151 @@
+"""The only ascent loop: players move so that a loss rises, all from the same forward and gradient pass."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """What is perturbed: the word embeddings of one batch, and which of its tokens may move."""
+
+    embeddings: Float[Tensor, "b l d"]
+    ids: Int[Tensor, "b l"]
+    mask: Bool[Tensor, "b l"]
+    perturbable: Bool[Tensor, "b l"]
+    rows: Int[Tensor, " b"]  # index of each sentence in the global batch
+    step: int
+
+
+@dataclass(frozen=True)
+class SiteMask:
+    """Binary token and feature masks of one site (L2P-CSR eq 1), as float leaves."""
+
+    tokens: Float[Tensor, "b l"]
+    features: Float[Tensor, "b d"]
+
+    def weights(self) -> Float[Tensor, "b l d"]:
+        """(mask_i + mask_j) / 2 (L2P-CSR eq 2)."""
+        return (self.tokens[:, :, None] + self.features[:, None, :]) / 2
+
+
+@dataclass(frozen=True)
+class Change:
+    """What players do to a forward pass: an addition to the word embeddings, masks on the first sites' outputs.
+
+    The same type carries the gradient with respect to each of them.
+    """
+
+    addition: Float[Tensor, "b l d"] | None = None
+    masks: tuple[SiteMask, ...] = ()
+
+    def __add__(self, other: "Change") -> "Change":
+        parts = [part for part in (self.addition, other.addition) if part is not None]
+        return Change(sum(parts[1:], parts[0]) if parts else None, self.masks or other.masks)
+
+    def weights(self) -> tuple[Tensor, ...]:
+        """One weight tensor [b l d] per site, the embedding block first."""
+        return tuple(site.weights() for site in self.masks)
+
+
+class Player(Protocol):
+    """A perturbation in the ascent. It sees gradients, never a model; its state goes in and comes out.
+
+    How it starts is its own affair (delta0 is drawn, eta comes from V). `num_steps` is what it asks the loop
+    for; a player that moves as long as the others do asks for none.
+    """
+
+    @property
+    def num_steps(self) -> int: ...
+    def apply(self, state: Any) -> Change: ...
+    def update(self, state: Any, gradient: Change, t: int) -> Any: ...
+
+
+class Passes(Protocol):
+    """Where gradients are taken at each step, and which of them a player receives."""
+
+    def points(self, players: Sequence[Player], states: Sequence[Any]) -> list[Change]: ...
+    def share(self, gradients: list[Change], player: int) -> Change: ...
+
+
+class Together:
+    """One point, the sum of all players' changes: one gradient serves everybody (METHODS 6)."""
+
+    def points(self, players: Sequence[Player], states: Sequence[Any]) -> list[Change]:
+        """The one point."""
+        changes = [player.apply(state) for player, state in zip(players, states, strict=True)]
+        return [sum(changes[1:], changes[0])]
+
+    def share(self, gradients: list[Change], player: int) -> Change:
+        """The one gradient."""
+        return gradients[0]
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """Final states and the loss seen at each step's (first) pass."""
+
+    states: list[Any]
+    losses: list[Float[Tensor, ""]] = field(default_factory=list)
+
+
+def ascend(
+    objective: Callable[[Change], Float[Tensor, ""]],
+    players: Sequence[Player],
+    states: Sequence[Any],
+    passes: Passes | None = None,
+) -> Ascent:
+    """Run as many steps as the player with the most asks for; inputs' gradients only.
+
+    With `Together` (the default) this costs max(num_steps) forward and backward passes in all, whatever the
+    number of players. Finished players are told so by `t` and stay where they are.
+    """
+    passes, states, losses = passes or Together(), list(states), []
+    for t in range(1, max((player.num_steps for player in players), default=0) + 1):
+        taken = [_gradient(objective, point) for point in passes.points(players, states)]
+        losses.append(taken[0][0])
+        gradients = [gradient for _, gradient in taken]
+        states = [p.update(states[i], passes.share(gradients, i), t) for i, p in enumerate(players)]
+    return Ascent(states, losses)
+
+
+@contextmanager
+def frozen(network: nn.Module, *, training: bool = False) -> Iterator[None]:
+    """Parameters as constants and dropout off (or on) inside; everything as it was outside.
+
+    No weight gradient can be computed in here, and none of the activations it would need are kept.
+    """
+    trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    modes = {module: module.training for module in network.modules()}
+    try:
+        network.train(training)
+        for parameter in trained:
+            parameter.requires_grad_(False)
+        yield
+    finally:
+        for parameter in trained:
+            parameter.requires_grad_(True)
+        for module, mode in modes.items():
+            module.training = mode
+
+
+def _gradient(objective: Callable[[Change], Tensor], point: Change) -> tuple[Tensor, Change]:
+    with torch.enable_grad():
+        addition = None if point.addition is None else point.addition.detach().requires_grad_()
+        masks = tuple(
+            SiteMask(site.tokens.detach().requires_grad_(), site.features.detach().requires_grad_())
+            for site in point.masks
+        )
+        loss = objective(Change(addition, masks))
+        leaves = [] if addition is None else [addition]
+        leaves += [leaf for site in masks for leaf in (site.tokens, site.features)]
+        found = list(torch.autograd.grad(loss, leaves))
+    gradient = None if addition is None else found.pop(0)
+    pairs = zip(found[::2], found[1::2], strict=True)
+    return loss.detach(), Change(gradient, tuple(SiteMask(tokens, features) for tokens, features in pairs))

@@ -1,0 +1,68 @@
+"""The norm ball a perturbation lives in: which norm, how large, over which coordinates."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from jaxtyping import Bool, Float
+from pydantic import PositiveFloat
+from torch import Tensor
+
+from rse_study.perturbations import geometry
+from rse_study.perturbations.geometry import Norm
+from rse_study.spec import Spec, field
+
+
+class Ball(Spec):
+    """||.||_P <= radius, per sentence over [l d] or per token over [d] (RobustSentEmbed eqs 4-6)."""
+
+    norm: Norm = field("linf", symbol="P")
+    radius: PositiveFloat = field(3e-2, symbol="epsilon")  # embedding units, a length in `given_for`
+    given_for: Norm = "linf"  # the norm in which radius and step sizes are stated
+    scope: Literal["sentence", "token"] = "sentence"
+    strength: Literal["matched", "literal"] = "matched"  # lengths under another norm than `given_for`
+    projection: Literal["exact", "rescale"] = "exact"
+
+    def around(self, perturbable: Bool[Tensor, "b l"], like: Float[Tensor, "b l d"]) -> "BoundBall":
+        """This ball for the rows of one batch: lengths depend on a row's perturbable coordinates, not on padding."""
+        width = like.shape[-1]
+        per_row = perturbable.sum(1).to(like.dtype) * width
+        num_coordinates = per_row if self.scope == "sentence" else per_row.new_full(per_row.shape, width)
+        return BoundBall(self, num_coordinates[:, None, None])
+
+
+@dataclass(frozen=True)
+class BoundBall:
+    """A ball with every row's own number of perturbable coordinates, [b 1 1]."""
+
+    ball: Ball
+    num_coordinates: Float[Tensor, "b 1 1"]
+
+    def length(self, given: float) -> Float[Tensor, "b 1 1"]:
+        """`given`, stated for `ball.given_for`, as a length of this ball's norm for each row."""
+        given_for = self.ball.given_for if self.ball.strength == "matched" else self.ball.norm
+        return geometry.matched(given, given_for, self.ball.norm, self.num_coordinates)
+
+    def project(self, x: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
+        """x moved into the ball (eqs 4-6)."""
+        move = geometry.project if self.ball.projection == "exact" else geometry.rescale
+        return self._grouped(x, lambda groups, r: move(groups, self.ball.norm, r))
+
+    def unit(self, g: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
+        """g / ||g||_P over the ball's scope."""
+        return self._grouped(g, lambda groups, _: geometry.unit(groups, self.ball.norm))
+
+    def on_bound(self, x: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]) -> Float[Tensor, ""]:
+        """Share of perturbable coordinates (linf) or of groups (l1, l2) that sit on the bound."""
+        radius = self.length(self.ball.radius) * (1 - 1e-5)
+        if self.ball.norm == "linf":
+            return (x.abs() >= radius)[perturbable].to(x.dtype).mean()
+        if self.ball.scope == "token":
+            return (geometry.norm_of(x, self.ball.norm) >= radius)[perturbable].to(x.dtype).mean()
+        at_bound = geometry.norm_of(x.flatten(1), self.ball.norm) >= radius[:, 0]
+        return at_bound[perturbable.any(1)].to(x.dtype).mean()
+
+    def _grouped(self, x: Tensor, move) -> Tensor:  # type: ignore[no-untyped-def]
+        radius = self.length(self.ball.radius)
+        if self.ball.scope == "token":
+            return move(x, radius)
+        return move(x.flatten(1), radius[:, 0]).view_as(x)

@@ -1,0 +1,78 @@
+"""The sentence-level perturbation of RobustSentEmbed: PGD and FGSM, mixed by rho."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from torch import Tensor
+
+from rse_study.perturbations.ascent import Anchor, Change
+from rse_study.perturbations.fgsm import FGSM
+from rse_study.perturbations.pgd import PGD, Moving
+from rse_study.spec import Spec, field
+from rse_study.streams import Streams
+
+
+@dataclass(frozen=True)
+class Branches:
+    """Where the two branches of a blend stand; a branch that rho switches off stays at the start."""
+
+    pgd: Moving
+    fgsm: Moving
+
+
+class Blend(Spec):
+    """delta = rho * delta_pgd + (1 - rho) * delta_fgsm (RobustSentEmbed eq 7); both receive the same gradient."""
+
+    # Eq. 7: rho weighs PGD; the authors' code weighs FGSM (`weighs: fgsm`). Decision 0003.
+    semantics: ClassVar[int] = 1
+    pgd: PGD = Field(default_factory=PGD)
+    fgsm: FGSM = Field(default_factory=FGSM)
+    rho: float = field(0.5, symbol="rho", ge=0, le=1)
+    weighs: Literal["pgd", "fgsm"] = "pgd"
+    trajectories: Literal["shared", "joint_state", "separate"] = "shared"
+
+    @model_validator(mode="after")
+    def _one_start(self) -> "Blend":
+        if self.pgd.sigma != self.fgsm.sigma:
+            raise ValueError("pgd.sigma and fgsm.sigma must agree: both branches start from one delta0")
+        return self
+
+    @property
+    def share_of_pgd(self) -> float:
+        """The weight of PGD, whatever rho is said to weigh."""
+        return self.rho if self.weighs == "pgd" else 1 - self.rho
+
+    @property
+    def num_steps(self) -> int:
+        """The larger of K and T; a branch whose weight is 0 does not run and does not count."""
+        share = self.share_of_pgd
+        return max(self.pgd.num_steps * (share > 0), self.fgsm.num_steps * (share < 1))
+
+    def init(self, anchor: Anchor, streams: Streams) -> Branches:
+        """Both branches at delta0."""
+        return Branches(self.pgd.init(anchor, streams), self.fgsm.init(anchor, streams))
+
+    def mix(self, state: Branches) -> Float[Tensor, "b l d"]:
+        """Eq 7; with rho 0 or 1 exactly one branch."""
+        share = self.share_of_pgd
+        if share in (0, 1):
+            return state.pgd.delta if share == 1 else state.fgsm.delta
+        return share * state.pgd.delta + (1 - share) * state.fgsm.delta
+
+    def apply(self, state: Branches) -> Change:
+        """X + the mix."""
+        return Change(self.mix(state))
+
+    def update(self, state: Branches, gradient: Change | tuple[Change, Change], t: int) -> Branches:
+        """Eqs 5 and 6, from one gradient or from one each; `joint_state` starts both steps from the mix."""
+        for_pgd, for_fgsm = gradient if isinstance(gradient, tuple) else (gradient, gradient)
+        share, mix = self.share_of_pgd, self.mix(state)
+        joint = self.trajectories == "joint_state"
+        pgd, fgsm = state.pgd, state.fgsm
+        if share > 0 and t <= self.pgd.num_steps:
+            pgd = self.pgd.step(pgd, mix if joint else pgd.delta, for_pgd)
+        if share < 1 and t <= self.fgsm.num_steps:
+            fgsm = self.fgsm.step(fgsm, mix if joint else fgsm.delta, for_fgsm)
+        return Branches(pgd, fgsm)

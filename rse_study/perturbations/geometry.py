@@ -1,0 +1,61 @@
+"""Norms, projections and matched lengths. Pure functions over the last axis of a tensor."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+Norm = Literal["l1", "l2", "linf"]
+ORDER: dict[str, float] = {"l1": 1.0, "l2": 2.0, "linf": float("inf")}
+
+
+def norm_of(x: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch 1"]:
+    """||x||_P over the last axis, which is kept."""
+    return torch.linalg.vector_norm(x, ORDER[norm], dim=-1, keepdim=True)
+
+
+def unit(g: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch n"]:
+    """g / ||g||_P (RobustSentEmbed eqs 3 and 5); 0 where the norm is 0, without epsilon in the denominator."""
+    length = norm_of(g, norm)
+    return torch.where(length > 0, g / torch.where(length > 0, length, 1), 0)
+
+
+def project(
+    x: Float[Tensor, "*batch n"], norm: Norm, radius: Float[Tensor, "*#batch 1"]
+) -> Float[Tensor, "*batch n"]:
+    """The nearest point (Euclidean) of the ball ||.||_P <= radius: clip, scale or simplex."""
+    if norm == "linf":
+        return torch.minimum(torch.maximum(x, -radius), radius)
+    if norm == "l2":
+        return rescale(x, norm, radius)
+    return _project_l1(x, radius)
+
+
+def rescale(
+    x: Float[Tensor, "*batch n"], norm: Norm, radius: Float[Tensor, "*#batch 1"]
+) -> Float[Tensor, "*batch n"]:
+    """x shortened radially to the ball; for l1 and linf this is not the nearest point."""
+    length = norm_of(x, norm)
+    return torch.where(length > radius, x * (radius / torch.where(length > 0, length, 1)), x)
+
+
+def matched(length: float, given_for: Norm, norm: Norm, n: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
+    """A length given for norm Q, expressed for norm P over n coordinates: length * n^(1/P - 1/Q).
+
+    A vector whose entries all have one size then has the same size in both balls.
+    """
+    exponent = 1 / ORDER[norm] - 1 / ORDER[given_for]
+    return length * n.clamp(min=1) ** exponent
+
+
+def _project_l1(x: Float[Tensor, "*batch n"], radius: Float[Tensor, "*#batch 1"]) -> Float[Tensor, "*batch n"]:
+    """Sort-based projection onto the l1 ball (Duchi et al. 2008): soft thresholding at theta."""
+    magnitude = x.abs()
+    descending = magnitude.sort(dim=-1, descending=True).values
+    count = torch.arange(1, x.shape[-1] + 1, device=x.device, dtype=x.dtype)
+    threshold = (descending.cumsum(-1) - radius) / count
+    last = ((descending > threshold).sum(-1, keepdim=True) - 1).clamp(min=0)
+    theta = threshold.gather(-1, last)
+    shrunk = x.sign() * (magnitude - theta).clamp(min=0)
+    return torch.where(magnitude.sum(-1, keepdim=True) > radius, shrunk, x)

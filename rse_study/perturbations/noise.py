@@ -1,0 +1,27 @@
+"""Noise of a batch, keyed row by row: the same for every padding, bucketing and number of workers."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from rse_study.perturbations.ascent import Anchor
+from rse_study.streams import Streams
+
+
+def uniform_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
+    """U(0, 1) for each real token, keyed by (stream, step, index in the global batch); 0 on padding.
+
+    Drawn in float32 whatever the model's precision is, so that precisions can be compared draw by draw.
+    """
+    num_rows, length = anchor.mask.shape
+    noise = torch.zeros(num_rows, length, width)
+    for i, (row, real) in enumerate(zip(anchor.rows.tolist(), anchor.mask.sum(1).tolist(), strict=True)):
+        noise[i, :real] = torch.rand(real, width, generator=streams.generator(stream, anchor.step, row))
+    return noise.to(anchor.embeddings)
+
+
+def start_delta(anchor: Anchor, streams: Streams, sigma: float) -> Float[Tensor, "b l d"]:
+    """delta0 ~ U(-sigma, sigma) / sqrt(d) (Algorithm 1), 0 outside perturbable tokens."""
+    width = anchor.embeddings.shape[-1]
+    noise = (2 * uniform_rows(anchor, streams, "delta0", width) - 1) * sigma / width**0.5
+    return noise * anchor.perturbable[:, :, None]

@@ -1,0 +1,53 @@
+"""Where gradients are taken when one point does not serve all players."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rse_study.perturbations.ascent import Change, Passes, Player, SiteMask, Together
+from rse_study.perturbations.blend import Blend
+
+
+def passes_for(blend: Blend, *, delta_sees_eta: bool) -> Passes:
+    """The cheapest rule for a blend (player 0) and its companions: one pass where the switches allow it."""
+    splits = blend.trajectories == "separate" and 0 < blend.rho < 1
+    return Together() if delta_sees_eta and not splits else Apart(blend, delta_sees_eta, splits)
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Passes of their own: one for each branch of the blend, or one for delta without eta.
+
+    Player 0 is the blend. The others take the gradient of the full point X + rho-mix + eta; where only the
+    branches were passed (`separate`, delta sees eta) they take the rho-mix of both gradients. 2 or 3 passes.
+    """
+
+    blend: Blend
+    delta_sees_eta: bool
+    splits: bool
+
+    def points(self, players: Sequence[Player], states: Sequence[Any]) -> list[Change]:
+        """The blend's own points, then the full point where it is needed."""
+        blended = states[0]
+        own = [blended.pgd.delta, blended.fgsm.delta] if self.splits else [self.blend.mix(blended)]
+        company = [player.apply(state) for player, state in zip(players[1:], states[1:], strict=True)]
+        if not self.delta_sees_eta:
+            company = [Change(masks=change.masks) for change in company]
+        points = [sum(company, Change(delta)) for delta in own]
+        return points if self.delta_sees_eta else [*points, *Together().points(players, states)]
+
+    def share(self, gradients: list[Change], player: int) -> Any:
+        """The blend's own gradients, or the full point's."""
+        if player == 0:
+            return (gradients[0], gradients[1]) if self.splits else gradients[0]
+        return gradients[-1] if not self.delta_sees_eta else self._mixed(gradients)
+
+    def _mixed(self, gradients: list[Change]) -> Change:
+        pgd, fgsm = gradients
+        share = self.blend.share_of_pgd
+        assert pgd.addition is not None and fgsm.addition is not None
+        masks = (
+            SiteMask(share * a.tokens + (1 - share) * b.tokens, share * a.features + (1 - share) * b.features)
+            for a, b in zip(pgd.masks, fgsm.masks, strict=True)
+        )
+        return Change(share * pgd.addition + (1 - share) * fgsm.addition, tuple(masks))

@@ -1,0 +1,131 @@
+"""Token-level eta and the table V that remembers it from batch to batch (Li and Qiu 2021)."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from pydantic import PositiveFloat
+from torch import Tensor
+
+from rse_study.collectives import Collectives
+from rse_study.perturbations import geometry
+from rse_study.perturbations.ascent import Anchor, Change
+from rse_study.perturbations.ball import Ball, BoundBall
+from rse_study.spec import Spec, field
+from rse_study.streams import Streams
+
+Table = Float[Tensor, "v d"]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """eta of one batch on its way."""
+
+    eta: Float[Tensor, "b l d"]
+    start: Float[Tensor, "b l d"]
+    ball: BoundBall
+    perturbable: Bool[Tensor, "b l"]
+
+
+class TokenLevel(Spec):
+    """Token-aware perturbation eta (RobustSentEmbed eqs 2-4), started from V."""
+
+    semantics: ClassVar[int] = 1
+    presence: Literal["present", "none"] = "present"
+    ball: Ball = Ball(radius=0.2, given_for="l2", scope="token")
+    step_size: PositiveFloat = field(2e-2, symbol="gamma")  # a length in ball.given_for
+    sigma: PositiveFloat = field(0.1, symbol="sigma")
+    # Eq. 2 takes n_i from eta before the step; Token-Aware VAT takes it after. Decision 0004 has the curve.
+    scaling: Literal["before", "after", "none"] = "before"
+    write_back: Literal["mean", "last", "accumulate", "none"] = "mean"
+    redraw: Literal["never", "epoch"] = "never"  # V drawn anew each epoch
+
+    @property
+    def num_steps(self) -> int:
+        """Moves as long as delta does: max(K, T) updates."""
+        return 0
+
+    def table(self, vocabulary: int, width: int, streams: Streams, epoch: int = 0) -> Table:
+        """V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1) or per epoch."""
+        key = (epoch,) if self.redraw == "epoch" else ()
+        noise = torch.rand(vocabulary, width, generator=streams.generator("V", *key))
+        return (2 * noise - 1) * self.sigma / width**0.5
+
+    def init_from(self, table: Table, anchor: Anchor) -> Tokens:
+        """eta0 = V[ids], zeroed outside perturbable tokens, then projected."""
+        ball = self.ball.around(anchor.perturbable, anchor.embeddings)
+        eta = table[anchor.ids].to(anchor.embeddings) * anchor.perturbable[:, :, None]
+        eta = ball.project(eta)
+        return Tokens(eta, eta, ball, anchor.perturbable)
+
+    def apply(self, state: Tokens) -> Change:
+        """X + eta."""
+        return Change(state.eta)
+
+    def update(self, state: Tokens, gradient: Change, t: int) -> Tokens:
+        """eta_i <- Proj(n_i * (eta_i + gamma * g_i / ||g_i||_P)), eqs 2-4.
+
+        Eq. 4 and Algorithm 1 print other indices: read as typos, the new eta is projected.
+        """
+        assert gradient.addition is not None
+        g = gradient.addition * state.perturbable[:, :, None]
+        moved = state.eta + state.ball.length(self.step_size) * state.ball.unit(g)
+        scale = self._scale(moved if self.scaling == "after" else state.eta)
+        return replace(state, eta=state.ball.project(scale * moved))
+
+    def _scale(self, eta: Float[Tensor, "b l d"]) -> Float[Tensor, "b l 1"]:
+        """n_i = ||eta_i||_P / max_j ||eta_j||_P (eq 2); 1 where all of a sentence are 0."""
+        norms = geometry.norm_of(eta, self.ball.norm)
+        largest = norms.amax(1, keepdim=True)
+        if self.scaling == "none":
+            return torch.ones_like(norms)
+        return torch.where(largest > 0, norms / torch.where(largest > 0, largest, 1), 1)
+
+    def remember(
+        self, table: Table, anchor: Anchor, state: Tokens, collectives: Collectives
+    ) -> None:
+        """V[w] <- eta of this batch, in place: V is run-level state, [vocabulary d], too large to copy each step.
+
+        A token seen several times in the global batch takes the mean of its occurrences, the last of them
+        (order of the global batch), or adds up their movements (accumulate).
+        """
+        if self.write_back == "none":
+            return
+        seen = anchor.perturbable
+        ids = collectives.gather_ragged(anchor.ids[seen])
+        values = state.eta - state.start if self.write_back == "accumulate" else state.eta
+        found = collectives.gather_ragged(values[seen].to(table.dtype))
+        if self.write_back == "last":
+            order = _reading_order(anchor, collectives)
+            latest = _last_of_each(ids[order])
+            table[ids[order][latest]] = found[order][latest]
+            return
+        words, where = ids.unique(return_inverse=True)
+        total = table.new_zeros(len(words), table.shape[1]).index_add_(0, where, found)
+        if self.write_back == "accumulate":
+            table[words] += total
+        else:
+            table[words] = total / torch.bincount(where, minlength=len(words))[:, None].to(table.dtype)
+
+
+def starved(state: Tokens, norm: geometry.Norm) -> Float[Tensor, ""]:
+    """Share of perturbable tokens whose P-norm is below 1 % of their sentence's maximum (`eta/starved`)."""
+    norms = geometry.norm_of(state.eta, norm)[:, :, 0]
+    below = norms < 0.01 * norms.amax(1, keepdim=True)
+    return below[state.perturbable].to(norms.dtype).mean()
+
+
+def _reading_order(anchor: Anchor, collectives: Collectives) -> Int[Tensor, " n"]:
+    """Order of the gathered tokens in the global batch: by sentence, then by position."""
+    num_rows, length = anchor.ids.shape
+    position = torch.arange(length, device=anchor.ids.device).expand(num_rows, length)
+    rank_of = anchor.rows[:, None] * 1_000_000 + position
+    return collectives.gather_ragged(rank_of[anchor.perturbable]).argsort()
+
+
+def _last_of_each(ids: Int[Tensor, " n"]) -> Int[Tensor, " m"]:
+    """Index of the last occurrence of each distinct id."""
+    words, where = ids.unique(return_inverse=True)
+    index = torch.arange(len(ids), device=ids.device)
+    return torch.zeros_like(words).scatter_reduce_(0, where, index, "amax", include_self=False)

@@ -1,0 +1,83 @@
+"""Weakening masks on the first layers' outputs, learnt by the same ascent (L2P-CSR)."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Bool, Float
+from pydantic import NonNegativeInt, PositiveFloat
+from torch import Tensor
+
+from rse_study.perturbations import geometry
+from rse_study.perturbations.ascent import Anchor, Change, SiteMask
+from rse_study.perturbations.noise import uniform_rows
+from rse_study.spec import Spec, field
+from rse_study.streams import Streams
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """Keep probabilities of every site: tokens [k b l], features [k b d]."""
+
+    tokens: Float[Tensor, "k b l"]
+    features: Float[Tensor, "k b d"]
+    mask: Bool[Tensor, "b l"]
+
+
+class WeakeningMasks(Spec):
+    """mask = 1 where p >= phi, p moved by the gradient with respect to the mask (L2P-CSR eqs 1-8).
+
+    Inside RobustSentEmbed p is drawn anew each batch and weakens the adversarial view only. All real tokens
+    count, special ones included.
+    """
+
+    semantics: ClassVar[int] = 1
+    phi: float = field(0.0, symbol="phi", ge=0, le=1)  # 0 draws nothing and changes nothing
+    num_layers: NonNegativeInt = field(2, symbol="k")
+    step_size: PositiveFloat = field(0.5, symbol="lr_p")
+    # Appendix B: the embedding block and the first k layers; section 4.1 says l = 0..k-1 (`below_k`).
+    sites: Literal["through_k", "below_k"] = "through_k"
+
+    @property
+    def num_steps(self) -> int:
+        """Moves as long as delta does: max(K, T) updates."""
+        return 0
+
+    @property
+    def num_sites(self) -> int:
+        """Weakened outputs: the embedding block's and those of the first layers."""
+        return self.num_layers + (self.sites == "through_k")
+
+    def init(self, anchor: Anchor, streams: Streams) -> Probabilities:
+        """p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
+        width = anchor.embeddings.shape[-1]
+        tokens = uniform_rows(anchor, streams, "masks", self.num_sites)
+        features = torch.stack(
+            [
+                torch.rand(self.num_sites, width, generator=streams.generator("masks", anchor.step, row, 1))
+                for row in anchor.rows.tolist()
+            ]
+        )
+        return Probabilities(
+            tokens.permute(2, 0, 1), features.permute(1, 0, 2).to(anchor.embeddings), anchor.mask
+        )
+
+    def apply(self, state: Probabilities) -> Change:
+        """Eq 1 at every site."""
+        tokens, features = (state.tokens >= self.phi), (state.features >= self.phi)
+        return Change(
+            masks=tuple(
+                SiteMask(token.to(state.tokens.dtype), feature.to(state.tokens.dtype))
+                for token, feature in zip(tokens, features, strict=True)
+            )
+        )
+
+    def update(self, state: Probabilities, gradient: Change, t: int) -> Probabilities:
+        """p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6, g with respect to the binary masks (eqs 7-8)."""
+        tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask
+        features = torch.stack([site.features for site in gradient.masks])
+        return replace(
+            state,
+            tokens=(state.tokens + self.step_size * geometry.unit(tokens, "l2")).clamp(0, 1),
+            features=(state.features + self.step_size * geometry.unit(features, "l2")).clamp(0, 1),
+        )
