@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, TextIO
 
 from rse_study.errors import InputError
 from rse_study.results.lock import take_lock
@@ -23,7 +23,7 @@ class Ledger:
         self._db, self._lock = connection, lock
 
     @classmethod
-    def open(cls, study_dir: Path) -> Self:
+    def open(cls, study_dir: Path) -> "Ledger":
         """Open or create the study's ledger. Raises InputError while a live process holds it."""
         study_dir.mkdir(parents=True, exist_ok=True)
         lock = take_lock(study_dir / "ledger.lock")
@@ -46,7 +46,7 @@ class Ledger:
         self._db.close()
         self._lock.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Ledger":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:

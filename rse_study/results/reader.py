@@ -4,7 +4,7 @@ import json
 import sqlite3
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pandas as pd
 
@@ -29,7 +29,7 @@ class Reader:
         """Close the connection."""
         self._db.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Reader":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
