@@ -1,0 +1,116 @@
+"""What stands between pooler and loss while training; evaluation drops it.
+
+Every head is called with `moments=None` (a view's own moments) or with given ones, and returns those it used.
+"""
+
+from typing import Literal, Protocol
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from rse_study.collectives import Collectives
+from rse_study.models.batch_norm import BatchNorm, Moments
+from rse_study.models.drawn import drawn_linear
+from rse_study.registry import Registry
+
+HeadKind = Literal["none", "linear_tanh", "batch_norm"]
+HeadMoments = tuple[Moments, ...]
+
+
+class Head(Protocol):
+    """A training-only map of pooled vectors, [b d] to [b d]."""
+
+    def __call__(
+        self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
+    ) -> tuple[Float[Tensor, "b d"], HeadMoments]:
+        """The head's output and the moments it used (empty where it normalises nothing)."""
+        ...
+
+    def running(self) -> HeadMoments:
+        """Moments for evaluation."""
+        ...
+
+    def update(self, moments: HeadMoments) -> None:
+        """Move the running moments, where there are any: once a step, with z's moments."""
+        ...
+
+
+class _WithoutMoments(nn.Module):
+    def running(self) -> HeadMoments:
+        """No moments."""
+        return ()
+
+    def update(self, moments: HeadMoments) -> None:
+        """Nothing to move."""
+
+
+class NoHead(_WithoutMoments):
+    """z is the pooled vector itself."""
+
+    def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
+        super().__init__()
+
+    def forward(
+        self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
+    ) -> tuple[Float[Tensor, "b d"], HeadMoments]:
+        """x itself."""
+        return x, ()
+
+
+class LinearTanh(_WithoutMoments):
+    """tanh(W x + c), SimCSE's training-time pooler."""
+
+    def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
+        super().__init__()
+        self.linear = drawn_linear(width, width, generator)
+
+    def forward(
+        self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
+    ) -> tuple[Float[Tensor, "b d"], HeadMoments]:
+        """tanh of the linear map."""
+        return torch.tanh(self.linear(x)), ()
+
+
+class BatchNormHead(nn.Module):
+    """Linear - BN - ReLU - Linear - BN; no biases (a BN follows), no affine part in the last BN."""
+
+    def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
+        super().__init__()
+        self.first = drawn_linear(width, width, generator, bias=False)
+        self.first_norm = BatchNorm(width, affine=True, collectives=collectives)
+        self.second = drawn_linear(width, width, generator, bias=False)
+        self.second_norm = BatchNorm(width, affine=False, collectives=collectives)
+
+    def forward(
+        self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
+    ) -> tuple[Float[Tensor, "b d"], HeadMoments]:
+        """Both norms use their own moments of x, or the two given ones; train and eval mode are alike."""
+        first, second = moments if moments is not None else (None, None)
+        hidden, used_first = self.first_norm(self.first(x), first)
+        y, used_second = self.second_norm(self.second(torch.relu(hidden)), second)
+        return y, (used_first, used_second)
+
+    def running(self) -> HeadMoments:
+        """Running moments of both norms."""
+        return self.first_norm.running(), self.second_norm.running()
+
+    def update(self, moments: HeadMoments) -> None:
+        """Move the running moments of both norms."""
+        self.first_norm.update(moments[0])
+        self.second_norm.update(moments[1])
+
+
+HEADS: Registry[type[nn.Module]] = Registry(
+    "head", {"none": NoHead, "linear_tanh": LinearTanh, "batch_norm": BatchNormHead}
+)
+
+
+def build_head(kind: str, width: int, generator: torch.Generator, collectives: Collectives) -> nn.Module:
+    """The head called `kind`, weights drawn in float32 from `generator` (stream init); cast it afterwards."""
+    return HEADS.get(kind)(width, generator, collectives)
+
+
+def detached(moments: HeadMoments) -> HeadMoments:
+    """The same moments as constants, for the inner loop."""
+    return tuple(m.detach() for m in moments)

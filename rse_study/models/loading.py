@@ -1,0 +1,201 @@
+"""Encoders by name or folder, and the reasons for which one is refused."""
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers.models.auto import modeling_auto
+from transformers.utils import logging as hf_logging
+
+from rse_study.errors import InputError
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.pooling import KINDS, PoolingKind
+from rse_study.models.stored import stored_pooling
+from rse_study.streams import Streams
+
+
+def load_encoder(
+    path_or_name: str | Path, pooling: PoolingKind | str = "stored", revision: str = "main"
+) -> tuple[SentenceEncoder, Any]:
+    """(encoder, tokenizer) of a folder or hub name, in float32; InputError where it cannot serve.
+
+    `stored` takes the pooling that the folder itself records (ours or sentence-transformers').
+    """
+    name = str(path_or_name)
+    config = load_config(name, revision)
+    check_family(name, config)
+    kind = _pooling_kind(name, pooling)
+    tokenizer = load_tokenizer(name, revision)
+    backbone = _pretrained(name, config, revision)
+    return _assemble(name, backbone, tokenizer, kind), tokenizer
+
+
+def untrained(
+    path_or_name: str | Path, pooling: PoolingKind | str = "stored", seed: int = 0, revision: str = "main"
+) -> tuple[SentenceEncoder, Any]:
+    """The same configuration and tokenizer with random weights: the row every report shows as a floor."""
+    name = str(path_or_name)
+    config = load_config(name, revision)
+    check_family(name, config)
+    kind, tokenizer = _pooling_kind(name, pooling), load_tokenizer(name, revision)
+    return _assemble(name, random_backbone(config, seed), tokenizer, kind), tokenizer
+
+
+def random_backbone(config: Any, seed: int) -> nn.Module:
+    """A backbone of this configuration with weights drawn from the stream `init` of `seed`."""
+    with seeded_init(seed):
+        return AutoModel.from_config(config, dtype=torch.float32, **_without_pooler(config))
+
+
+@contextmanager
+def seeded_init(seed: int) -> Iterator[None]:
+    """Hugging Face draws initial weights from torch's global generator: seed it and put it back."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(Streams(seed).generator("init").initial_seed())
+        yield
+
+
+def load_config(name: str, revision: str = "main") -> Any:
+    """The Hugging Face configuration of a folder or hub name."""
+    if _looks_local(name) and not (Path(name) / "config.json").is_file():
+        what = "no config.json in this folder" if Path(name).is_dir() else "no such folder"
+        raise InputError(
+            what,
+            where=name,
+            rule="an encoder is a folder in Hugging Face's layout, or a hub name",
+            remedy="Give the folder that save_pretrained wrote.",
+        )
+    try:
+        return AutoConfig.from_pretrained(name, revision=revision)
+    except (OSError, ValueError) as error:
+        raise _unreachable(name, error) from error
+
+
+def check_family(name: str, config: Any) -> None:
+    """InputError for families that cannot be perturbed, padded or pooled: named, with the reason."""
+    family = config.model_type
+    if getattr(config, "is_encoder_decoder", False):
+        raise _unsuitable(name, f"{family} is an encoder-decoder")
+    causal = family in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    masked = family in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    if getattr(config, "is_decoder", False) or (causal and not masked):
+        raise _unsuitable(name, f"{family} is decoder-only: its tokens see only what stands before them")
+    model_class = _model_class(config)
+    taken = inspect.signature(model_class.forward).parameters if model_class else {}
+    for argument in ("inputs_embeds", "attention_mask"):
+        if argument not in taken:
+            raise _unsuitable(name, f"{family} takes no `{argument}`")
+
+
+def load_tokenizer(name: str, revision: str = "main") -> Any:
+    """The tokenizer of a folder or hub name; one without padding is refused."""
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
+    except (OSError, ValueError) as error:
+        raise _unreachable(name, error) from error
+    if tokenizer.pad_token_id is None:
+        raise InputError(
+            "its tokenizer has no padding token",
+            where=name,
+            rule="sentences of a batch are padded to one length",
+            remedy="Add one to the tokenizer (and an embedding row for it) and save both.",
+        )
+    return tokenizer
+
+
+@contextmanager
+def quiet_loading() -> Iterator[None]:
+    """Hugging Face's notes on unused heads and its progress bars stay off the screen while we load."""
+    level, bars = hf_logging.get_verbosity(), hf_logging.is_progress_bar_enabled()
+    hf_logging.set_verbosity_error()
+    hf_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        hf_logging.set_verbosity(level)
+        if bars:
+            hf_logging.enable_progress_bar()
+
+
+def _pretrained(name: str, config: Any, revision: str) -> nn.Module:
+    try:
+        with quiet_loading():
+            backbone, report = AutoModel.from_pretrained(
+                name,
+                config=config,
+                revision=revision,
+                dtype=torch.float32,
+                output_loading_info=True,
+                **_without_pooler(config),
+            )
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _unreachable(name, error) from error
+    missing = [key for key in sorted(report["missing_keys"]) if not key.startswith("pooler.")]
+    if missing:
+        raise InputError(
+            f"{len(missing)} weights are missing, the first is {missing[0]!r}",
+            where=name,
+            rule="a pretrained encoder brings all its weights",
+            remedy="Is this the right folder?",
+        )
+    return backbone
+
+
+def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind) -> SentenceEncoder:
+    encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id)
+    num_rows = encoder.backbone.get_input_embeddings().weight.shape[0]
+    if len(tokenizer) > num_rows:
+        raise InputError(
+            f"its tokenizer has {len(tokenizer)} tokens, its embedding {num_rows} rows",
+            where=name,
+            rule="every token needs a word embedding",
+            remedy="Tokenizer and weights are of different models.",
+        )
+    if kind == "prompt" and tokenizer.mask_token_id is None:
+        raise InputError(
+            "its tokenizer has no [MASK]", where=name, rule="prompt pooling reads the vector there"
+        )
+    return encoder
+
+
+def _pooling_kind(name: str, pooling: str) -> PoolingKind:
+    kind = stored_pooling(Path(name)).pooling if pooling == "stored" else pooling
+    if kind not in KINDS:
+        raise InputError(f"pooling {kind!r}", where=name, rule=f"one of {', '.join(KINDS)}")
+    return kind  # type: ignore[return-value]
+
+
+def _without_pooler(config: Any) -> dict[str, bool]:
+    has_switch = "add_pooling_layer" in inspect.signature(_model_class(config)).parameters
+    return {"add_pooling_layer": False} if has_switch else {}
+
+
+def _model_class(config: Any) -> Any:
+    return AutoModel._model_mapping.get(type(config), None)
+
+
+def _looks_local(name: str) -> bool:
+    return Path(name).exists() or name.startswith((".", "/", "~")) or name.count("/") > 1
+
+
+def _unsuitable(name: str, reason: str) -> InputError:
+    return InputError(
+        reason,
+        where=name,
+        rule="the study needs a bidirectional encoder that accepts word embeddings and padding",
+        remedy="Use an encoder such as bert-base-uncased, roberta-base or a sentence-transformers model.",
+    )
+
+
+def _unreachable(name: str, error: Exception) -> InputError:
+    first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return InputError(
+        f"cannot be loaded ({first_line})",
+        where=name,
+        remedy="Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME).",
+    )

@@ -1,0 +1,148 @@
+"""Replaced-token detection: a frozen generator fills masked tokens, a discriminator looks for them."""
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from transformers import AutoModelForMaskedLM
+
+from rse_study.errors import InputError
+from rse_study.models.drawn import drawn_linear
+from rse_study.models.encoder import SentenceEncoder, position_ids
+from rse_study.models.loading import check_family, load_config, load_tokenizer, quiet_loading
+from rse_study.models.sites import changed_outputs, require_sites
+
+
+class Discriminator(nn.Module):
+    """Says of every position whether its token was replaced (RobustSentEmbed Eq. 8).
+
+    It starts as a copy of the encoder, so it must be made before training moves that; it reads the
+    *encoder's* word embeddings, so its own table is dropped.
+    """
+
+    def __init__(self, encoder: SentenceEncoder, generator: torch.Generator) -> None:
+        super().__init__()
+        require_sites(encoder.backbone, 1)
+        self.encoder = copy.deepcopy(encoder)
+        self.encoder.backbone.set_input_embeddings(nn.Identity())
+        self.output = drawn_linear(encoder.hidden_size, 1, generator)
+
+    def forward(
+        self, embeddings: Float[Tensor, "b l e"], mask: Bool[Tensor, "b l"], h: Float[Tensor, "b d"]
+    ) -> Float[Tensor, "b l"]:
+        """Logits; h stands in place of the embedding block's output (after dropout) at position 0."""
+
+        def put_h_first(block_output: Tensor) -> Tensor:
+            return torch.cat([h.to(block_output.dtype)[:, None], block_output[:, 1:]], dim=1)
+
+        embedding_block = require_sites(self.encoder.backbone, 1)[0]
+        with changed_outputs([(embedding_block, put_h_first)]):
+            hidden = self.encoder.token_vectors(embeddings, mask)
+        return self.output(hidden).squeeze(-1)
+
+
+class Generator(nn.Module):
+    """A frozen masked language model; stays in eval mode whatever its owner does."""
+
+    def __init__(self, model: Any, tokenizer: Any, name: str) -> None:
+        super().__init__()
+        self.model = model.eval().requires_grad_(False)
+        self.tokenizer, self.name = tokenizer, name
+
+    def train(self, mode: bool = True) -> "Generator":
+        """Never trained: dropout stays off."""
+        return super().train(False)
+
+    @torch.no_grad()
+    def fill(
+        self,
+        ids: Int[Tensor, "b l"],
+        masked: Bool[Tensor, "b l"],
+        mask: Bool[Tensor, "b l"],
+        *,
+        taken: Bool[Tensor, "b l"] | None = None,
+        uniform: Float[Tensor, "b l"] | None = None,
+    ) -> Int[Tensor, "b l"]:
+        """G's reading of ids in which `masked` positions are hidden, put in at the `taken` ones (default: masked).
+
+        Argmax over the vocabulary; or a draw, by one number of U(0, 1) a token, where `uniform` is given.
+        """
+        taken = masked if taken is None else taken
+        logits = masked_logits(self.model, ids.masked_fill(masked, self.tokenizer.mask_token_id), taken, mask)
+        filled = logits.argmax(-1) if uniform is None else _drawn(logits, uniform[taken])
+        return ids.masked_scatter(taken, filled.to(ids.dtype))
+
+
+def _drawn(logits: Float[Tensor, "m v"], uniform: Float[Tensor, " m"]) -> Int[Tensor, " m"]:
+    """One token a row by inverting the cumulative distribution at `uniform`."""
+    cumulative = logits.double().softmax(-1).cumsum(-1)
+    found = torch.searchsorted(cumulative, uniform.double()[:, None]).squeeze(-1)
+    return found.clamp(max=logits.shape[-1] - 1)
+
+
+def masked_logits(
+    model: Any, ids: Int[Tensor, "b l"], masked: Bool[Tensor, "b l"], mask: Bool[Tensor, "b l"]
+) -> Float[Tensor, "m v"]:
+    """Logits at the masked positions only, row by row: the vocabulary-wide layer sees nothing else."""
+    with _only_rows(model.base_model, masked):
+        positions = position_ids(model.base_model, mask)
+        output = model(input_ids=ids, attention_mask=mask.long(), position_ids=positions)
+    return output.logits[0]
+
+
+@contextmanager
+def _only_rows(base_model: nn.Module, wanted: Tensor) -> Iterator[None]:
+    def select(module: nn.Module, inputs: Any, output: Any) -> Any:
+        output["last_hidden_state"] = output["last_hidden_state"][wanted][None]
+        return output
+
+    handle = base_model.register_forward_hook(select)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def load_generator(path_or_name: str | Path, revision: str = "main") -> Generator:
+    """A masked LM of a folder or hub name; InputError where it has no masked-LM head."""
+    name = str(path_or_name)
+    config = load_config(name, revision)
+    check_family(name, config)
+    tokenizer = load_tokenizer(name, revision)
+    if tokenizer.mask_token_id is None:
+        raise InputError("its tokenizer has no [MASK]", where=name, rule="the generator fills masked tokens")
+    try:
+        with quiet_loading():
+            model, report = AutoModelForMaskedLM.from_pretrained(
+                name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True
+            )
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InputError(f"no masked language model ({error})", where=name) from error
+    if report["missing_keys"]:
+        raise InputError(
+            f"it has no masked-LM head: {sorted(report['missing_keys'])[0]!r} is missing",
+            where=name,
+            rule="RTD needs a masked language model",
+            remedy="Use a checkpoint saved with its head, or lambda2 = 0.",
+        )
+    return Generator(model, tokenizer, name)
+
+
+def check_same_tokenizer(generator_tokenizer: Any, encoder_tokenizer: Any) -> None:
+    """InputError naming the first token at which the two vocabularies differ."""
+    g_name, e_name = generator_tokenizer.name_or_path, encoder_tokenizer.name_or_path
+    g_tokens = {i: token for token, i in generator_tokenizer.get_vocab().items()}
+    e_tokens = {i: token for token, i in encoder_tokenizer.get_vocab().items()}
+    for i in range(max(len(g_tokens), len(e_tokens), 1 + max([*g_tokens, *e_tokens, 0]))):
+        if g_tokens.get(i) != e_tokens.get(i):
+            raise InputError(
+                f"token {i} is {g_tokens.get(i, 'absent')!r} for the generator {g_name} and"
+                f" {e_tokens.get(i, 'absent')!r} for the encoder {e_name}",
+                rule="the generator's tokenizer must be the encoder's, token by token",
+                remedy="Use a generator trained with the encoder's tokenizer, or lambda2 = 0.",
+            )

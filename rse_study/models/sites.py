@@ -1,0 +1,60 @@
+"""Where an encoder can be reached between its blocks: the embedding block's and each layer's output."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+
+from rse_study.errors import InputError
+
+Change = Callable[[Tensor], Tensor]
+
+
+def find_sites(backbone: nn.Module) -> list[nn.Module]:
+    """The embedding block, then the layers in order; empty where the family's layout is not known."""
+    embeddings = getattr(backbone, "embeddings", None)
+    layers = getattr(getattr(backbone, "encoder", None), "layer", None)
+    if not isinstance(embeddings, nn.Module) or not isinstance(layers, nn.ModuleList):
+        return []
+    # ELECTRA widens its word embeddings after the block: what the first layer reads is the site.
+    first = getattr(backbone, "embeddings_project", embeddings)
+    return [first, *layers]
+
+
+def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
+    """The sites of a backbone that must have at least `num_needed`; InputError otherwise."""
+    sites, name = find_sites(backbone), type(backbone).__name__
+    if not sites:
+        raise InputError(
+            f"{name} has no known sites (`embeddings` and `encoder.layer`)",
+            rule="weights, first_last pooling and the discriminator act between the blocks of an encoder",
+            remedy="Use a BERT, RoBERTa, XLM-R, ELECTRA or MPNet checkpoint, or set phi = 0 and lambda2 = 0.",
+        )
+    if len(sites) < num_needed:
+        raise InputError(
+            f"{num_needed} sites are asked of {name}",
+            rule=f"it has {len(sites)}: the embedding block and {len(sites) - 1} layers",
+            remedy="Lower the number of weakened layers.",
+        )
+    return sites
+
+
+@contextmanager
+def changed_outputs(changes: list[tuple[nn.Module, Change]]) -> Iterator[None]:
+    """Each module's output goes through its change, in the order given; nothing remains afterwards."""
+    with ExitStack() as stack:
+        for module, change in changes:
+            handle = module.register_forward_hook(_hook(change))
+            stack.callback(handle.remove)
+        yield
+
+
+def _hook(change: Change) -> Callable[[nn.Module, Any, Any], Any]:
+    def replace(module: nn.Module, inputs: Any, output: Any) -> Any:
+        # MPNet's layers return (hidden, ...), BERT's the bare tensor.
+        if isinstance(output, tuple):
+            return (change(output[0]), *output[1:])
+        return change(output)
+
+    return replace
