@@ -30,9 +30,9 @@ class ReplacedTokenDetection(Spec):
         assert run.generator is not None
         masked = rtd_mask(batch, run.streams, step, self.share)
         uniform = self._uniform(batch, run, step) if self.choice == "sample" else None
-        predicted = batch.perturbable if self.positions == "everywhere" else masked
+        taken = batch.perturbable if self.positions == "everywhere" else masked
         with run.autocast():
-            return run.generator.fill(batch.ids, batch.mask, masked=masked, taken=predicted, uniform=uniform)
+            return run.generator.fill(batch.ids, masked, batch.mask, taken=taken, uniform=uniform)
 
     def term(
         self,

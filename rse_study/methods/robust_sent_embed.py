@@ -15,7 +15,7 @@ from rse_study.methods.method import Mean, Networks, Outcome, Run
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.methods.views import Views, encode_views
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.heads import make_head
+from rse_study.models.heads import build_head
 from rse_study.models.rtd import Discriminator
 from rse_study.perturbations.ascent import Anchor
 from rse_study.perturbations.blend import Blend
@@ -80,7 +80,7 @@ class RobustSentEmbed(Spec):
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         """Encoder, training-only head and, for RTD, a discriminator from the same checkpoint (stream `init`)."""
-        head = make_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
+        head = build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
         if not self.needs_generator:
             return Networks(encoder, head=head)
         discriminator = Discriminator(encoder, streams.generator("init", 1))
@@ -90,7 +90,7 @@ class RobustSentEmbed(Spec):
         """V, [vocabulary d]: float32 (float64 in a float64 run), outside autograd and optimiser."""
         if not self.has_eta:
             return {}
-        weight = networks.encoder.word_embedding_weight
+        weight = networks.encoder.backbone.get_input_embeddings().weight
         table = self.token_level.table(*weight.shape, streams, epoch)
         return {"V": table.to(weight.device, torch.promote_types(torch.float32, weight.dtype))}
 
@@ -105,7 +105,7 @@ class RobustSentEmbed(Spec):
     ) -> Outcome:
         """This worker's share of eq 10 for one global batch; V in `state` is updated in place."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
-        found = self._attack(networks, state, batch, run, step, embeddings.detach())
+        found = self._perturb(networks, state, batch, run, step, embeddings.detach())
         views = encode_views(self, networks, embeddings, found, batch, run, step)
         loss, metrics = self._contrastive(views, batch, run)
         if self.needs_generator:
@@ -117,7 +117,7 @@ class RobustSentEmbed(Spec):
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
         return Outcome(loss, metrics | ({} if found is None else found.metrics))
 
-    def _attack(
+    def _perturb(
         self,
         networks: Networks,
         state: dict[str, Tensor],

@@ -1,0 +1,1 @@
+"""The training loop: pure torch, on any machine with torch and transformers."""

@@ -1,0 +1,28 @@
+"""What a trial is trained on and judged by, ready on this machine: made by `assets`, read by the loop."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rse_study.data.pairs import StsPairs
+from rse_study.spec import fingerprint_of
+from rse_study.training.trial import Trial
+
+
+@dataclass(frozen=True)
+class Materials:
+    """Folders and pairs, and fingerprints of all that goes into a cell's identity."""
+
+    corpus: Path  # a tokenised corpus
+    base: str  # folder or hub name of the base encoder
+    dev: StsPairs
+    generator: str = ""  # folder or hub name of the masked LM; empty where RTD is off
+    fingerprints: dict[str, str] = field(default_factory=dict)
+
+
+def identity_of(trial: Trial, seed: int, materials: Materials) -> str:
+    """sha256 of trial, seed and fingerprints: the same identity is never run twice.
+
+    What only reports or selects (dev cadence, points of the history) stays in: it decides which model is kept
+    and what the history holds.
+    """
+    return fingerprint_of({"trial": trial.identity(), "seed": seed, "materials": materials.fingerprints})

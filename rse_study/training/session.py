@@ -1,0 +1,185 @@
+"""Everything one worker holds while it trains a cell, and what one optimiser step does with it."""
+
+import contextlib
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+from torch.optim import Optimizer
+
+from rse_study.collectives import Collectives
+from rse_study.data.batches import Batches
+from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
+from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.evaluation.sts import evaluate_sts
+from rse_study.methods.method import Networks, Outcome, Run
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.models.rtd import Generator, check_same_tokenizer, load_generator
+from rse_study.streams import Streams
+from rse_study.training import checkpoint
+from rse_study.training.checkpoint import Account
+from rse_study.training.kept import keep_model
+from rse_study.training.materials import Materials
+from rse_study.training.trial import Trial
+
+DTYPES = {"float32": torch.float32, "bf16": torch.float32, "float64": torch.float64}
+
+
+@dataclass
+class Session:
+    """One worker's networks, optimiser, batches and run-level state."""
+
+    trial: Trial
+    networks: Networks
+    state: dict[str, Tensor]
+    optimizer: Optimizer
+    batches: Batches
+    run: Run
+    tokenizer: Any
+    materials: Materials
+    directory: Path
+    device: torch.device
+
+    @property
+    def num_steps(self) -> int:
+        """Optimiser steps of the full budget."""
+        return self.trial.budget.num_steps(self.batches.num_batches)
+
+    def resume(self, identity: str) -> Account:
+        """Where this directory's last checkpoint left off, or the beginning."""
+        found = checkpoint.latest(self.directory / "checkpoint")
+        if found is None:
+            return Account(identity)
+        account = checkpoint.read_account(found, identity)
+        self.state = checkpoint.restore(found, self.networks, self.optimizer, self.state)
+        return account
+
+    def advance(self, step: int) -> Outcome:
+        """One optimiser step. Raises NonFiniteLoss on every worker as soon as one worker's loss is lost."""
+        epoch, position = divmod(step, self.batches.num_batches)
+        if step > 0 and position == 0:
+            self.state = self.trial.method.renew(self.state, self.networks, self.run.streams, epoch)
+        batch = self.batches.batch(step).to(self.device)
+        outcome = self.trial.method.step(self.networks, self.state, batch, self.run, step)
+        lost = not math.isfinite(outcome.loss.item())
+        if self.run.collectives.any(lost):
+            share = f"this worker's share is {outcome.loss.item()}" if lost else "on another worker"
+            raise NonFiniteLoss(f"the loss is not finite ({share})", step + 1)
+        self.optimizer.zero_grad()
+        outcome.loss.backward()
+        self.run.collectives.all_reduce_gradients(self.networks.parameters())
+        clip_grad_norm_(self.networks.parameters(), self.trial.optimizer.max_norm)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.trial.optimizer.rate(step, self.num_steps)
+        self.optimizer.step()
+        return outcome
+
+    def measure(self, outcome: Outcome, account: Account) -> dict[str, float]:
+        """Metrics over all workers where a point of the history is due after step `account.t`, else nothing."""
+        is_last = account.t == self.num_steps
+        look_due = is_last or account.t % self.trial.selection.every == 0
+        if not look_due and account.t % self.trial.report_every != 0:
+            return {}
+        metrics = self._reduced(outcome) | {"lr": self.optimizer.param_groups[0]["lr"]}
+        if look_due and self.run.collectives.rank == 0:
+            metrics |= self.look()
+            self._keep(metrics["dev"], account)
+        return metrics
+
+    def look(self) -> dict[str, float]:
+        """Spearman x100 on the dev pairs, the training head dropped."""
+        embed = Embedder(self.networks.encoder, self.tokenizer, template=self.trial.encoder.template)
+        score = next(row for row in evaluate_sts(embed, [self.materials.dev]) if row.aggregation == "all")
+        return {"dev": score.spearman, "dev/degenerate": float(score.degenerate)}
+
+    def save(self, account: Account) -> None:
+        """A checkpoint, by rank 0: workers hold the same weights, moments and V."""
+        if self.run.collectives.rank == 0:
+            checkpoint.save(self.directory / "checkpoint", account, self.networks, self.optimizer, self.state)
+
+    def _keep(self, dev: float, account: Account) -> None:
+        if self.trial.selection.keep == "best" and account.best is not None and dev <= account.best:
+            return
+        account.best, account.best_t = dev, account.t
+        keep_model(self.directory / "model", self.networks.encoder, self.tokenizer, self.trial.encoder)
+
+    def _reduced(self, outcome: Outcome) -> dict[str, float]:
+        """Every mean as a global sum over a global count, one message for all."""
+        pairs = [(mean.total, mean.count) for mean in outcome.metrics.values()]
+        flat = torch.tensor([[float(total), float(count)] for total, count in pairs], dtype=torch.float64)
+        total, count = self.run.collectives.sum(flat.to(_reducible(self.device))).unbind(1)
+        return dict(zip(outcome.metrics, (total / count).tolist(), strict=True))
+
+
+def open_session(
+    trial: Trial,
+    seed: int,
+    materials: Materials,
+    directory: Path,
+    collectives: Collectives,
+    device: torch.device,
+) -> Session:
+    """Load what a cell needs. Raises InputError where corpus, encoder and generator do not fit together."""
+    streams, dtype = Streams(seed), DTYPES[trial.precision]
+    encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)
+    batches = _batches(trial, materials, tokenizer, streams, collectives)
+    networks = trial.method.networks(encoder, streams, collectives).to(device, dtype).train()
+    generator = _generator(trial, materials, tokenizer)
+    run = Run(streams, collectives, _autocast(trial, device), generator and generator.to(device))
+    adam = trial.optimizer
+    optimizer = torch.optim.AdamW(
+        networks.parameters(),
+        lr=adam.lr,
+        betas=(adam.beta1, adam.beta2),
+        eps=adam.epsilon,
+        weight_decay=adam.weight_decay,
+    )
+    state = trial.method.state(networks, streams)
+    return Session(
+        trial, networks, state, optimizer, batches, run, tokenizer, materials, directory, device
+    )
+
+
+def _batches(
+    trial: Trial, materials: Materials, tokenizer: Any, streams: Streams, collectives: Collectives
+) -> Batches:
+    corpus = TokenisedCorpus.open(materials.corpus)
+    if corpus.meta.vocabulary_fingerprint != vocabulary_fingerprint(tokenizer):
+        raise InputError(
+            "the corpus was tokenised with another vocabulary",
+            where=str(materials.corpus),
+            rule=f"its ids must be those of {materials.base}",
+            remedy="Tokenise it again",
+        )
+    if trial.batch_size % collectives.size != 0:
+        raise InputError(
+            f"batch_size = {trial.batch_size}",
+            rule=f"must be a multiple of the {collectives.size} workers: each takes an equal share",
+        )
+    return Batches(corpus, trial.batch_size, streams, collectives.rank, collectives.size)
+
+
+def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator | None:
+    if not trial.method.needs_generator:
+        return None
+    generator = load_generator(materials.generator)
+    check_same_tokenizer(generator.tokenizer, tokenizer)
+    return generator
+
+
+def _autocast(trial: Trial, device: torch.device) -> Callable[[], AbstractContextManager[object]]:
+    """bf16 as autocast: weights, E + delta and every LayerNorm stay float32, matrix products do not."""
+    if trial.precision != "bf16":
+        return contextlib.nullcontext
+    return lambda: torch.autocast(device.type, torch.bfloat16)
+
+
+def _reducible(device: torch.device) -> torch.device:
+    return device if device.type == "cuda" else torch.device("cpu")
