@@ -1,0 +1,52 @@
+"""One small scatter per axis of the space: the objective against the axis' values."""
+
+import math
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.figures.style import BLUE, ORANGE, plain
+from rse_study.results.records import Axis
+
+
+def slice_data(table: pd.DataFrame, axis: Axis) -> pd.DataFrame:
+    """trial, value, objective, best: cells that have both a value on this axis and an objective.
+
+    Complete cells only: a score after fewer steps is another quantity.
+    """
+    frame = table.loc[table["status"] == "complete", ["trial", axis.column, "objective", "best"]]
+    return frame.set_axis(["trial", "value", "objective", "best"], axis=1).dropna().reset_index(drop=True)
+
+
+def draw_slice(frame: pd.DataFrame, axis: Axis) -> go.Figure:
+    """Scatter; logarithmic where the axis is searched so; choices in the order of the space."""
+    figure = go.Figure()
+    colours = [ORANGE if best else BLUE for best in frame["best"]]
+    values = [str(value) for value in frame["value"]] if axis.kind == "choice" else frame["value"]
+    figure.add_scatter(
+        x=values, y=frame["objective"], customdata=frame["trial"], mode="markers", showlegend=False,
+        marker={"size": 9, "color": colours},
+        hovertemplate="trial %{customdata}<br>%{x}: %{y:.2f}<extra></extra>",
+    )  # fmt: skip
+    figure.update_xaxes(title=axis.column, **x_axis(axis))
+    figure.update_yaxes(nticks=5)
+    return plain(figure, height=230)
+
+
+def x_axis(axis: Axis) -> dict[str, object]:
+    """plotly's settings of the axis: its scale, the whole searched range and, for choices, their order."""
+    if axis.kind == "choice":
+        order = [str(choice) for choice in axis.choices]
+        return {"type": "category", "categoryorder": "array", "categoryarray": order}
+    assert axis.low is not None and axis.high is not None, f"{axis.name} has no bounds"
+    if axis.log:
+        low, high = math.log10(axis.low), math.log10(axis.high)
+        ticks = {"exponentformat": "power", "dtick": 1 if high - low > 1 else "D2"}
+        return {"type": "log", "range": widened(low, high), **ticks}
+    return {"type": "linear", "range": widened(axis.low, axis.high), "nticks": 6}
+
+
+def widened(low: float, high: float) -> list[float]:
+    """A little more than the range, so that dots on its edges are whole."""
+    margin = 0.04 * (high - low)
+    return [low - margin, high + margin]
