@@ -1,0 +1,1 @@
+"""Where a study runs: the only place that imports Ray or Optuna."""

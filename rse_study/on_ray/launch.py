@@ -1,0 +1,72 @@
+"""Ray on this machine, or an existing cluster: quiet, on loopback, with its dashboard."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import ray
+
+from rse_study.errors import InputError
+from rse_study.study.config import Resources
+
+OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
+# Trial actors only wait for their workers: on this machine they count against a resource of their own, so that
+# every CPU is left to training.
+DRIVER = "rse_driver"
+MAX_DRIVERS = 1000
+ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_TRAIN_V2_ENABLED": "1",
+    "RAY_DEDUP_LOGS": "0",
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
+    # Ctrl-C comes to us as KeyboardInterrupt; Tune's own handler would swallow it.
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",
+    "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+
+
+@contextmanager
+def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
+    """A running Ray: a fresh one on this machine (`num_cpus` 0 = all), or the cluster at `address`."""
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    if address:
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    else:
+        # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
+        ray.init(
+            num_cpus=num_cpus or usable_cpus(),
+            resources={DRIVER: MAX_DRIVERS},
+            include_dashboard=True,
+            dashboard_host="127.0.0.1",
+            object_store_memory=OBJECT_STORE_BYTES,
+            log_to_driver=False,
+            logging_level="ERROR",
+        )
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def usable_cpus() -> int:
+    """CPUs this process may use, not those the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def driver_resources() -> dict[str, float]:
+    """What a trial actor asks for."""
+    return {DRIVER: 1.0} if DRIVER in ray.cluster_resources() else {"CPU": 0.1}
+
+
+def concurrency(resources: Resources, available: dict[str, float]) -> int:
+    """How many trials fit at a time. Raises InputError where not even one does."""
+    per_trial = {"CPU": resources.workers * resources.threads, "GPU": resources.workers * resources.gpus}
+    fits = [int(available.get(kind, 0) // amount) for kind, amount in per_trial.items() if amount]
+    if min(fits) < 1:
+        needs = " and ".join(f"{amount} {kind}(s)" for kind, amount in per_trial.items() if amount)
+        has = ", ".join(f"{available.get(kind, 0):g} {kind}(s)" for kind in per_trial)
+        remedy = "Lower resources.workers, threads or gpus"
+        raise InputError(f"resources: one trial needs {needs}", rule=f"there are {has}", remedy=remedy)
+    return min(*fits, resources.max_concurrent) if resources.max_concurrent else min(fits)

@@ -1,0 +1,97 @@
+"""Optuna, asked for one proposal at a time: a pure function of what the ledger holds."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.samplers import BaseSampler, RandomSampler, TPESampler
+from optuna.trial import TrialState, create_trial
+
+from rse_study.study.config import Sampler
+from rse_study.study.domains import Choice, Domain, Int
+
+Outcome = Literal["complete", "pruned", "failed", "running"]
+STATES = {
+    "complete": TrialState.COMPLETE,
+    "pruned": TrialState.PRUNED,
+    "failed": TrialState.FAIL,
+    "running": TrialState.RUNNING,
+}
+# Written out, because the defaults move between versions of Optuna; the ledger's provenance holds them.
+TPE = {"multivariate": True, "group": False, "constant_liar": True, "n_ei_candidates": 24, "warn_independent_sampling": False}
+
+
+class Proposer:
+    """An in-memory Optuna study whose trials are ours, numbered as ours.
+
+    The sampler is made anew before every ask, seeded from the search seed and the trial's number: a study that is
+    resumed asks exactly what an uninterrupted one asks (with one trial at a time).
+    """
+
+    def __init__(self, domains: Mapping[str, Domain], sampler: Sampler, search_seed: int, direction: str) -> None:
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._distributions = {name: distribution_of(domain) for name, domain in domains.items()}
+        self._sampler, self._search_seed = sampler, search_seed
+        self._optuna = optuna.create_study(direction=direction)
+        self._numbers: dict[int, int] = {}  # our trial number -> Optuna's
+
+    def ask(self, number: int, attempt: int = 0) -> dict[str, Any]:
+        """A proposal for trial `number`; a later attempt draws another one for it."""
+        self._optuna.sampler = make_sampler(self._sampler, seed_of(self._search_seed, number, attempt))
+        asked = self._optuna.ask(self._distributions)
+        self._numbers[number] = asked.number
+        return dict(asked.params)
+
+    def add(self, number: int, proposal: Mapping[str, Any], outcome: Outcome = "running", value: float | None = None) -> None:
+        """Enter a trial that was not asked for: the base, or one the ledger already holds."""
+        state = STATES[outcome]
+        told = value if state == TrialState.COMPLETE else None
+        self._numbers[number] = len(self._optuna.trials)
+        self._optuna.add_trial(
+            create_trial(state=state, params=dict(proposal), distributions=self._distributions, value=told)
+        )
+
+    def tell(self, number: int, outcome: Outcome, value: float | None = None) -> None:
+        """How a running trial ended."""
+        told = value if outcome == "complete" else None
+        self._optuna.tell(self._numbers[number], values=told, state=STATES[outcome])
+
+    def states(self) -> list[str]:
+        """The state of every trial, in Optuna's words."""
+        return [trial.state.name for trial in self._optuna.trials]
+
+
+def describe_sampler(sampler: Sampler) -> dict[str, Any]:
+    """Everything that decides proposals, for the record."""
+    settings = {**TPE, "n_startup_trials": sampler.num_startup} if sampler.name == "tpe" else {}
+    return {"optuna": optuna.__version__, "name": sampler.name, **settings}
+
+
+def make_sampler(sampler: Sampler, seed: int) -> BaseSampler:
+    """A fresh sampler."""
+    if sampler.name == "random":
+        return RandomSampler(seed=seed)
+    return TPESampler(n_startup_trials=sampler.num_startup, seed=seed, **TPE)
+
+
+def seed_of(search_seed: int, number: int, attempt: int) -> int:
+    """sha256(search seed, trial number, attempt) in numpy's 32 bits."""
+    digest = hashlib.sha256(repr((search_seed, number, attempt)).encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+def distribution_of(domain: Domain) -> BaseDistribution:
+    """Optuna's word for a domain."""
+    edges = domain.edges()
+    if isinstance(domain, Choice):
+        return CategoricalDistribution(edges)
+    if isinstance(domain, Int):
+        return IntDistribution(*edges)
+    return FloatDistribution(*edges, log=domain.scale == "log")

@@ -1,0 +1,57 @@
+"""What runs in a Tune trial: a Train run of its own, named by the cell."""
+
+from typing import Any
+
+import ray.tune
+from ray.train import FailureConfig, RunConfig, ScalingConfig
+from ray.train.torch import TorchConfig, TorchTrainer
+from ray.train.v2.api.exceptions import TrainingFailedError, WorkerGroupError
+from ray.tune.integration.ray_train import TuneReportCallback
+
+from rse_study.on_ray.worker import run_worker
+
+MAX_WORKER_FAILURES = 1
+MAX_CONTROLLER_FAILURES = 3
+
+
+def run_trial(config: dict[str, Any]) -> None:
+    """Train the cell in `config` and report its end; the loop resumes from the cell's folder by itself."""
+    gpus = config["gpus"]
+    trainer = TorchTrainer(
+        run_worker,
+        train_loop_config=config,
+        torch_config=TorchConfig(backend="nccl" if gpus else "gloo"),
+        scaling_config=ScalingConfig(
+            num_workers=config["workers"],
+            use_gpu=gpus > 0,
+            resources_per_worker={"CPU": config["threads"], **({"GPU": gpus} if gpus else {})},
+        ),
+        run_config=RunConfig(
+            name=config["cell"][:16],
+            storage_path=config["storage"],
+            callbacks=[TuneReportCallback()],
+            failure_config=FailureConfig(
+                max_failures=MAX_WORKER_FAILURES, controller_failure_limit=MAX_CONTROLLER_FAILURES
+            ),
+        ),
+    )
+    try:
+        ended = trainer.fit().return_value or {}
+    except TrainingFailedError as error:
+        ended = {"reason": reason_of(error)}
+    # After fit(), and always: a run that had finished before a crash reports nothing when it is resumed.
+    ray.tune.report({**ended, "final": True, "cell": config["cell"]})
+
+
+def reason_of(error: TrainingFailedError) -> str:
+    """One line: the first failed worker's own words, or the controller's."""
+    if isinstance(error, WorkerGroupError) and error.worker_failures:
+        rank, failure = min(error.worker_failures.items())
+        cause = getattr(failure, "cause", None) or failure
+        return f"worker {rank}: {type(cause).__name__}: {_last_line(str(cause))}"
+    return f"{type(error).__name__}: {_last_line(str(error))}"
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:500] if lines else ""

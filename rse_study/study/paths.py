@@ -1,0 +1,81 @@
+"""Dotted paths into a configuration: full ones, unique suffixes, symbols, and what to say when none fits."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.spec import Spec, symbols
+
+
+def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
+    """The full dotted path of the one field of `spec` that `path` names: itself, or a unique suffix of it.
+
+    Raises InputError at `at` (where in the file the path was written).
+    """
+    every = dict(walk(spec))
+    if path in every:
+        return path
+    matches = [full for full in every if full.endswith(f".{path}")]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        rule = f"names {len(matches)} fields: {', '.join(matches)}"
+        raise InputError(at or path, where=where, rule=rule, remedy="Write more of the path, or list them: `into: [...]`")
+    raise _unknown(every, spec, path, where, at)
+
+
+def resolve_symbol(spec: Spec, symbol: str) -> str | None:
+    """The full path of the only field that declares `symbol`, if there is exactly one."""
+    found = [path for path, declared in symbols(spec) if declared == symbol]
+    return found[0] if len(found) == 1 else None
+
+
+def walk(spec: Spec, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """(full path, value) of every field below `spec`, sub-configurations before their own fields."""
+    for name in type(spec).model_fields:
+        value = getattr(spec, name)
+        yield prefix + name, value
+        if isinstance(value, Spec):
+            yield from walk(value, f"{prefix}{name}.")
+
+
+def look_up(spec: Spec, path: str) -> Any:
+    """The value at a full path."""
+    value: Any = spec
+    for name in path.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def put(content: dict[str, Any], path: str, value: Any) -> None:
+    """Write `value` at a full path of a nested mapping, in place."""
+    *parents, last = path.split(".")
+    for name in parents:
+        below = content.get(name)
+        content[name] = below if isinstance(below, dict) else {}
+        content = content[name]
+    content[last] = value
+
+
+def _unknown(every: dict[str, Any], spec: Spec, path: str, where: str, at: str) -> InputError:
+    """Name the deepest class the path reaches, and the field of it that was probably meant."""
+    names = path.split(".")
+    for length in range(len(names) - 1, 0, -1):
+        head = ".".join(names[:length])
+        owners = [every[full] for full in every if full == head or full.endswith(f".{head}")]
+        if len({type(owner) for owner in owners}) == 1:
+            return _no_such_field(owners[0], names[length], where, at or path)
+    if len(names) > 1:
+        remedy = did_you_mean(names[0], sorted({full.split(".")[-1] for full in every}))
+        return InputError(at or path, where=where, rule=f"nothing is called {names[0]!r} in the base", remedy=remedy)
+    known = sorted({full.split(".")[-1] for full in every} | {symbol for _, symbol in symbols(spec)})
+    rule = f"no such field or symbol of {type(spec).__name__}"
+    return InputError(at or path, where=where, rule=rule, remedy=did_you_mean(path, known))
+
+
+def _no_such_field(owner: Any, name: str, where: str, at: str) -> InputError:
+    if not isinstance(owner, Spec):
+        return InputError(at, where=where, rule=f"the base holds {owner!r} there, which has no fields")
+    remedy = did_you_mean(name, type(owner).model_fields)
+    return InputError(at, where=where, rule=f"no such field of {type(owner).__name__}", remedy=remedy)

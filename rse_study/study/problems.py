@@ -1,0 +1,115 @@
+"""pydantic's findings in the words of this project: path, value, rule, remedy."""
+
+import types
+import typing
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+
+RULES = {
+    "greater_than": "must be > {gt}",
+    "greater_than_equal": "must be >= {ge}",
+    "less_than": "must be < {lt}",
+    "less_than_equal": "must be <= {le}",
+    "missing": "is required",
+    "int_type": "must be an integer",
+    "int_parsing": "must be an integer",
+    "int_from_float": "must be an integer",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be finite",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be a text",
+    "literal_error": "must be {expected}",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "model_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+    "dict_type": "must be a mapping",
+    "union_tag_not_found": "needs `{discriminator}`",
+    "union_tag_invalid": "{tag!r} is not one of {expected_tags}",
+    "too_short": "must have at least {min_length} item(s)",
+    "too_long": "must have at most {max_length} item(s)",
+    "string_pattern_mismatch": "must match {pattern}",
+}
+
+
+def problems_of(error: ValidationError, cls: type[BaseModel], *, where: str, prefix: str = "") -> list[InputError]:
+    """One InputError for each finding of pydantic about a `cls`."""
+    return [_problem(dict(finding), cls, where, prefix) for finding in error.errors(include_url=False)]
+
+
+def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: str) -> InputError:
+    path, owner, description = _trace(cls, finding["loc"])
+    at = ".".join([prefix, *path] if prefix else path)
+    if finding["type"] == "extra_forbidden":
+        remedy = did_you_mean(str(path[-1]), owner.model_fields)
+        return InputError(at, where=where, rule=f"no such field of {owner.__name__}", remedy=remedy)
+    if finding["type"] in ("missing", "value_error") or isinstance(finding["input"], dict | list | BaseModel):
+        what = at
+    else:
+        what = f"{at} = {finding['input']!r}" if at else repr(finding["input"])
+    return InputError(what, where=where, rule=_rule(finding, description), remedy=_remedy(finding))
+
+
+def _rule(finding: dict[str, Any], description: str) -> str:
+    context = finding.get("ctx", {})
+    if finding["type"] == "value_error":
+        return str(context["error"])
+    context = {key: _short(value) for key, value in context.items()}
+    rule = RULES[finding["type"]].format(**context) if finding["type"] in RULES else finding["msg"]
+    return f"{rule} ({description})" if description else rule
+
+
+def _remedy(finding: dict[str, Any]) -> str:
+    context = finding.get("ctx", {})
+    options = [part.strip(" '") for part in str(context.get("expected", context.get("expected_tags", ""))).split(",")]
+    options = [part.strip(" '") for option in options for part in option.split("' or '")]
+    given = context.get("tag", finding["input"])
+    if not isinstance(given, str) or finding["type"] not in ("literal_error", "union_tag_invalid"):
+        return ""
+    remedy = did_you_mean(given, options)
+    return remedy if remedy.startswith("Did") else ""
+
+
+def _short(value: Any) -> Any:
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+def _trace(cls: type[BaseModel], loc: tuple[Any, ...]) -> tuple[list[str], type[BaseModel], str]:
+    """The path a user wrote (pydantic's tags of unions left out), the class that owns its end, the end's description."""
+    path: list[str] = []
+    owner, candidates, description = cls, [cls], ""
+    for item in loc:
+        holder = next((c for c in candidates if item in c.model_fields), None)
+        if holder is not None:
+            owner, info = holder, holder.model_fields[item]
+            candidates = _models_in(info.annotation)
+            description = "" if candidates else (info.description or "")
+            path.append(str(item))
+            continue
+        tagged = [c for c in candidates if _is_tag(item, c)]
+        if tagged and (len(candidates) > 1 or item == tagged[0].__name__):
+            owner, candidates = tagged[0], tagged
+            continue
+        if isinstance(item, str) and item.startswith(("function-", "tagged-union", "union[", "constrained-")):
+            continue
+        owner = candidates[0] if candidates else owner
+        path.append(str(item))
+    return path, owner, description
+
+
+def _is_tag(item: Any, cls: type[BaseModel]) -> bool:
+    if item == cls.__name__:
+        return True
+    return any(item in typing.get_args(info.annotation) or item == info.default for info in cls.model_fields.values())
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        return [annotation] if issubclass(annotation, BaseModel) else []
+    return [model for part in typing.get_args(annotation) for model in _models_in(part)]

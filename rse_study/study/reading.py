@@ -1,0 +1,80 @@
+"""From a YAML file to a checked configuration: `extends`, overrides, and every problem at once."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError, InputErrors
+from rse_study.spec import Spec
+from rse_study.study.paths import put
+from rse_study.study.problems import problems_of
+from rse_study.yaml12 import parse_yaml, read_yaml
+
+T = TypeVar("T", bound=Spec)
+
+
+def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
+    """The `cls` in a YAML file, with `path=value` overrides. Raises InputError (InputErrors: all at once)."""
+    content = read_extended(path)
+    apply_overrides(content, overrides)
+    return build(cls, content, where=str(path))
+
+
+def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
+    """Validate a mapping as a `cls`. Raises InputError naming `where`."""
+    try:
+        return cls.model_validate(content)
+    except ValidationError as error:
+        raise InputErrors(problems_of(error, cls, where=where)) from None
+    except InputError as error:
+        raise InputError(error.what, where=error.where or where, rule=error.rule, remedy=error.remedy) from None
+
+
+def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """A file's mapping laid over the one it `extends` (a path relative to the file)."""
+    content = read_yaml(path)
+    base = content.pop("extends", None)
+    if base is None:
+        return content
+    if not isinstance(base, str):
+        raise InputError(f"extends = {base!r}", where=str(path), rule="must be the path of one file")
+    target = (path.parent / base).resolve()
+    if target in seen:
+        raise InputError(f"extends = {base!r}", where=str(path), rule="the files extend each other in a circle")
+    try:
+        return overlay(read_extended(target, (*seen, target)), content)
+    except InputError as error:
+        if error.what != "no such file" or error.where != str(target):
+            raise
+        raise InputError(f"extends = {base!r}", where=str(path), rule="no such file") from None
+
+
+def overlay(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """`above` laid over `below`: mappings merge, everything else is replaced; `key: null` takes a key away."""
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        if value is None and key in merged:
+            del merged[key]
+        elif isinstance(value, dict) and isinstance(under, dict) and not _is_axis(under):
+            merged[key] = overlay(under, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
+    """Write each `path=value` (value in YAML) into the mapping, in place. Unknown paths are found by validation."""
+    for override in overrides:
+        path, equals, text = override.partition("=")
+        if not equals or not path.strip():
+            raise InputError(override, where="-o", rule="an override is path=value", remedy="For example: -o num_trials=4")
+        value = parse_yaml(f"value: {text}", where=f"-o {path}")["value"]
+        put(content, path.strip(), value)
+
+
+def _is_axis(content: dict[str, Any]) -> bool:
+    """An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave both."""
+    return any(kind in content for kind in ("log", "float", "int", "choice"))

@@ -1,0 +1,70 @@
+"""What the ledger notes of a study before its first cell runs."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rse_study.data.pairs import StsPairs
+from rse_study.results.records import Axis as AxisRecord
+from rse_study.results.records import Objective as ObjectiveRecord
+from rse_study.results.records import StudyRecord
+from rse_study.study.config import Resources
+from rse_study.study.domains import Choice, Int
+from rse_study.study.space import Axis
+from rse_study.study.validation import Checked
+from rse_study.training.materials import Materials
+from rse_study.training.provenance import provenance
+
+
+def study_record(checked: Checked, dev: StsPairs) -> StudyRecord:
+    """The resolved study: every default written out, every axis with its symbol, bounds and scale."""
+    study = checked.study
+    is_dev = study.objective.metric == "dev"
+    return StudyRecord(
+        name=study.name,
+        question=study.question,
+        objective=ObjectiveRecord(
+            metric=study.objective.metric,
+            direction=study.objective.direction,
+            label=f"{dev.name} {dev.split}, Spearman x100" if is_dev else "training loss",
+            evaluation=f"{dev.name}/{dev.split}/all" if is_dev else "",
+        ),
+        axes=tuple(_axis_record(axis) for axis in checked.space.axes),
+        num_trials=study.num_trials,
+        search_seed=study.search_seed,
+        resolved=study.model_dump(mode="json", exclude={"resources"}),
+    )
+
+
+def provenance_of(materials: Materials, resources: Resources) -> dict[str, Any]:
+    """Where this run's numbers come from: versions, machine, threads, data, code."""
+    return provenance(torch.device("cpu")) | {
+        "threads": resources.threads,
+        "workers": resources.workers,
+        "materials": dict(materials.fingerprints),
+        "code": _code_revision(),
+    }
+
+
+def _axis_record(axis: Axis) -> AxisRecord:
+    domain = axis.domain
+    shared = {"name": axis.name, "symbol": axis.symbol, "paths": axis.paths}
+    if isinstance(domain, Choice):
+        return AxisRecord(kind="choice", choices=domain.choice, **shared)
+    low, high = domain.edges()
+    kind = "int" if isinstance(domain, Int) else "float"
+    return AxisRecord(kind=kind, low=low, high=high, log=domain.scale == "log", **shared)
+
+
+def _code_revision() -> str:
+    """`git describe` of a checkout; an installed wheel has only its version."""
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():
+        return "installed"
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
