@@ -74,7 +74,7 @@ class Group(Collectives):
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
 
     def gather(self, rows: Tensor) -> Tensor:
-        return _Gather.apply(rows)  # type: ignore[no-any-return]
+        return _Gather.apply(rows)
 
     def gather_ragged(self, rows: Tensor) -> Tensor:
         rows = rows.detach()
@@ -88,7 +88,7 @@ class Group(Collectives):
         return torch.cat([part[: int(count)] for part, count in zip(parts, counts, strict=True)])
 
     def sum(self, x: Tensor) -> Tensor:
-        return _Sum.apply(x)  # type: ignore[no-any-return]
+        return _Sum.apply(x)
 
     def any(self, flag: bool) -> bool:
         # On the backend's own device: nccl moves no CPU tensors.

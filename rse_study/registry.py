@@ -25,7 +25,9 @@ class Registry(Generic[T]):
         """The entry called `name`. Raises InputError with a did-you-mean."""
         if name in self._entries:
             return self._entries[name]
-        raise InputError(f"no such {self.noun} {name!r}", where=where, remedy=did_you_mean(name, self._entries))
+        raise InputError(
+            f"no such {self.noun} {name!r}", where=where, remedy=did_you_mean(name, self._entries)
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -35,7 +37,7 @@ class Registry(Generic[T]):
 
 
 def did_you_mean(word: str, options: Iterable[str]) -> str:
-    """"Did you mean 'x'?" where something is near, else the options themselves."""
+    """Say "Did you mean 'x'?" where something is near, else the options themselves."""
     names = [str(option) for option in options]
     near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if near:

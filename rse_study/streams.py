@@ -25,7 +25,9 @@ class Streams:
         return np.random.default_rng(self._seed(stream, key))
 
     @contextmanager
-    def dropout(self, step: int, pass_name: str, rank: int, device: torch.device | None = None) -> Iterator[None]:
+    def dropout(
+        self, step: int, pass_name: str, rank: int, device: torch.device | None = None
+    ) -> Iterator[None]:
         """Seed torch's global generators for one pass and put them back.
 
         nn.Dropout takes no generator: this is the one place that touches the global ones.

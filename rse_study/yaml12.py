@@ -17,7 +17,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
         remedy = "Check the path, or see `rse-study studies`"
         raise InputError("no such file", where=str(path), remedy=remedy) from None
     except UnicodeDecodeError as error:
-        raise InputError(f"byte {error.start} is not UTF-8", where=str(path), remedy="Save it as UTF-8") from None
+        raise InputError(
+            f"byte {error.start} is not UTF-8", where=str(path), remedy="Save it as UTF-8"
+        ) from None
     return parse_yaml(text, where=str(path))
 
 
@@ -31,7 +33,9 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
         problem = (error.problem or "not valid YAML").split("\n")[0]
         raise InputError(problem, where=line, rule="the file must be valid YAML 1.2") from None
     except YAMLError as error:
-        raise InputError(str(error).split("\n")[0], where=where, rule="the file must be valid YAML 1.2") from None
+        raise InputError(
+            str(error).split("\n")[0], where=where, rule="the file must be valid YAML 1.2"
+        ) from None
     if not isinstance(content, dict):
         raise InputError("the file holds no mapping", where=where, rule="it must be `key: value` lines")
     return content

@@ -38,9 +38,7 @@ class Adversary:
     dropout: str  # eval, fixed or fresh
     delta_sees_eta: bool
 
-    def find(
-        self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: Run
-    ) -> Found:
+    def find(self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: Run) -> Found:
         """delta_final (eq 7), eta and weights for this batch; V is written back in place."""
         players, states = self._team(table, anchor, run)
         with frozen(networks, training=self.dropout != "eval"):
@@ -118,6 +116,7 @@ class Objective:
     def __call__(self, change: Change) -> Float[Tensor, ""]:
         self.num_passes += 1
         name = f"inner/{self.num_passes}" if self.dropout == "fresh" else "inner"
+        assert change.addition is not None
         points = self.anchor.embeddings + change.addition
         with self.run.dropout(self.anchor.step, name, points.device), self.run.autocast():
             pooled = self.networks.encoder(points, self.anchor.mask, self.anchor.ids, change.weights())

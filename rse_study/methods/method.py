@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from jaxtyping import Float
@@ -12,18 +12,22 @@ from torch import Tensor, nn
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.rtd import Generator
+from rse_study.models.rtd import Discriminator, Generator
 from rse_study.streams import Streams
 
 
 class Networks(nn.Module):
-    """Everything that is trained: the encoder and what a method needs beside it."""
+    """Everything that is trained: the encoder, its training-only head, and D where RTD runs."""
 
-    def __init__(self, encoder: SentenceEncoder, **companions: nn.Module) -> None:
+    discriminator: Discriminator | None
+
+    def __init__(
+        self, encoder: SentenceEncoder, head: nn.Module, discriminator: Discriminator | None = None
+    ) -> None:
         super().__init__()
         self.encoder = encoder
-        for name, companion in companions.items():
-            self.add_module(name, companion)
+        self.head: Any = head
+        self.discriminator = discriminator
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ class ReplacedTokenDetection(Spec):
         step: int,
     ) -> Outcome:
         """This worker's share of L_RTD. Gradient flows into D, through h, and through X'' into the encoder."""
+        assert networks.discriminator is not None
         ids = self.edited(batch, run, step)
         embeddings = networks.encoder.word_embeddings(ids)
         if eta is not None:
@@ -62,7 +63,9 @@ class ReplacedTokenDetection(Spec):
         counted[:, 0] = False
         return counted
 
-    def _reduced(self, losses: Float[Tensor, "b l"], mask: Bool[Tensor, "b l"], run: Run) -> Float[Tensor, ""]:
+    def _reduced(
+        self, losses: Float[Tensor, "b l"], mask: Bool[Tensor, "b l"], run: Run
+    ) -> Float[Tensor, ""]:
         """A global sum over a global count, of which this worker's share is returned."""
         counted = self._counted(mask)
         total = losses[counted].sum()

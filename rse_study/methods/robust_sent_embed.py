@@ -54,7 +54,9 @@ class RobustSentEmbed(Spec):
     def _consistent(self) -> "RobustSentEmbed":
         balls = (self.blend.pgd.ball, self.blend.fgsm.ball, self.token_level.ball)
         if len({ball.norm for ball in balls}) > 1:
-            raise ValueError("norms of pgd.ball, fgsm.ball and token_level.ball must agree: P is one norm (eqs 2-6)")
+            raise ValueError(
+                "norms of pgd.ball, fgsm.ball and token_level.ball must agree: P is one norm (eqs 2-6)"
+            )
         if not self.has_adversary and self.lambda1 > 0:
             raise ValueError("lambda1 > 0 needs an adversarial view: num_steps > 0, or set lambda1: 0")
         if not self.has_adversary and self.masks.phi > 0:
@@ -82,16 +84,16 @@ class RobustSentEmbed(Spec):
         """Encoder, training-only head and, for RTD, a discriminator from the same checkpoint (stream `init`)."""
         head = build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
         if not self.needs_generator:
-            return Networks(encoder, head=head)
+            return Networks(encoder, head)
         discriminator = Discriminator(encoder, streams.generator("init", 1))
-        return Networks(encoder, head=head, discriminator=discriminator)
+        return Networks(encoder, head, discriminator)
 
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
         """V, [vocabulary d]: float32 (float64 in a float64 run), outside autograd and optimiser."""
         if not self.has_eta:
             return {}
         weight = networks.encoder.backbone.get_input_embeddings().weight
-        table = self.token_level.table(*weight.shape, streams, epoch)
+        table = self.token_level.table(weight.shape[0], weight.shape[1], streams, epoch)
         return {"V": table.to(weight.device, torch.promote_types(torch.float32, weight.dtype))}
 
     def renew(
@@ -113,7 +115,10 @@ class RobustSentEmbed(Spec):
             eta = None if found is None else found.eta
             detected = self.rtd.term(networks, batch, eta, h, run, step)
             loss = loss + self.lambda2 * detected.loss
-            metrics |= {"loss/rtd": Mean(detected.loss.detach(), 1 / run.collectives.size), **detected.metrics}
+            metrics |= {
+                "loss/rtd": Mean(detected.loss.detach(), 1 / run.collectives.size),
+                **detected.metrics,
+            }
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
         return Outcome(loss, metrics | ({} if found is None else found.metrics))
 
@@ -148,7 +153,10 @@ class RobustSentEmbed(Spec):
             losses = info_nce(views.z, views.z_pos[None], others, own, self.temperature)
             return losses.sum() / batch.num_rows, {"loss/contrastive": _mean(losses)}
         if self.z_adv_negatives == "included":
-            others, own = torch.cat([others, run.collectives.gather(views.z_adv)]), torch.cat([own, own], dim=1)
+            others, own = (
+                torch.cat([others, run.collectives.gather(views.z_adv)]),
+                torch.cat([own, own], dim=1),
+            )
         losses = self._first_term(views, others, own)
         metrics = {"loss/contrastive": _mean(losses)}
         if self.lambda1 > 0:

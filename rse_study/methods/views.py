@@ -75,7 +75,9 @@ def _three_passes(
 ) -> list[Tensor]:
     """z and z_adv under the same masks m1 (Algorithm 1's letter): N + 4 encoder calls in all."""
     pooled = []
-    for points, name, weakened in zip(inputs, ("outer/1", "outer/2", "outer/1"), ((), (), weights), strict=True):
+    for points, name, weakened in zip(
+        inputs, ("outer/1", "outer/2", "outer/1"), ((), (), weights), strict=True
+    ):
         with run.dropout(step, name, batch.ids.device), run.autocast():
             pooled.append(networks.encoder(points, batch.mask, batch.ids, weakened))
     return pooled

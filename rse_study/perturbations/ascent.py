@@ -10,7 +10,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 
-
 @dataclass(frozen=True)
 class Anchor:
     """What is perturbed: the word embeddings of one batch, and which of its tokens may move."""

@@ -40,7 +40,9 @@ def rescale(
     return torch.where(length > radius, x * (radius / torch.where(length > 0, length, 1)), x)
 
 
-def matched(length: float, given_for: Norm, norm: Norm, n: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
+def matched(
+    length: float, given_for: Norm, norm: Norm, n: Float[Tensor, "*batch"]
+) -> Float[Tensor, "*batch"]:
     """A length given for norm Q, expressed for norm P over n coordinates: length * n^(1/P - 1/Q).
 
     A vector whose entries all have one size then has the same size in both balls.
@@ -49,7 +51,9 @@ def matched(length: float, given_for: Norm, norm: Norm, n: Float[Tensor, "*batch
     return length * n.clamp(min=1) ** exponent
 
 
-def _project_l1(x: Float[Tensor, "*batch n"], radius: Float[Tensor, "*#batch 1"]) -> Float[Tensor, "*batch n"]:
+def _project_l1(
+    x: Float[Tensor, "*batch n"], radius: Float[Tensor, "*#batch 1"]
+) -> Float[Tensor, "*batch n"]:
     """Sort-based projection onto the l1 ball (Duchi et al. 2008): soft thresholding at theta."""
     magnitude = x.abs()
     descending = magnitude.sort(dim=-1, descending=True).values

@@ -45,7 +45,8 @@ class Apart:
     def _mixed(self, gradients: list[Change]) -> Change:
         pgd, fgsm = gradients
         share = self.blend.share_of_pgd
-        assert pgd.addition is not None and fgsm.addition is not None
+        assert pgd.addition is not None
+        assert fgsm.addition is not None
         masks = (
             SiteMask(share * a.tokens + (1 - share) * b.tokens, share * a.features + (1 - share) * b.features)
             for a, b in zip(pgd.masks, fgsm.masks, strict=True)

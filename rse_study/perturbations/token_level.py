@@ -82,9 +82,7 @@ class TokenLevel(Spec):
             return torch.ones_like(norms)
         return torch.where(largest > 0, norms / torch.where(largest > 0, largest, 1), 1)
 
-    def remember(
-        self, table: Table, anchor: Anchor, state: Tokens, collectives: Collectives
-    ) -> None:
+    def remember(self, table: Table, anchor: Anchor, state: Tokens, collectives: Collectives) -> None:
         """V[w] <- eta of this batch, in place: V is run-level state, [vocabulary d], too large to copy each step.
 
         A token seen several times in the global batch takes the mean of its occurrences, the last of them

@@ -42,8 +42,9 @@ def save(
     draft.mkdir(parents=True)
     parts = (networks.state_dict(), _moments(networks, optimizer), state)
     for name, tensors in zip(PARTS, parts, strict=True):
-        save_file({key: value.detach().clone().contiguous() for key, value in tensors.items()}, draft / f"{name}.safetensors")
-        _sync(draft / f"{name}.safetensors")
+        path = draft / f"{name}.safetensors"
+        save_file({key: value.detach().clone().contiguous() for key, value in tensors.items()}, path)
+        _sync(path)
     (draft / "account.json").write_text(json.dumps(account.__dict__), encoding="utf-8")
     _sync(draft / "account.json")
     shutil.rmtree(final, ignore_errors=True)

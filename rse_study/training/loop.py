@@ -49,7 +49,9 @@ def train(
         last = finished.history[-1].t
         yield Progress(last, last, dict(finished.final), is_final=True)
         return
-    session = open_session(trial, seed, materials, directory, collectives or Collectives(), torch.device(device))
+    session = open_session(
+        trial, seed, materials, directory, collectives or Collectives(), torch.device(device)
+    )
     account = session.resume(identity)
     yield from _from(account, session, seed, checkpoint_seconds)
 

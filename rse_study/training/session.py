@@ -142,9 +142,7 @@ def open_session(
         weight_decay=adam.weight_decay,
     )
     state = trial.method.state(networks, streams)
-    return Session(
-        trial, networks, state, optimizer, batches, run, tokenizer, materials, directory, device
-    )
+    return Session(trial, networks, state, optimizer, batches, run, tokenizer, materials, directory, device)
 
 
 def _batches(

@@ -13,7 +13,8 @@ from rse_study.spec import Spec, field
 class Encoder(Spec):
     """The base encoder and how its token vectors become a sentence vector."""
 
-    name: str = field("bert-base-uncased", min_length=1)  # a hub name, a folder, or the asset `tiny` or `minilm`
+    # A hub name, a folder, or the asset `tiny` or `minilm`.
+    name: str = field("bert-base-uncased", min_length=1)
     pooling: PoolingKind = "cls"
     template: str = ""  # prompt pooling: `This sentence of "[X]" means [MASK].`
     revision: str = "main"
