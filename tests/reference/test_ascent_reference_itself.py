@@ -138,6 +138,13 @@ class TestAscent:
         near(found.eta_start[0, 1], numbers(0.2, 0.2) / math.sqrt(2))
         assert found.eta_start[0, 0].tolist() == [0, 0]
 
+    def test_matched_radius_counts_perturbable_coordinates_only(self):
+        (encode, embeddings, z_pos, _), named = problem()
+        delta0 = torch.full((2, 2, 2), 5.0, dtype=torch.float64)
+        found = ascend(encode, embeddings, z_pos, delta0, **named, delta_norm="l2")
+        radii = [float(found.delta_start[s].norm()) for s in (0, 1)]
+        assert radii == pytest.approx([0.03 * math.sqrt(2), 0.03 * math.sqrt(4)])
+
     def test_masks_rise_where_keeping_raises_the_loss(self):
         # z_0 = (w, 0) -> cosines fixed; make feature 1 of token 1 pull z_0 to e_1: keeping it raises the loss.
         (_, embeddings, z_pos, delta0), named = problem()
@@ -256,7 +263,7 @@ class TestStep:
         near(plain.z_adv.detach(), torch.tanh((points * factors).sum(1)))
         near(shifted.z_adv.detach(), torch.tanh(((points + shifted.ascent.eta) * factors).sum(1)))
         near(plain.z.detach(), shifted.z.detach())
-        assert float(plain.rtd) != float(shifted.rtd)
+        assert not torch.equal(plain.rtd, shifted.rtd)
 
     def test_no_view_refuses_its_weight(self):
         with pytest.raises(AssertionError):
