@@ -1,7 +1,9 @@
 """Settings of the whole suite."""
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # A busy machine is no failure; a failure must be repeatable.
@@ -10,3 +12,12 @@ settings.load_profile("suite")
 
 # Bit-equality depends on the number of threads; it must be set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real data: RSE_STUDY_DATA, else ../shared/data seen from the project. Skips where absent."""
+    folder = Path(os.environ.get("RSE_STUDY_DATA") or Path(__file__).parents[2] / "shared" / "data")
+    if not (folder / "sts").is_dir():
+        pytest.skip(f"no data: neither RSE_STUDY_DATA nor {folder}")
+    return folder

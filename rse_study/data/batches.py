@@ -1,0 +1,88 @@
+"""Batches of a tokenised corpus: a function of the step and nothing else."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from rse_study.data.tokenised import TokenisedCorpus
+from rse_study.errors import InputError
+from rse_study.streams import Streams
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One worker's share of a global batch."""
+
+    ids: Int[Tensor, "b l"]
+    mask: Bool[Tensor, "b l"]  # True = real token
+    perturbable: Bool[Tensor, "b l"]  # real and not special
+    rows: Int[Tensor, " b"]  # index of the sentence in the global batch, before it is sorted by length
+    num_rows: int  # sentences of the global batch, over all workers
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same batch on a device."""
+        moved = {name: getattr(self, name).to(device) for name in ("ids", "mask", "perturbable", "rows")}
+        return replace(self, **moved)
+
+
+class Batches:
+    """Every epoch is a fresh permutation cut into global batches; the incomplete last one is dropped.
+
+    A global batch is sorted by length (stable) and dealt to the workers in turn, so that which sentences meet
+    in a batch depends on seed and step only, never on the number of workers.
+    """
+
+    def __init__(
+        self, corpus: TokenisedCorpus, batch_size: int, streams: Streams, rank: int = 0, size: int = 1
+    ) -> None:
+        if len(corpus) < batch_size:
+            what = f"{len(corpus)} sentences are fewer than a batch of {batch_size}"
+            remedy = "Use a larger corpus or a smaller batch_size"
+            raise InputError(
+                what, where=str(corpus.directory), rule="an epoch holds a whole batch", remedy=remedy
+            )
+        if batch_size < size:
+            what = f"a batch of {batch_size} sentences for {size} workers"
+            raise InputError(
+                what, rule="every worker needs a sentence", remedy="Raise batch_size or use fewer workers"
+            )
+        self.corpus, self.batch_size, self.rank, self.size = corpus, batch_size, rank, size
+        self.num_batches = len(corpus) // batch_size
+        self._streams = streams
+        self._is_special = np.zeros(corpus.meta.vocabulary_size, bool)
+        self._is_special[list(corpus.meta.special_ids)] = True
+        self._permutation = lru_cache(maxsize=2)(self._draw_permutation)
+
+    def sentences(self, step: int) -> Int[np.ndarray, " g"]:
+        """Which sentences of the corpus meet in the global batch of a step, unsorted."""
+        epoch, position = divmod(step, self.num_batches)
+        return self._permutation(epoch)[position * self.batch_size : (position + 1) * self.batch_size]
+
+    def batch(self, step: int) -> Batch:
+        """This worker's rows of the global batch of a step, padded to the longest of them."""
+        sentences = self.sentences(step)
+        rows = np.argsort(self.corpus.lengths[sentences], kind="stable")[self.rank :: self.size]
+        ids, mask = self._padded(sentences[rows])
+        return Batch(
+            ids=torch.from_numpy(ids.astype(np.int64)),
+            mask=torch.from_numpy(mask),
+            perturbable=torch.from_numpy(mask & ~self._is_special[ids]),
+            rows=torch.from_numpy(rows),
+            num_rows=self.batch_size,
+        )
+
+    def _padded(
+        self, sentences: Int[np.ndarray, " b"]
+    ) -> tuple[Int[np.ndarray, "b l"], Bool[np.ndarray, "b l"]]:
+        lengths = self.corpus.lengths[sentences]
+        column = np.arange(lengths.max())
+        mask = column < lengths[:, None]
+        places = np.where(mask, self.corpus.offsets[sentences][:, None] + column, 0)
+        return np.where(mask, self.corpus.ids[places], self.corpus.meta.pad_id), mask
+
+    def _draw_permutation(self, epoch: int) -> Int[np.ndarray, " n"]:
+        return torch.randperm(len(self.corpus), generator=self._streams.generator("order", epoch)).numpy()

@@ -1,0 +1,150 @@
+"""The generated data of the quickstart: a corpus, graded pairs, a small labelled set. No files, no network."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from rse_study.data.grammar import (
+    NUM_FORMS,
+    Draw,
+    Event,
+    Wording,
+    change,
+    draw_event,
+    draw_wording,
+    say,
+    vocabulary,
+)
+from rse_study.data.pairs import StsPairs
+
+NUM_PAIRS = 400
+_WEIGHTS = {"agent": 1.0, "action": 1.4, "patient": 1.4, "quality": 0.4, "place": 0.4, "time": 0.4}
+_SIBLING = 0.35  # similarity of two concepts that share their topic (or list) and slot
+_CONTRARY = 0.45  # an event and its negation
+
+
+@dataclass(frozen=True)
+class LabelledSentences:
+    """Sentences with a class each."""
+
+    sentences: list[str]
+    labels: np.ndarray  # [n] int64; 1 = good, 0 = bad
+
+
+def corpus(seed: int = 0, num_sentences: int = 8000) -> list[str]:
+    """Distinct sentences of the grammar: four of five tell an event, the others an opinion."""
+    draw = Draw("corpus", seed)
+    found: dict[str, None] = {}
+    while len(found) < num_sentences:
+        is_event = draw.chance(0.8)
+        found[say(draw_event(draw), draw_wording(draw)) if is_event else _opinion(draw)[0]] = None
+    return list(found)
+
+
+def graded_pairs(split: Literal["dev", "test"]) -> StsPairs:
+    """Pairs with a gold similarity 0..5 computed from what the two sentences say.
+
+    Like meanings are put in other words and unlike ones in the same: token overlap is a poor guide.
+    No sentence of one split is in the other.
+    """
+    taken = set[str]() if split == "dev" else {text for pair in _pairs("dev", set()) for text in pair[:2]}
+    first, second, gold = zip(*_pairs(split, taken), strict=True)
+    return StsPairs("builtin", split, list(first), list(second), np.array(gold))
+
+
+def labelled(split: Literal["train", "test"]) -> LabelledSentences:
+    """Opinions, good or bad: 800 sentences to train on, 400 to test on, none in both."""
+    draw = Draw("labelled")
+    found: dict[str, int] = {}
+    while len(found) < 1200:
+        sentence, label = _opinion(draw)
+        found[sentence] = label
+    chosen = list(found.items())[:800] if split == "train" else list(found.items())[800:]
+    return LabelledSentences([text for text, _ in chosen], np.array([label for _, label in chosen], np.int64))
+
+
+def similarity(one: Event, other: Event) -> float:
+    """How alike two events are, 0..1: weighted share of agreeing slots; negating one costs about half."""
+    agreement = {slot: _agreement(one, other, slot) for slot in _WEIGHTS}
+    told = {slot: weight for slot, weight in _WEIGHTS.items() if getattr(one, slot) or getattr(other, slot)}
+    share = sum(weight * agreement[slot] for slot, weight in told.items()) / sum(told.values())
+    if one.topic != other.topic:
+        share *= 0.3  # a time or quality in common hardly makes two events alike
+    return share if one.is_negated == other.is_negated else share * _CONTRARY
+
+
+def _agreement(one: Event, other: Event, slot: str) -> float:
+    mine, theirs = getattr(one, slot), getattr(other, slot)
+    if mine == theirs:
+        return 1.0
+    return _SIBLING if one.topic == other.topic or not (mine and theirs) else 0.0
+
+
+def _pairs(split: str, taken: set[str]) -> list[tuple[str, str, float]]:
+    """NUM_PAIRS pairs, the kinds in turn, none with a sentence that is taken already."""
+    draw, found, seen = Draw("pairs", split), list[tuple[str, str, float]](), set(taken)
+    kinds = _kinds(draw)
+    while len(found) < NUM_PAIRS:
+        one, other, kept = next(kinds)
+        wording = draw_wording(draw)
+        first, second = say(one, wording), say(other, _reword(wording, kept, draw))
+        if first != second and not {first, second} & seen:
+            seen |= {first, second}
+            found.append((first, second, round(5 * similarity(one, other), 1)))
+    return found
+
+
+def _kinds(draw: Draw) -> Iterator[tuple[Event, Event, float]]:
+    """Two events and the share of words the second keeps from the first, from alike to unlike, for ever."""
+    core = ("agent", "action", "patient")
+    while True:
+        event = draw_event(draw)
+        yield event, event, 0.3
+        event = draw_event(draw)
+        yield event, replace(event, time=(), quality=()), 0.4
+        event = draw_event(draw)
+        yield event, change(event, draw.pick(core), draw), 0.5
+        event = draw_event(draw)
+        yield event, change(change(event, draw.pick(core), draw), draw.pick(core), draw), 0.6
+        event = draw_event(draw)
+        yield event, _contrary(event), 0.6
+        event = draw_event(draw)
+        yield event, replace(draw_event(draw, event.topic), time=event.time), 0.8
+        event = draw_event(draw)
+        yield event, replace(draw_event(draw), time=event.time, quality=event.quality), 1.0
+        yield draw_event(draw), draw_event(draw), 0.8
+
+
+def _contrary(event: Event) -> Event:
+    """Who does it to whom turned round where both are agents, else the negation."""
+    if event.patient in event.topic.agents:
+        return replace(event, agent=event.patient, patient=event.agent)
+    return replace(event, is_negated=not event.is_negated)
+
+
+def _reword(wording: Wording, kept: float, draw: Draw) -> Wording:
+    """Another wording that keeps about the given share of its words and its form."""
+    synonyms = tuple(old if draw.chance(kept) else old + 1 for old in wording.synonyms)
+    form = wording.form if draw.chance(kept) else (wording.form + 1 + draw.index(NUM_FORMS - 1)) % NUM_FORMS
+    return Wording(synonyms, form)
+
+
+def _opinion(draw: Draw) -> tuple[str, int]:
+    """A sentence that judges a thing, and whether it likes it. Saying `not` turns the label."""
+    topic = draw.pick(vocabulary().topics)
+    is_good_word, is_negated = draw.chance(0.5), draw.chance(0.25)
+    thing, person = draw.pick(draw.pick(topic.things)), draw.pick(draw.pick(topic.agents))
+    word = draw.pick(draw.pick(vocabulary().opinions[is_good_word]))
+    place = draw.pick(draw.pick(topic.places))
+    denial = "not " if is_negated else ""
+    sentence = draw.pick(
+        [
+            f"the {person} found the {thing} {denial}{word}",
+            f"the {thing} {place} was {denial}{word}",
+            f"the {person} said the {thing} was {denial}{word}",
+            f"{place} , the {person} called the {thing} {denial}{word}",
+        ]
+    )
+    return sentence, int(is_good_word != is_negated)

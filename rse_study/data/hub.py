@@ -1,0 +1,68 @@
+"""Datasets in the Hugging Face hub's layout: a local folder, or a name on the hub."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.spec import Spec, field
+
+_OFFLINE_REMEDY = (
+    "Check name and connection, or copy the dataset's folder into the data folder and name its path"
+)
+
+
+class Dataset(Spec):
+    """One text column of one split of a dataset."""
+
+    kind: Literal["hub"] = "hub"
+    dataset: str = Field(
+        min_length=1, description="folder (absolute or in the data folder) or name on the hub"
+    )
+    column: str = field("text", description="the column that holds the sentences")
+    split: str = field("train", description="name of the split; slices such as train[:1000] are understood")
+    config: str = field("", description="name of the dataset's configuration; empty for the default one")
+    revision: str = field("main", description="branch, tag or commit on the hub; not used for a folder")
+
+
+def read_column(source: Dataset, data_dir: Path) -> Iterator[str]:
+    """The column's values (a missing value counts as blank). Raises InputError."""
+    table = load_split(source.dataset, source.split, data_dir, config=source.config, revision=source.revision)
+    where = f"dataset {source.dataset}"
+    if source.column not in table.column_names:
+        remedy = did_you_mean(source.column, table.column_names)
+        raise InputError(f"no column {source.column!r}", where=where, remedy=remedy)
+    if getattr(table.features[source.column], "dtype", "") not in ("string", "large_string"):
+        rule = "the column of a corpus must hold strings"
+        raise InputError(
+            f"column {source.column!r} holds {table.features[source.column]}", where=where, rule=rule
+        )
+    return (value or "" for value in table[source.column])
+
+
+def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revision: str = "main") -> Any:
+    """One split of a dataset as `datasets` reads it. Raises InputError for whatever cannot be loaded."""
+    import datasets
+
+    folder = data_dir / name
+    is_local = folder.is_dir()
+    settings: dict[str, Any] = {} if is_local else {"revision": revision}
+    where = f"dataset {name}"
+    try:
+        return datasets.load_dataset(
+            str(folder) if is_local else name, config or None, split=split, **settings
+        )
+    except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError) as error:
+        raise InputError(
+            f"cannot be loaded ({_first_line(error)})", where=where, remedy=_OFFLINE_REMEDY
+        ) from None
+    except ValueError as error:  # unknown split or configuration
+        remedy = "Check split and config"
+        raise InputError(f"cannot be loaded ({_first_line(error)})", where=where, remedy=remedy) from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,46 @@
+"""Which tokens are masked: for masked-LM training, and for replaced-token detection."""
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from rse_study.data.batches import Batch
+from rse_study.streams import Streams
+
+
+def mask_tokens(
+    ids: Int[Tensor, "b l"],
+    maskable: Bool[Tensor, "b l"],
+    *,
+    mask_id: int,
+    vocabulary_size: int,
+    generator: torch.Generator,
+    share: float = 0.15,
+) -> tuple[Int[Tensor, "b l"], Bool[Tensor, "b l"]]:
+    """Corrupted ids and which tokens to predict, as BERT was trained (Devlin et al. 2019, section 3.1).
+
+    Of the chosen tokens 80 % become [MASK], 10 % a random token, 10 % stay. Tensors live on the CPU.
+    """
+    chosen = (torch.rand(ids.shape, generator=generator) < share) & maskable
+    fate = torch.rand(ids.shape, generator=generator)
+    random_ids = torch.randint(vocabulary_size, ids.shape, generator=generator)
+    corrupted = torch.where(chosen & (fate < 0.8), torch.full_like(ids, mask_id), ids)
+    return torch.where(chosen & (fate >= 0.9), random_ids, corrupted), chosen
+
+
+def rtd_mask(batch: Batch, streams: Streams, step: int, share: float = 0.2) -> Bool[Tensor, "b l"]:
+    """max(1, round(share * n)) of each row's n non-special tokens, without replacement (METHODS: RTD fill).
+
+    A row's draw is keyed by (stream, step, index in the global batch) and made over its own tokens: padding,
+    sorting and the number of workers leave it alone. A row without such tokens gets none.
+    """
+    masked = torch.zeros(batch.perturbable.shape, dtype=torch.bool)
+    for row, (index, perturbable) in enumerate(
+        zip(batch.rows.tolist(), batch.perturbable.cpu(), strict=True)
+    ):
+        places = perturbable.nonzero().squeeze(1)
+        if len(places):
+            count = max(1, round(share * len(places)))
+            order = torch.randperm(len(places), generator=streams.generator("rtd", step, index))
+            masked[row, places[order[:count]]] = True
+    return masked.to(batch.perturbable.device)

@@ -1,0 +1,35 @@
+"""Sentence pairs with a gold similarity."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rse_study.spec import fingerprint_of
+
+
+@dataclass(frozen=True, eq=False)
+class StsPairs:
+    """One split of a semantic textual similarity task; its subsets are consecutive."""
+
+    name: str
+    split: str
+    first: list[str]
+    second: list[str]
+    gold: np.ndarray  # [n] float64
+    subsets: dict[str, slice] = field(default_factory=dict)  # empty = one subset, all pairs
+
+    def __post_init__(self) -> None:
+        assert len(self.first) == len(self.second) == len(self.gold), self.name
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def parts(self) -> dict[str, slice]:
+        """Every subset and where it lies; a task without subsets is one part."""
+        return self.subsets or {self.name: slice(0, len(self))}
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 (hex) of sentences, gold and subsets."""
+        bounds = [[name, part.start, part.stop] for name, part in self.parts().items()]
+        return fingerprint_of([self.name, self.split, self.first, self.second, self.gold.tolist(), bounds])

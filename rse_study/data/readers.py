@@ -1,0 +1,147 @@
+"""Readers of the STS tasks: STS12-16, STS-B, SICK-R. Tab separated, nothing is quoted, plain or gzip.
+
+Layout below the data folder, `variant` being `orig` (as published) or `senteval` (tokenised, lower-cased):
+
+    sts/STS12/<variant>/STS.input.<subset>.txt   sentence TAB sentence [TAB ...]
+    sts/STS12/<variant>/STS.gs.<subset>.txt      one gold score a line, empty where there is none (STS13-16 alike)
+    sts/STSBenchmark/<variant>/sts-<split>.csv   genre, file, year, id, score, sentence, sentence [, ...]
+    sts/SICK/SICK_{train,trial,test_annotated}.txt   header; id, sentence, sentence, score, entailment
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from rse_study.data.pairs import StsPairs
+from rse_study.data.text_files import find_file, read_lines
+from rse_study.errors import InputError
+from rse_study.registry import Registry
+
+Variant = Literal["orig", "senteval"]
+SUBSETS = {
+    "STS12": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
+    "STS13": ("FNWN", "headlines", "OnWN"),  # without SMT, which its licence withholds
+    "STS14": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
+    "STS15": ("answers-forums", "answers-students", "belief", "headlines", "images"),
+    "STS16": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
+}
+SICK_FILES: dict[str, tuple[str, ...]] = {
+    "train": ("train",),
+    "trial": ("trial",),
+    "test": ("test_annotated",),
+    "all": ("train", "trial", "test_annotated"),
+}
+_STS_B_SPLITS = ("train", "dev", "test")
+Rows = list[tuple[str, str, float]]
+
+
+def read_sts(name: str, split: str, data_dir: Path, variant: Variant = "orig") -> StsPairs:
+    """One split of a task. Raises InputError that names what is missing or malformed, and the layout."""
+    return _READERS.get(name)(name, split, data_dir, variant)
+
+
+def sts_splits(name: str) -> tuple[str, ...]:
+    """The splits a task has. Raises InputError for an unknown task."""
+    _READERS.get(name)
+    return {"STS-B": _STS_B_SPLITS, "SICK-R": tuple(SICK_FILES)}.get(name, ("test",))
+
+
+def _read_year(name: str, split: str, data_dir: Path, variant: Variant) -> StsPairs:
+    _check_split(name, split)
+    folder = data_dir / "sts" / name / variant
+    rows: Rows = []
+    subsets: dict[str, slice] = {}
+    for subset in SUBSETS[name]:
+        start = len(rows)
+        rows.extend(_read_subset(folder, subset))
+        subsets[subset] = slice(start, len(rows))
+    return _pairs(name, split, rows, subsets)
+
+
+def _read_subset(folder: Path, subset: str) -> Rows:
+    inputs, golds = (_find(folder / f"STS.{kind}.{subset}.txt") for kind in ("input", "gs"))
+    sentences, scores = list(read_lines(inputs)), list(read_lines(golds))
+    if len(sentences) != len(scores):
+        what = f"{len(scores)} gold lines for {len(sentences)} pairs in {inputs.name}"
+        raise InputError(
+            what, where=str(golds), rule="both files hold a line for each pair", remedy="Fetch them again"
+        )
+    rows: Rows = []
+    for number, (line, score) in enumerate(zip(sentences, scores, strict=True), start=1):
+        if score.strip():
+            first, second = _columns(line, (0, 1), inputs, number)
+            rows.append((first, second, _number(score, golds, number)))
+    return rows
+
+
+def _read_sts_b(name: str, split: str, data_dir: Path, variant: Variant) -> StsPairs:
+    _check_split(name, split)
+    path = _find(data_dir / "sts" / "STSBenchmark" / variant / f"sts-{split}.csv")
+    return _pairs(name, split, _read_table(path, columns=(5, 6, 4)))
+
+
+def _read_sick(name: str, split: str, data_dir: Path, variant: Variant) -> StsPairs:
+    """Both variants are the same files: SentEval left SICK as it is."""
+    _check_split(name, split)
+    paths = [_find(data_dir / "sts" / "SICK" / f"SICK_{part}.txt") for part in SICK_FILES[split]]
+    return _pairs(name, split, [row for path in paths for row in _read_table(path, (1, 2, 3), num_header=1)])
+
+
+def _read_table(path: Path, columns: tuple[int, int, int], num_header: int = 0) -> Rows:
+    rows: Rows = []
+    for number, line in enumerate(read_lines(path), start=1):
+        if number > num_header and line.strip():
+            first, second, score = _columns(line, columns, path, number)
+            rows.append((first, second, _number(score, path, number)))
+    return rows
+
+
+def _pairs(name: str, split: str, rows: Rows, subsets: dict[str, slice] | None = None) -> StsPairs:
+    if not rows:
+        raise InputError("holds no pairs", where=f"{name} {split}", remedy="Fetch it again")
+    first, second, gold = (list(column) for column in zip(*rows, strict=True))
+    return StsPairs(name, split, first, second, np.array(gold, np.float64), subsets or {})
+
+
+def _columns(line: str, wanted: tuple[int, ...], path: Path, number: int) -> list[str]:
+    found = line.split("\t")
+    if len(found) <= max(wanted):
+        rule = f"at least {max(wanted) + 1} columns, tab separated"
+        raise InputError(
+            f"{len(found)} column(s)", where=f"{path}:{number}", rule=rule, remedy="Fetch it again"
+        )
+    return [found[column].strip() for column in wanted]
+
+
+def _number(text: str, path: Path, number: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 <= value <= 5:
+        raise InputError(
+            f"gold score {text!r}", where=f"{path}:{number}", rule="it must be a number from 0 to 5"
+        )
+    return value
+
+
+def _find(path: Path) -> Path:
+    try:
+        return find_file(path, Path())
+    except InputError as error:
+        below = path.parts[len(path.parts) - 1 - path.parts[::-1].index("sts") :]
+        rule = f"the layout is {'/'.join(below)} (plain or .gz) in the data folder"
+        remedy = "Set RSE_STUDY_DATA to your data folder, or fetch the set (`rse-study data list`)"
+        raise InputError(error.what, where=error.where, rule=rule, remedy=remedy) from None
+
+
+def _check_split(name: str, split: str) -> None:
+    Registry("split of " + name, dict.fromkeys(sts_splits(name))).get(split)
+
+
+_READERS: Registry[Callable[[str, str, Path, Variant], StsPairs]] = Registry(
+    "STS task", {**dict.fromkeys(SUBSETS, _read_year), "STS-B": _read_sts_b, "SICK-R": _read_sick}
+)
+TASKS = tuple(_READERS)

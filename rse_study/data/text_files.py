@@ -1,0 +1,84 @@
+"""Lines of UTF-8 text files, plain or gzip, read strictly: a line that cannot be read is refused by number."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from io import BufferedIOBase
+from pathlib import Path
+
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+
+MAX_LINE = 100_000  # characters; a longer line is a file without line ends, not a sentence
+_MAX_BYTES_PER_CHARACTER = 4
+
+
+def find_file(path: str | Path, folder: Path) -> Path:
+    """`path` itself or `path.gz`, relative to `folder` unless absolute. Raises InputError with near names."""
+    wanted = folder / path
+    for candidate in (wanted, wanted.with_name(wanted.name + ".gz")):
+        if candidate.is_file():
+            return candidate
+    if wanted.is_dir():
+        remedy = "Name the file in it, or write {dataset: FOLDER} for a folder in the hub's layout"
+        raise InputError("is a folder", where=str(wanted), rule="a text file is expected", remedy=remedy)
+    raise InputError("no such file", where=str(wanted), remedy=_near(wanted))
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """The file's lines without line ends (LF or CRLF; no other character ends a line) and byte order mark."""
+    try:
+        with _open(path) as stream:
+            for number, raw in enumerate(_raw_lines(stream, path), start=1):
+                line = _decode(raw, path, number).rstrip("\r\n")
+                yield line.removeprefix("\ufeff") if number == 1 else line
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"broken gzip file ({error})", where=str(path), remedy="Fetch it again") from None
+    except PermissionError:
+        raise InputError("may not be read", where=str(path), remedy="Check its permissions") from None
+
+
+def _open(path: Path) -> BufferedIOBase:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+
+
+def _raw_lines(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:
+    limit = MAX_LINE * _MAX_BYTES_PER_CHARACTER + 2
+    number = 0
+    while raw := stream.readline(limit):
+        number += 1
+        if len(raw) == limit and not raw.endswith(b"\n"):
+            raise _too_long(path, number)
+        yield raw
+
+
+def _decode(raw: bytes, path: Path, number: int) -> str:
+    try:
+        line = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        what, rule = f"byte {error.start + 1} is not UTF-8", "text files must be UTF-8"
+        raise InputError(
+            what, where=f"{path}:{number}", rule=rule, remedy="Convert the file with iconv"
+        ) from None
+    if len(line.rstrip("\r\n")) > MAX_LINE:
+        raise _too_long(path, number)
+    return line
+
+
+def _too_long(path: Path, number: int) -> InputError:
+    rule = f"one sentence a line, at most {MAX_LINE:,} characters"
+    return InputError(
+        "the line is too long", where=f"{path}:{number}", rule=rule, remedy="Split it into sentences"
+    )
+
+
+def _near(wanted: Path) -> str:
+    """The nearest name in the deepest folder of the path that exists."""
+    parent, name = wanted.parent, wanted.name
+    while not parent.is_dir() and parent != parent.parent:
+        parent, name = parent.parent, parent.name
+    names = sorted(entry.name for entry in parent.iterdir() if not entry.name.startswith("."))
+    if not names:
+        return f"{parent} is empty: set RSE_STUDY_DATA to your data folder, or see `rse-study data fetch`"
+    hint = did_you_mean(name, names[:50])
+    return f"{hint} (in {parent})"

@@ -1,0 +1,144 @@
+"""A corpus tokenised once: flat ids and offsets in a folder, memory-mapped by every worker."""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int32
+
+from rse_study.data.template import encode, special_ids
+from rse_study.errors import InputError
+from rse_study.spec import Spec, fingerprint_of
+
+_CHUNK = 4096  # sentences a tokenizer call
+
+
+class Meta(Spec):
+    """What the ids mean; stored as meta.json."""
+
+    format: int = 1
+    num_sentences: int
+    num_tokens: int
+    max_length: int
+    template: str
+    vocabulary_size: int
+    vocabulary_fingerprint: str
+    special_ids: tuple[int, ...]
+    pad_id: int
+    mask_id: int
+    corpus_fingerprint: str
+    ids_fingerprint: str
+
+
+class TokenisedCorpus:
+    """Rows of token ids, special tokens included, read-only."""
+
+    def __init__(self, directory: Path, meta: Meta) -> None:
+        self.directory, self.meta = directory, meta
+        self.ids = np.load(directory / "ids.npy", mmap_mode="r")
+        self.offsets = np.load(directory / "offsets.npy")
+        self.lengths = np.diff(self.offsets)
+
+    @classmethod
+    def open(cls, directory: Path) -> "TokenisedCorpus":
+        """The corpus in a folder made by `tokenise`. Raises InputError where there is none."""
+        try:
+            meta = Meta(**json.loads((directory / "meta.json").read_text(encoding="utf-8")))
+        except (FileNotFoundError, NotADirectoryError):
+            raise InputError(
+                "no tokenised corpus here", where=str(directory), remedy="Tokenise it again"
+            ) from None
+        return cls(directory, meta)
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 (hex) of the meta data, the hash of the ids among them."""
+        return self.meta.fingerprint()
+
+    def __len__(self) -> int:
+        return self.meta.num_sentences
+
+    def row(self, index: int) -> Int32[np.ndarray, " l"]:
+        """Token ids of one sentence."""
+        return self.ids[self.offsets[index] : self.offsets[index + 1]]
+
+
+def tokenise(
+    sentences: list[str],
+    tokenizer: Any,
+    max_length: int,
+    directory: Path,
+    template: str = "",
+    progress: Callable[[int, int], None] = lambda num_done, num_all: None,
+) -> TokenisedCorpus:
+    """Tokenise into `directory` (whole or not at all: it appears by a rename) and open it."""
+    ids, lengths = _encode_all(sentences, tokenizer, max_length, template, progress)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    meta = Meta(
+        num_sentences=len(sentences),
+        num_tokens=int(offsets[-1]),
+        max_length=max_length,
+        template=template,
+        vocabulary_size=len(tokenizer),
+        vocabulary_fingerprint=vocabulary_fingerprint(tokenizer),
+        special_ids=tuple(special_ids(tokenizer)),
+        pad_id=_pad_id(tokenizer),
+        mask_id=-1 if tokenizer.mask_token_id is None else int(tokenizer.mask_token_id),
+        corpus_fingerprint=fingerprint_of(sentences),
+        ids_fingerprint=hashlib.sha256(ids.tobytes() + offsets.tobytes()).hexdigest(),
+    )
+    _write(directory, ids, offsets, meta)
+    return TokenisedCorpus.open(directory)
+
+
+def vocabulary_fingerprint(tokenizer: Any) -> str:
+    """sha256 (hex) of the tokenizer's token-to-id table."""
+    return fingerprint_of(tokenizer.get_vocab())
+
+
+def _encode_all(
+    sentences: list[str],
+    tokenizer: Any,
+    max_length: int,
+    template: str,
+    progress: Callable[[int, int], None],
+) -> tuple[np.ndarray, np.ndarray]:
+    flat, lengths = [np.zeros(0, np.int32)], list[int]()
+    for start in range(0, len(sentences), _CHUNK):
+        rows = encode(sentences[start : start + _CHUNK], tokenizer, max_length, template)
+        flat.append(np.fromiter((i for row in rows for i in row), np.int32))
+        lengths.extend(len(row) for row in rows)
+        progress(min(start + _CHUNK, len(sentences)), len(sentences))
+    return np.concatenate(flat), np.asarray(lengths, np.int64)
+
+
+def _pad_id(tokenizer: Any) -> int:
+    if tokenizer.pad_token_id is None:
+        rule = "sentences of a batch are padded to one length"
+        raise InputError(
+            "the tokenizer has no pad token", rule=rule, remedy="Use an encoder with a pad token"
+        )
+    return int(tokenizer.pad_token_id)
+
+
+def _write(directory: Path, ids: np.ndarray, offsets: np.ndarray, meta: Meta) -> None:
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    building = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+    building.chmod(0o755)
+    np.save(building / "ids.npy", ids)
+    np.save(building / "offsets.npy", offsets)
+    (building / "meta.json").write_text(meta.model_dump_json(indent=1), encoding="utf-8")
+    try:
+        building.rename(directory)
+    except (
+        OSError
+    ):  # the folder is there and not empty: another process was faster, or it holds another corpus
+        shutil.rmtree(building)
+        if TokenisedCorpus.open(directory).meta != meta:
+            remedy = "Give another folder"
+            raise InputError("another corpus is here", where=str(directory), remedy=remedy) from None

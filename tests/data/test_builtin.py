@@ -1,0 +1,125 @@
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from rse_study.data import builtin
+from rse_study.data.grammar import Draw, Event, draw_event, draw_wording, say, vocabulary
+from rse_study.evaluation.overlap import token_overlap
+from rse_study.evaluation.sts import evaluate_sts
+from rse_study.spec import fingerprint_of
+
+# Golden: what a study's identity stands for. When the grammar or its words change, bump what must be bumped.
+GOLDEN = {
+    "corpus": "ee6264002f73a4ed0512b3f6ae4babd84e6cf379982e4baf8345da77968d80b5",
+    "dev": "49794aa3b2693c6c75c65fd6984b2407adef88444b6ef773ac8d5faa8ba158a7",
+    "test": "15b69e87d29586a387689178aac30f5e378625709d60e8a5bf9c2c402fd06ddb",
+    "labelled": "c87a59f18a7f33efa93e03fccef0cc88634f0288cbb3916d2d573b550771969c",
+}
+
+
+@pytest.fixture(scope="module")
+def default_corpus() -> list[str]:
+    return builtin.corpus()
+
+
+def test_golden_fingerprints(default_corpus):
+    found = {
+        "corpus": fingerprint_of(default_corpus),
+        "dev": builtin.graded_pairs("dev").fingerprint,
+        "test": builtin.graded_pairs("test").fingerprint,
+        "labelled": fingerprint_of(builtin.labelled("train").sentences + builtin.labelled("test").sentences),
+    }
+    assert found == GOLDEN
+
+
+def test_the_corpus_is_varied_and_seeded():
+    sentences = builtin.corpus(seed=5, num_sentences=2000)
+    assert len(set(sentences)) == 2000
+    assert sentences[:500] == builtin.corpus(seed=5, num_sentences=500)
+    assert len(set(sentences) & set(builtin.corpus(seed=6, num_sentences=2000))) < 200
+    words = Counter(word for text in sentences for word in text.split())
+    assert len(words) > 400
+
+
+def test_the_default_corpus_shows_every_word(default_corpus):
+    shown = {word for text in default_corpus for word in text.split()}
+    assert {word for concept in _concepts() for entry in concept for word in re.split("[ /]", entry)} <= shown
+
+
+def test_no_word_stands_for_two_concepts():
+    concepts = Counter(word for concept in _concepts() for word in concept)
+    assert [word for word, count in concepts.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_token_overlap_is_a_poor_guide_but_meaning_is_a_good_one(split):
+    pairs = builtin.graded_pairs(split)
+    assert len(pairs) >= 300
+    assert 0 <= pairs.gold.min() < 0.5
+    assert pairs.gold.max() == 5
+    assert abs(token_overlap(pairs)[0].spearman) < 60
+    assert evaluate_sts(_bag_of_concepts, [pairs])[0].spearman > 75
+
+
+def test_dev_and_test_share_no_sentence():
+    dev, test = builtin.graded_pairs("dev"), builtin.graded_pairs("test")
+    assert not {*dev.first, *dev.second} & {*test.first, *test.second}
+
+
+def test_gold_falls_with_what_changes():
+    event = Event(
+        *(topic := vocabulary().topics[0], topic.agents[0], *[topic.actions[0][0], topic.actions[0][1][0]]),
+        time=vocabulary().times[0],
+    )
+    other_time = event.__class__(**{**event.__dict__, "time": vocabulary().times[1]})
+    other_agent = event.__class__(**{**event.__dict__, "agent": topic.agents[1]})
+    denied = event.__class__(**{**event.__dict__, "is_negated": True})
+    elsewhere = draw_event(Draw("x"), vocabulary().topics[1])
+    values = [
+        builtin.similarity(event, other) for other in (event, other_time, other_agent, denied, elsewhere)
+    ]
+    assert values == sorted(values, reverse=True)
+    assert values[0] == 1
+    assert len(set(values)) == 5
+
+
+def test_labelled_sentences_are_balanced_and_disjoint():
+    train, test = builtin.labelled("train"), builtin.labelled("test")
+    assert (len(train.sentences), len(test.sentences)) == (800, 400)
+    assert not set(train.sentences) & set(test.sentences)
+    for part in (train, test):
+        assert part.labels.dtype == np.int64
+        assert 0.4 < part.labels.mean() < 0.6
+
+
+def test_every_form_says_who_did_what():
+    draw = Draw("forms")
+    for _ in range(200):
+        event, wording = draw_event(draw), draw_wording(draw)
+        sentence = say(event, wording)
+        assert ("not" in sentence.split() or "never" in sentence.split()) == event.is_negated
+        for concept in (event.agent, event.patient):
+            assert any(f"{word}" in sentence.split() for word in concept)
+
+
+def _concepts():
+    words = vocabulary()
+    yield from (*words.people, *words.qualities, *words.times, *words.opinions[0], *words.opinions[1])
+    for topic in words.topics:
+        yield from (*topic.agents, *topic.things, *topic.places, *[verbs for verbs, _ in topic.actions])
+
+
+def _bag_of_concepts(sentences: list[str]) -> np.ndarray:
+    """An encoder that knows synonyms but neither order nor negation: counts of content concepts."""
+    first = {word: concept[0] for concept in _concepts() for entry in concept for word in entry.split("/")}
+    phrases = sorted((entry for entry in first if " " in entry), key=len, reverse=True)
+    names = sorted(set(first.values()))
+    counts = np.zeros((len(sentences), len(names)))
+    for row, sentence in enumerate(sentences):
+        found = [phrase for phrase in phrases if phrase in sentence]
+        for word in [*found, *sentence.split()]:
+            if word in first:
+                counts[row, names.index(first[word])] += 1
+    return counts

@@ -1,0 +1,143 @@
+import gzip
+
+import pytest
+from datasets import Dataset as HubTable
+from pydantic import ValidationError
+
+from rse_study.data.corpus import Corpus, read_corpus, read_sentences
+from rse_study.errors import InputError
+
+GOOD = "one fine day\n\n  two fine days \r\none fine day\nthree\u0085fine days\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name: str, content: str | bytes):
+        raw = content.encode() if isinstance(content, str) else content
+        (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"), [("a.txt", "a.txt"), ("a.txt.gz", "a.txt.gz"), ("a.txt.gz", "a.txt")]
+)
+def test_blank_lines_and_duplicates_are_dropped_and_counted(write, stored, asked):
+    read = read_corpus(Corpus(source=asked), write(stored, GOOD))
+    assert read.sentences == ["one fine day", "two fine days", "three\u0085fine days"]
+    assert (read.num_blank, read.num_duplicates) == (1, 1)
+    assert str(read) == "3 sentences (1 duplicates and 1 blank lines dropped)"
+
+
+def test_several_files_are_one_corpus_and_limit_cuts_it(write):
+    write("a.txt", GOOD)
+    folder = write("b.txt", "\ufefffour\none fine day\nfive")
+    assert read_sentences(Corpus(source=["a.txt", "b.txt"]), folder)[3:] == ["four", "five"]
+    assert read_sentences(Corpus(source=[str(folder / "b.txt")], limit=2), folder / "elsewhere") == [
+        "four",
+        "one fine day",
+    ]
+
+
+def test_the_builtin_corpus_needs_nothing(tmp_path):
+    source = {"kind": "builtin", "num_sentences": 50}
+    assert len(read_sentences(Corpus(source=source), tmp_path / "nowhere")) == 50
+    assert Corpus(source="builtin") == Corpus()
+
+
+def test_fingerprint_follows_the_sentences(write):
+    write("a.txt", GOOD)
+    folder = write("b.txt", GOOD + "\n\n")
+    one, other = (read_corpus(Corpus(source=name), folder).fingerprint for name in ("a.txt", "b.txt"))
+    assert one == other != read_corpus(Corpus(source="a.txt", limit=2), folder).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", r"bad.txt: holds 0 distinct sentence\(s\): a corpus needs at least 2.*Use a larger corpus"),
+        ("\n \n\t\n", r"holds 0 distinct"),
+        ("only one\n", r"holds 1 distinct"),
+        ("same\nsame\n", r"holds 1 distinct"),
+        (b"fine\nna\xefve\n", r"bad.txt:2: byte 3 is not UTF-8: text files must be UTF-8. Convert the file"),
+        ("a\nb\n" + "x" * 100_001 + "\n", r"bad.txt:3: the line is too long.*100,000 characters. Split it"),
+        ("x" * 1_000_000, r"bad.txt:1: the line is too long"),
+    ],
+    ids=["empty", "blank", "one-line", "one-distinct", "not-utf8", "huge-line", "no-line-ends"],
+)
+def test_bad_text_is_refused(write, content, message):
+    with pytest.raises(InputError, match=message):
+        read_corpus(Corpus(source="bad.txt"), write("bad.txt", content))
+
+
+def test_a_line_of_the_greatest_length_is_read(write):
+    assert len(read_sentences(Corpus(source="a.txt"), write("a.txt", "é" * 100_000 + "\r\nb"))[0]) == 100_000
+
+
+def test_missing_files_are_refused_with_a_near_name(write):
+    folder = write("wiki_sentences.txt", GOOD)
+    with pytest.raises(
+        InputError, match=r"wiki_sentence.txt: no such file. Did you mean 'wiki_sentences.txt'"
+    ):
+        read_corpus(Corpus(source="wiki_sentence.txt"), folder)
+    with pytest.raises(InputError, match=r"Known: wiki_sentences\.txt"):
+        read_corpus(Corpus(source="deep/down/nowhere.txt"), folder)
+    with pytest.raises(InputError, match="is a folder: a text file is expected"):
+        read_corpus(Corpus(source="."), folder)
+    (folder / "void").mkdir()
+    with pytest.raises(InputError, match="void is empty: set RSE_STUDY_DATA"):
+        read_corpus(Corpus(source="x.txt"), folder / "void")
+
+
+def test_a_broken_gzip_file_is_refused(tmp_path):
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"hello\nworld\n" * 100)[:-12])
+    with pytest.raises(InputError, match="broken gzip file"):
+        read_corpus(Corpus(source="a.gz"), tmp_path)
+    (tmp_path / "b.gz").write_bytes(b"no gzip at all")
+    with pytest.raises(InputError, match="broken gzip file"):
+        read_corpus(Corpus(source="b.gz"), tmp_path)
+
+
+@pytest.mark.parametrize("source", [{"kind": "texts"}, [], [""], {"dataset": "x", "colum": "y"}, 3])
+def test_malformed_sources_are_refused(source):
+    with pytest.raises(ValidationError):
+        Corpus(source=source)
+
+
+@pytest.fixture
+def hub_folder(tmp_path, monkeypatch):
+    """A data folder with a dataset in the hub's layout."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
+    (tmp_path / "toy" / "data").mkdir(parents=True)
+    table = HubTable.from_dict({"sentence": ["a b", None, "c d", "a b"], "label": [0, 1, 0, 1]})
+    table.to_parquet(str(tmp_path / "toy" / "data" / "train-00000-of-00001.parquet"))
+    return tmp_path
+
+
+def test_a_folder_in_the_hubs_layout_is_read(hub_folder):
+    corpus = Corpus(source={"dataset": "toy", "column": "sentence"})
+    assert read_sentences(corpus, hub_folder) == ["a b", "c d"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({"dataset": "toy"}, "dataset toy: no column 'text'. Known: label, sentence"),
+        ({"dataset": "toy", "column": "sentense"}, "Did you mean 'sentence'"),
+        ({"dataset": "toy", "column": "label"}, "must hold strings"),
+        (
+            {"dataset": "toy", "column": "sentence", "split": "dev"},
+            "cannot be loaded.*dev.*Check split and config",
+        ),
+        ({"dataset": "toy", "column": "sentence", "config": "large"}, "cannot be loaded.*large"),
+        (
+            {"dataset": "nobody/nothing-here"},
+            "dataset nobody/nothing-here: cannot be loaded.*Check name and connection",
+        ),
+    ],
+)
+def test_bad_datasets_are_refused(hub_folder, source, message):
+    with pytest.raises(InputError, match=message):
+        read_corpus(Corpus(source=source), hub_folder)

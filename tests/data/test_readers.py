@@ -1,0 +1,112 @@
+import gzip
+
+import numpy as np
+import pytest
+
+from rse_study.data.readers import SUBSETS, TASKS, read_sts, sts_splits
+from rse_study.errors import InputError
+
+# counts as published; the data folder here lacks some tasks
+NUM_PAIRS = {
+    ("STS12", "test"): 3108,
+    ("STS13", "test"): 1500,
+    ("STS14", "test"): 3750,
+    ("STS15", "test"): 3000,
+    ("STS16", "test"): 1186,
+    ("STS-B", "train"): 5749,
+    ("STS-B", "dev"): 1500,
+    ("STS-B", "test"): 1379,
+    ("SICK-R", "train"): 4500,
+    ("SICK-R", "trial"): 500,
+    ("SICK-R", "test"): 4927,
+    ("SICK-R", "all"): 9927,
+}
+
+
+def test_every_split_has_a_count():
+    assert set(NUM_PAIRS) == {(task, split) for task in TASKS for split in sts_splits(task)}
+
+
+@pytest.mark.parametrize("variant", ["orig", "senteval"])
+@pytest.mark.parametrize(("task", "split"), NUM_PAIRS)
+def test_published_counts(data_dir, task, split, variant):
+    if not (data_dir / "sts" / {"STS-B": "STSBenchmark", "SICK-R": "SICK"}.get(task, task)).is_dir():
+        pytest.skip(f"{task} is not in the data folder")
+    pairs = read_sts(task, split, data_dir, variant)
+    assert len(pairs) == NUM_PAIRS[task, split]
+    assert pairs.gold.min() >= (1 if task == "SICK-R" else 0)
+    assert pairs.gold.max() == 5
+    assert sum(part.stop - part.start for part in pairs.parts().values()) == len(pairs)
+    assert all(text and "\t" not in text for text in (*pairs.first, *pairs.second))
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """STS13 with two pairs a subset, one of them without gold, and a line of STS-B with a quotation mark."""
+    year, benchmark = tmp_path / "sts" / "STS13" / "orig", tmp_path / "sts" / "STSBenchmark" / "orig"
+    year.mkdir(parents=True)
+    benchmark.mkdir(parents=True)
+    for subset in SUBSETS["STS13"]:
+        lines = f'{subset} "one\tand other\tsource\tsource\nno gold\tat all\nlast\tline\n'
+        (year / f"STS.input.{subset}.txt").write_text(lines)
+        (year / f"STS.gs.{subset}.txt").write_text("2.5\n\n0\n")
+    rows = 'g\tf\ty\t0\t4.2\ta "quoted\tb\ng\tf\ty\t1\t1.0\tc\td" e\textra\textra\n'
+    (benchmark / "sts-dev.csv.gz").write_bytes(gzip.compress(rows.encode()))
+    return tmp_path
+
+
+def test_pairs_without_gold_are_left_out_and_subsets_stay_apart(toy):
+    pairs = read_sts("STS13", "test", toy)
+    assert pairs.first[:2] == ['FNWN "one', "last"]
+    assert pairs.second[:2] == ["and other", "line"]
+    assert pairs.gold.tolist() == [2.5, 0] * 3
+    assert pairs.parts() == {"FNWN": slice(0, 2), "headlines": slice(2, 4), "OnWN": slice(4, 6)}
+
+
+def test_quotation_marks_are_text(toy):
+    pairs = read_sts("STS-B", "dev", toy)
+    assert list(zip(pairs.first, pairs.second, strict=True)) == [('a "quoted', "b"), ("c", 'd" e')]
+    assert np.array_equal(pairs.gold, [4.2, 1.0])
+
+
+def test_fingerprint_follows_the_content(toy):
+    before = read_sts("STS13", "test", toy).fingerprint
+    assert before == read_sts("STS13", "test", toy).fingerprint
+    (toy / "sts/STS13/orig/STS.gs.OnWN.txt").write_text("2.5\n\n1\n")
+    assert before != read_sts("STS13", "test", toy).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("gs.OnWN", "2.5\n", r"STS.gs.OnWN.txt: 1 gold lines for 3 pairs in STS.input.OnWN.txt"),
+        ("gs.OnWN", "2.5\nx\n1\n", r"STS.gs.OnWN.txt:2: gold score 'x': it must be a number from 0 to 5"),
+        ("gs.OnWN", "2.5\n7\n1\n", r"gold score '7'"),
+        ("gs.OnWN", "2.5\nnan\n1\n", r"gold score 'nan'"),
+        ("input.OnWN", "a\tb\nc\td\nno tab\n", r"STS.input.OnWN.txt:3: 1 column\(s\): at least 2 columns"),
+    ],
+)
+def test_malformed_files_are_refused(toy, file, content, message):
+    (toy / "sts" / "STS13" / "orig" / f"STS.{file}.txt").write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_sts("STS13", "test", toy)
+
+
+@pytest.mark.parametrize(
+    ("task", "split", "message"),
+    [
+        (
+            "STS16",
+            "test",
+            r"no such file: the layout is sts/STS16/orig/STS.input.answer-answer.txt.*RSE_STUDY_DATA",
+        ),
+        ("SICK-R", "test", r"the layout is sts/SICK/SICK_test_annotated.txt \(plain or .gz\)"),
+        ("STS-B", "train", r"STSBenchmark/orig/sts-train.csv: no such file"),
+        ("STSB", "dev", "no such STS task 'STSB'. Did you mean 'STS-B'"),
+        ("STS-B", "dve", "no such split of STS-B 'dve'. Did you mean 'dev'"),
+        ("STS12", "dev", "no such split of STS12 'dev'"),
+    ],
+)
+def test_what_is_not_there_is_named(toy, task, split, message):
+    with pytest.raises(InputError, match=message):
+        read_sts(task, split, toy)
