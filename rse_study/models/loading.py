@@ -15,7 +15,7 @@ from transformers.utils import logging as hf_logging
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.pooling import KINDS, PoolingKind
-from rse_study.models.stored import stored_pooling
+from rse_study.models.stored import stored_max_length, stored_pooling
 from rse_study.streams import Streams
 
 
@@ -29,7 +29,7 @@ def load_encoder(
     name = str(path_or_name)
     config = load_config(name, revision)
     check_family(name, config)
-    kind = _pooling_kind(name, pooling)
+    kind = _pooling_kind(name, pooling, revision)
     tokenizer = load_tokenizer(name, revision)
     backbone = _pretrained(name, config, revision)
     return _assemble(name, backbone, tokenizer, kind), tokenizer
@@ -42,7 +42,7 @@ def untrained(
     name = str(path_or_name)
     config = load_config(name, revision)
     check_family(name, config)
-    kind, tokenizer = _pooling_kind(name, pooling), load_tokenizer(name, revision)
+    kind, tokenizer = _pooling_kind(name, pooling, revision), load_tokenizer(name, revision)
     return _assemble(name, random_backbone(config, seed), tokenizer, kind), tokenizer
 
 
@@ -93,7 +93,7 @@ def check_family(name: str, config: Any) -> None:
 
 
 def load_tokenizer(name: str, revision: str = "main") -> Any:
-    """The tokenizer of a folder or hub name; one without padding is refused."""
+    """The tokenizer of a folder or hub name, its limit included; one without padding is refused."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:
@@ -105,6 +105,9 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
             rule="sentences of a batch are padded to one length",
             remedy="Add one to the tokenizer (and an embedding row for it) and save both.",
         )
+    stored = stored_max_length(name, revision)
+    if stored is not None:
+        tokenizer.model_max_length = min(tokenizer.model_max_length, stored)
     return tokenizer
 
 
@@ -163,8 +166,8 @@ def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind)
     return encoder
 
 
-def _pooling_kind(name: str, pooling: str) -> PoolingKind:
-    kind = stored_pooling(Path(name)).pooling if pooling == "stored" else pooling
+def _pooling_kind(name: str, pooling: str, revision: str) -> PoolingKind:
+    kind = stored_pooling(name, revision).pooling if pooling == "stored" else pooling
     if kind not in KINDS:
         raise InputError(f"pooling {kind!r}", where=name, rule=f"one of {', '.join(KINDS)}")
     return kind  # type: ignore[return-value]

@@ -2,6 +2,9 @@
 
 import json
 from pathlib import Path
+from typing import Any
+
+from transformers.utils import cached_file
 
 from rse_study.errors import InputError
 from rse_study.models.pooling import PoolingKind
@@ -22,30 +25,39 @@ def store_pooling(directory: Path, pooling: StoredPooling) -> None:
     (directory / FILE_NAME).write_text(pooling.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def stored_pooling(directory: Path) -> StoredPooling:
-    """Our own record, else sentence-transformers'; InputError where the folder has neither."""
-    if (directory / FILE_NAME).is_file():
-        return StoredPooling.model_validate_json((directory / FILE_NAME).read_text(encoding="utf-8"))
-    written = _read(directory / "1_Pooling" / "config.json")
-    if written.get("pooling_mode") in ("cls", "mean"):
-        return StoredPooling(pooling=written["pooling_mode"])
-    if written.get("pooling_mode_cls_token"):
-        return StoredPooling(pooling="cls")
-    if written.get("pooling_mode_mean_tokens"):
-        return StoredPooling(pooling="mean")
+def stored_pooling(path_or_name: str | Path, revision: str = "main") -> StoredPooling:
+    """Our own record, else sentence-transformers'; InputError where there is neither."""
+    name = str(path_or_name)
+    ours = _read(name, FILE_NAME, revision)
+    if ours:
+        return StoredPooling(**ours)
+    theirs = _read(name, "1_Pooling/config.json", revision)
+    for kind in ("cls", "mean"):
+        flag = "pooling_mode_cls_token" if kind == "cls" else "pooling_mode_mean_tokens"
+        if theirs.get("pooling_mode") == kind or theirs.get(flag):
+            return StoredPooling(pooling=kind)
     raise InputError(
         "no pooling is recorded beside the weights",
-        where=str(directory),
+        where=name,
         rule="cls, mean, first_last and prompt give different vectors",
-        remedy="Say which one: pooling = cls ...",
+        remedy="Say which one is meant.",
     )
 
 
-def stored_max_length(directory: Path) -> int | None:
-    """sentence-transformers' own limit in tokens, where the folder has one."""
-    length = _read(directory / "sentence_bert_config.json").get("max_seq_length")
+def stored_max_length(path_or_name: str | Path, revision: str = "main") -> int | None:
+    """sentence-transformers' own limit in tokens, where there is one."""
+    length = _read(str(path_or_name), "sentence_bert_config.json", revision).get("max_seq_length")
     return int(length) if length else None
 
 
-def _read(path: Path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+def _read(name: str, file: str, revision: str) -> dict[str, Any]:
+    """A JSON file of a folder or hub repository; empty where it has none."""
+    path = cached_file(
+        name,
+        file,
+        revision=revision,
+        _raise_exceptions_for_gated_repo=False,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return json.loads(Path(path).read_text(encoding="utf-8")) if path else {}

@@ -1,0 +1,75 @@
+"""Sentences to vectors, as evaluation asks for them: list[str] -> array."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from rse_study.data.template import encode
+from rse_study.models.encoder import SentenceEncoder, first_position
+
+
+class Embedder:
+    """An encoder in evaluation: no dropout, no head, its own maximum length whatever training used.
+
+    Each distinct sentence is encoded once, in batches of like length; a vector does not depend on the order asked.
+    """
+
+    def __init__(
+        self, encoder: SentenceEncoder, tokenizer: Any, template: str = "", batch_size: int = 64
+    ) -> None:
+        self.encoder, self.tokenizer, self.template, self.batch_size = (
+            encoder,
+            tokenizer,
+            template,
+            batch_size,
+        )
+        self.max_length = max_length(encoder, tokenizer)
+
+    @torch.no_grad()
+    def __call__(self, sentences: list[str]) -> Float[np.ndarray, "n d"]:
+        """One row a sentence. Modes of the encoder are as before afterwards."""
+        distinct = sorted(set(sentences))
+        rows = encode(distinct, self.tokenizer, self.max_length, self.template) if distinct else []
+        order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
+        vectors = np.zeros((len(rows), self.encoder.hidden_size), np.float32)
+        with evaluation_mode(self.encoder):
+            for start in range(0, len(order), self.batch_size):
+                places = order[start : start + self.batch_size]
+                vectors[places] = self._encode([rows[i] for i in places]).float().cpu().numpy()
+        where = {sentence: i for i, sentence in enumerate(distinct)}
+        return vectors[[where[sentence] for sentence in sentences]]
+
+    def _encode(self, rows: list[list[int]]) -> Tensor:
+        device = next(self.encoder.parameters()).device
+        longest = max(len(row) for row in rows)
+        ids = torch.full((len(rows), longest), self.tokenizer.pad_token_id)
+        mask = torch.zeros(ids.shape, dtype=torch.bool)
+        for i, row in enumerate(rows):
+            ids[i, : len(row)] = torch.tensor(row)
+            mask[i, : len(row)] = True
+        ids, mask = ids.to(device), mask.to(device)
+        return self.encoder(self.encoder.word_embeddings(ids), mask, ids)
+
+
+def max_length(encoder: SentenceEncoder, tokenizer: Any) -> int:
+    """Tokens the encoder can read: the tokenizer's limit, or the number of usable positions if that is less."""
+    positions = getattr(encoder.config, "max_position_embeddings", None)
+    usable = positions - first_position(encoder.backbone) if positions else tokenizer.model_max_length
+    return int(min(tokenizer.model_max_length, usable))
+
+
+@contextmanager
+def evaluation_mode(module: nn.Module) -> Iterator[None]:
+    """Eval mode for a while; every submodule gets back the mode it had."""
+    modes = [(child, child.training) for child in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for child, mode in modes:
+            child.training = mode
