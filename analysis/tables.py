@@ -82,7 +82,7 @@ def show_trials(study: StudyRecord, table: pd.DataFrame, scores: pd.DataFrame) -
         for row in table.to_dict("records")
     ]
     headings = ["trial", label, "status", *axes, "step", "time"]
-    return pd.DataFrame(above + below, columns=headings).fillna("")
+    return pd.DataFrame(above + below, columns=headings, dtype=object).fillna("")
 
 
 def show_number(value: float, decimals: int) -> str:

@@ -1,0 +1,44 @@
+import pandas as pd
+import pytest
+
+from analysis.figures.slices import draw_slice, slice_data
+from rse_study.results.records import Axis
+
+LOG = Axis(name="step_size", symbol="alpha", paths=("a",), kind="float", low=1e-6, high=1e-3, log=True)
+CHOICE = Axis(name="norm", paths=("b",), kind="choice", choices=("l1", "l2", "linf"))
+COUNT = Axis(name="N", paths=("c",), kind="int", low=1, high=16)
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "trial": [0, 1, 2, 3],
+            "status": ["complete", "stopped_early", "complete", "complete"],
+            "alpha": [1e-5, 1e-4, 1e-6, 1e-3],
+            "norm": ["linf", "l1", "l1", "l1"],
+            "N": [1, 2, 3, 4],
+            "objective": [50.0, 60.0, 51.0, float("nan")],
+            "best": [False, False, True, False],
+        }
+    )
+
+
+def test_only_complete_trials_with_a_score_are_compared(table):
+    assert slice_data(table, LOG).values.tolist() == [[0, 1e-5, 50.0, False], [2, 1e-6, 51.0, True]]
+
+
+def test_a_logarithmic_axis_is_drawn_so_over_its_whole_range(table):
+    axis = draw_slice(slice_data(table, LOG), LOG).layout.xaxis
+    assert axis.type == "log"
+    assert axis.range[0] < -6 < -3 < axis.range[1]
+    assert axis.title.text == "alpha"
+
+
+def test_choices_keep_the_order_of_the_space(table):
+    axis = draw_slice(slice_data(table, CHOICE), CHOICE).layout.xaxis
+    assert (axis.type, axis.categoryarray) == ("category", ("l1", "l2", "linf"))
+
+
+def test_a_count_is_linear(table):
+    assert draw_slice(slice_data(table, COUNT), COUNT).layout.xaxis.type == "linear"

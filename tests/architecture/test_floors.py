@@ -1,0 +1,43 @@
+"""Who may import whom. The contracts are in .importlinter; what only a run can show is here."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("torch", "ray", "optuna", "transformers")
+
+
+def test_arrows_point_down():
+    command = [
+        sys.executable,
+        "-c",
+        "from importlinter.cli import lint_imports_command; lint_imports_command()",
+        "--no-cache",
+    ]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        "analysis.report, analysis.tables",
+        "rse_study.results.ledger, rse_study.results.reader, rse_study.results.result_file",
+        "rse_study.spec, rse_study.registry, rse_study.yaml12, rse_study.errors",
+    ],
+)
+def test_reading_results_imports_nothing_heavy(modules):
+    code = f"import sys, {modules}\nprint([name for name in {HEAVY} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_importing_the_package_imports_nothing():
+    code = (
+        "import sys, rse_study\nprint(sorted(name for name in sys.modules if name.startswith('rse_study')))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "['rse_study']"
