@@ -1,0 +1,156 @@
+"""Masked-LM training of small models, and what a masked LM is worth beside always saying the commonest token."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+from torch import Tensor, nn
+
+from rse_study.data.batches import Batch, Batches
+from rse_study.data.masking import mask_tokens, rtd_mask
+from rse_study.data.tokenised import TokenisedCorpus, tokenise
+from rse_study.models.embedder import evaluation_mode
+from rse_study.models.rtd import masked_logits
+from rse_study.spec import Spec, field
+from rse_study.streams import Streams
+
+HELD_OUT_EVERY = 20
+MAX_HELD_OUT = 500
+Told = Callable[[int, int, float], None]  # steps done, steps in all, loss
+
+
+class MaskedLM(Spec):
+    """Budget of a masked-LM training: AdamW, a tenth of warm-up, linear decay."""
+
+    num_steps: PositiveInt = 1500
+    max_epochs: PositiveInt = field(6, description="a small corpus gets fewer steps: at most so many passes")
+    batch_size: PositiveInt = 64
+    max_length: int = field(64, ge=4)
+    lr: PositiveFloat = 1e-3
+    seed: NonNegativeInt = 0
+
+    def steps_for(self, num_batches: int) -> int:
+        """Steps on a corpus of `num_batches` batches."""
+        return min(self.num_steps, self.max_epochs * num_batches)
+
+
+class MaskedAccuracy(Spec):
+    """Share of masked held-out tokens that are guessed, 20 % masked as in RTD."""
+
+    model: float
+    unigram: float  # always the commonest token of the training sentences
+    num_tokens: int
+
+
+def split(sentences: list[str]) -> tuple[list[str], list[str]]:
+    """(training, held out): every 20th sentence is held out, 500 at most."""
+    held_out = sentences[::HELD_OUT_EVERY][:MAX_HELD_OUT]
+    num_spread = len(held_out) * HELD_OUT_EVERY
+    kept = [s for i, s in enumerate(sentences) if i % HELD_OUT_EVERY or i >= num_spread]
+    return kept, held_out
+
+
+def train_masked_lm(
+    model: Any, corpus: TokenisedCorpus, spec: MaskedLM, told: Told = lambda done, total, loss: None
+) -> None:
+    """Train what requires a gradient in `model`: 15 % of the tokens, 80/10/10; one thread, seeded."""
+    streams = Streams(spec.seed)
+    batches = Batches(corpus, min(spec.batch_size, len(corpus)), streams)
+    num_steps = spec.steps_for(batches.num_batches)
+    trained = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=spec.lr, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate(step, num_steps))
+    model.train()
+    for step in range(num_steps):
+        with streams.dropout(step, "mlm", 0):
+            loss = _loss(model, corpus, batches.batch(step), streams.generator("mlm", step))
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(trained, 1.0)
+        optimizer.step()
+        schedule.step()
+        told(step + 1, num_steps, float(loss.detach()))
+    model.eval()
+
+
+def rate(step: int, num_steps: int) -> float:
+    """Share of the learning rate at a step: up over the first tenth, then down to 0."""
+    warm_up = max(1, num_steps // 10)
+    return min((step + 1) / warm_up, (num_steps - step) / max(1, num_steps - warm_up))
+
+
+@torch.no_grad()
+def masked_accuracy(model: Any, held_out: TokenisedCorpus, training: TokenisedCorpus) -> MaskedAccuracy:
+    """Accuracy at the positions RTD would mask, beside the commonest token of the training sentences."""
+    batches = Batches(held_out, min(64, len(held_out)), Streams(0))
+    commonest = _commonest(training)
+    num_right = num_unigram = num_tokens = 0
+    with evaluation_mode(model):
+        for step in range(batches.num_batches):
+            batch = batches.batch(step)
+            masked = rtd_mask(batch, Streams(0), step)
+            hidden = batch.ids.masked_fill(masked, held_out.meta.mask_id)
+            truth = batch.ids[masked]
+            num_right += int((masked_logits(model, hidden, masked, batch.mask).argmax(-1) == truth).sum())
+            num_unigram += int((truth == commonest).sum())
+            num_tokens += len(truth)
+    total = max(1, num_tokens)
+    return MaskedAccuracy(model=num_right / total, unigram=num_unigram / total, num_tokens=num_tokens)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Bits depend on the number of threads: assets are built with one."""
+    num_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(num_threads)
+
+
+def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Generator) -> Tensor:
+    ids, chosen = mask_tokens(
+        batch.ids,
+        batch.perturbable,
+        mask_id=corpus.meta.mask_id,
+        vocabulary_size=corpus.meta.vocabulary_size,
+        generator=generator,
+    )
+    logits = masked_logits(model, ids, chosen, batch.mask)
+    # A batch of very short sentences may have nothing chosen: its loss is 0, not NaN.
+    summed = nn.functional.cross_entropy(logits, batch.ids[chosen], reduction="sum")
+    return summed / max(1, int(chosen.sum()))
+
+
+def _commonest(corpus: TokenisedCorpus) -> int:
+    counts = torch.bincount(torch.from_numpy(corpus.ids[:].astype("int64")))
+    special = [i for i in corpus.meta.special_ids if i < len(counts)]
+    counts[special] = 0
+    return int(counts.argmax())
+
+
+def train_and_measure(
+    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLM, told: Told
+) -> dict[str, Any]:
+    """Train on 19 of 20 sentences, measure on the others; what meta.json records of it."""
+    start = time.monotonic()
+    training, held_out = split(sentences)
+    with TemporaryDirectory() as scratch, one_thread():
+        kept = tokenise(training, tokenizer, spec.max_length, Path(scratch) / "training")
+        left = tokenise(held_out, tokenizer, spec.max_length, Path(scratch) / "held_out")
+        train_masked_lm(model, kept, spec, told)
+        accuracy = masked_accuracy(model, left, kept)
+    return {
+        "masked_accuracy": accuracy.model,
+        "unigram_accuracy": accuracy.unigram,
+        "num_masked_tokens": accuracy.num_tokens,
+        "num_sentences": len(training),
+        "num_held_out": len(held_out),
+        "seconds": round(time.monotonic() - start, 1),
+    }

@@ -1,0 +1,55 @@
+"""Content-addressed folders: built once, whole or not at all, by whichever process comes first."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rse_study.spec import fingerprint_of
+
+META = "meta.json"  # written last by every builder
+
+
+def asset_path(root: Path, kind: str, key: Any) -> Path:
+    """Where the asset of this kind and key lies, or will lie."""
+    return root / f"{kind}-{fingerprint_of(key)[:16]}"
+
+
+def build(root: Path, kind: str, key: Any, builder: Callable[[Path], None]) -> Path:
+    """The folder of (kind, key), made by `builder(draft)` if it is not there yet.
+
+    The builder creates `draft` and writes its meta.json last. Other processes wait; an interrupted build leaves a
+    draft that the next one clears away.
+    """
+    final = asset_path(root, kind, key)
+    if is_complete(final):
+        return final
+    root.mkdir(parents=True, exist_ok=True)
+    with _locked(root / f".{final.name}.lock"):
+        if not is_complete(final):
+            draft = root / f".{final.name}.draft"
+            shutil.rmtree(draft, ignore_errors=True)
+            shutil.rmtree(final, ignore_errors=True)
+            builder(draft)
+            assert is_complete(draft), f"the builder of {kind} wrote no {META}"
+            draft.rename(final)
+    return final
+
+
+def is_complete(directory: Path) -> bool:
+    """A folder counts from the moment its meta.json is there."""
+    return (directory / META).is_file()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    # The lock file stays: removing it would let two processes hold locks on two files of one name.
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
