@@ -1,0 +1,149 @@
+"""The data the project knows: what each set is, where it came from, whether the files here are as measured."""
+
+import gzip
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rse_study.data.text_files import find_file
+from rse_study.errors import InputError
+from rse_study.registry import Registry
+from rse_study.spec import Spec
+from rse_study.yaml12 import read_yaml
+
+FETCHED = "fetched.json"  # in the data folder: what `fetch` wrote, from where, with its sha256
+Status = Literal["ok", "fetched", "unmeasured", "different", "missing"]
+
+
+class File(Spec):
+    """One file, below the data folder; it may lie there plain or with `.gz` added."""
+
+    path: str
+    rows: int = 0  # line ends; 0 for what is no text
+    sha256: str = ""  # of the uncompressed content; empty = never measured
+
+
+class FileHome(Spec):
+    """Files of a dataset repository, taken as they are."""
+
+    kind: Literal["file"] = "file"
+    repository: str
+    members: dict[str, str]  # path in the repository -> path below the data folder
+
+
+class ArchiveHome(Spec):
+    """Folders of a tar archive in a dataset repository."""
+
+    kind: Literal["archive"] = "archive"
+    repository: str
+    archive: str
+    folders: dict[str, str]  # folder in the archive -> folder below the data folder
+
+
+class TableHome(Spec):
+    """Splits of a dataset, written as tab separated columns."""
+
+    kind: Literal["table"] = "table"
+    repository: str
+    columns: tuple[str, ...]
+    splits: dict[str, str]  # split -> path below the data folder
+
+
+Home = Annotated[FileHome | ArchiveHome | TableHome, Field(discriminator="kind")]
+
+
+class DataSet(Spec):
+    """One set of the catalogue."""
+
+    name: str
+    what: str
+    licence: str
+    source: str
+    homes: tuple[Home, ...] = ()
+    files: tuple[File, ...]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A line of `rse-study data list`."""
+
+    name: str
+    what: str
+    licence: str
+    source: str
+    num_files: int
+    num_present: int
+    can_fetch: bool
+
+
+@dataclass(frozen=True)
+class Verified:
+    """One file looked at: `ok` = as measured, `fetched` = as fetched, `unmeasured` = nothing to compare with."""
+
+    name: str
+    path: str
+    status: Status
+    rows: int
+    sha256: str
+
+
+@lru_cache(maxsize=1)
+def catalogue() -> Registry[DataSet]:
+    """Every set by name."""
+    content = read_yaml(Path(__file__).with_name("catalogue.yaml"))["sets"]
+    return Registry("data set", {name: DataSet(name=name, **entry) for name, entry in content.items()})
+
+
+def list_sets(data_dir: Path) -> list[Listed]:
+    """Every set, and how many of its files are here."""
+    sets = [catalogue().get(name) for name in catalogue()]
+    return [
+        Listed(s.name, s.what, s.licence, s.source, len(s.files), _num_present(s, data_dir), bool(s.homes))
+        for s in sets
+    ]
+
+
+def verify(names: list[str], data_dir: Path) -> list[Verified]:
+    """Every file of the named sets (of all, where none is named) against its checksum. Raises InputError."""
+    chosen = [catalogue().get(name) for name in names or catalogue()]
+    fetched = fetched_checksums(data_dir)
+    return [_verify(entry.name, file, data_dir, fetched) for entry in chosen for file in entry.files]
+
+
+def present(file: File, data_dir: Path) -> Path | None:
+    """Where the file lies, or None."""
+    try:
+        return find_file(file.path, data_dir)
+    except InputError:
+        return None
+
+
+def fetched_checksums(data_dir: Path) -> dict[str, dict[str, str]]:
+    """What `fetch` has written into the data folder: path -> sha256, repository."""
+    try:
+        return json.loads((data_dir / FETCHED).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+
+
+def _num_present(entry: DataSet, data_dir: Path) -> int:
+    return sum(present(file, data_dir) is not None for file in entry.files)
+
+
+def _verify(name: str, file: File, data_dir: Path, fetched: dict[str, dict[str, str]]) -> Verified:
+    path = present(file, data_dir)
+    if path is None:
+        return Verified(name, file.path, "missing", 0, "")
+    try:
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (EOFError, OSError):
+        return Verified(name, file.path, "different", 0, "")
+    found = hashlib.sha256(content).hexdigest()
+    statuses: dict[str, Status] = {fetched.get(file.path, {}).get("sha256", ""): "fetched", file.sha256: "ok"}
+    otherwise: Status = "different" if file.sha256 or file.path in fetched else "unmeasured"
+    return Verified(name, file.path, statuses.get(found, otherwise), content.count(b"\n"), found)
