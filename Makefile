@@ -6,7 +6,10 @@ WORKERS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: study test setup lint format types floors check clean
+.PHONY: help study test setup lint format types floors check clean
+
+help: ## what can be made
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
 
 study: $(VENV)/.runtime ## run the quickstart through Tune, Optuna and Train, and say where its report is
 	$(BIN)/rse-study run $(STUDY)
@@ -14,23 +17,23 @@ study: $(VENV)/.runtime ## run the quickstart through Tune, Optuna and Train, an
 test: setup ## the whole test suite
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
-setup: $(VENV)/.development
+setup: $(VENV)/.development ## everything for development, once
 
-lint: setup
+lint: setup ## style, without changing anything
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-format: setup
+format: setup ## style, repaired
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: setup
+types: setup ## mypy
 	$(BIN)/mypy
 
 floors: setup ## who may import whom
 	$(BIN)/lint-imports
 
-check: lint types floors test
+check: lint types floors test ## all of it
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
