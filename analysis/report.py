@@ -81,8 +81,8 @@ def _slices(study: StudyRecord, table: pd.DataFrame, label: str) -> list[str]:
         "so a slope seen here may belong to another axis."
     )
     drawn = [
-        page.figure(draw_slice(slice_data(table, axis), axis), f"slice-{number}")
-        for number, axis in enumerate(study.axes)
+        page.figure(draw_slice(slice_data(table, heading), axis, heading), f"slice-{number}")
+        for number, (axis, heading) in enumerate(zip(study.axes, study.headings, strict=True))
     ]
     return [page.paragraph(note), page.grid(drawn)]
 

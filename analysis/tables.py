@@ -69,7 +69,7 @@ def as_text(study_dir: Path) -> pd.DataFrame:
 
 def show_trials(study: StudyRecord, table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Baselines and trials under the headings of the study, every value as text."""
-    axes, label = [axis.column for axis in study.axes], study.objective.label or study.objective.metric
+    axes, label = study.headings, study.objective.label or study.objective.metric
     above = [
         {"trial": row.label, label: NOT_MEASURED if pd.isna(row.value) else show_number(row.value, 2)}
         for row in scores.itertuples()

@@ -9,16 +9,16 @@ from analysis.figures.style import BLUE, ORANGE, plain
 from rse_study.results.records import Axis
 
 
-def slice_data(table: pd.DataFrame, axis: Axis) -> pd.DataFrame:
+def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
     """trial, value, objective, best: cells that have both a value on this axis and an objective.
 
     Complete cells only: a score after fewer steps is another quantity.
     """
-    frame = table.loc[table["status"] == "complete", ["trial", axis.column, "objective", "best"]]
+    frame = table.loc[table["status"] == "complete", ["trial", heading, "objective", "best"]]
     return frame.set_axis(["trial", "value", "objective", "best"], axis=1).dropna().reset_index(drop=True)
 
 
-def draw_slice(frame: pd.DataFrame, axis: Axis) -> go.Figure:
+def draw_slice(frame: pd.DataFrame, axis: Axis, heading: str) -> go.Figure:
     """Scatter; logarithmic where the axis is searched so; choices in the order of the space."""
     figure = go.Figure()
     colours = [ORANGE if best else BLUE for best in frame["best"]]
@@ -28,7 +28,7 @@ def draw_slice(frame: pd.DataFrame, axis: Axis) -> go.Figure:
         marker={"size": 9, "color": colours},
         hovertemplate="trial %{customdata}<br>%{x}: %{y:.2f}<extra></extra>",
     )  # fmt: skip
-    figure.update_xaxes(title=axis.column, **x_axis(axis))
+    figure.update_xaxes(title=heading, **x_axis(axis))
     figure.update_yaxes(nticks=5)
     return plain(figure, height=230)
 

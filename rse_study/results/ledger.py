@@ -25,8 +25,14 @@ class Ledger:
     @classmethod
     def open(cls, study_dir: Path) -> "Ledger":
         """Open or create the study's ledger. Raises InputError while a live process holds it."""
-        study_dir.mkdir(parents=True, exist_ok=True)
-        lock = take_lock(study_dir / "ledger.lock")
+        try:
+            study_dir.mkdir(parents=True, exist_ok=True)
+            lock = take_lock(study_dir / "ledger.lock")
+        except OSError as error:
+            remedy = "Choose another folder, or make this one writable"
+            raise InputError(
+                f"no place for a ledger: {error.strerror}", where=str(study_dir), remedy=remedy
+            ) from None
         path = ledger_path(study_dir)
         # One writer, not one thread: the driver's callbacks may come from another thread, one at a time.
         connection = sqlite3.connect(path, check_same_thread=False)

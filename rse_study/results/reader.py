@@ -77,14 +77,14 @@ class Reader:
         return self._read("SELECT at, kind, cell, text FROM event ORDER BY id")
 
     def trials_table(self) -> pd.DataFrame:
-        """One row per cell: trial, seed, status, a column per axis (its symbol), objective, t, times, reason.
+        """One row per cell: trial, seed, status, a column per axis (`headings`), objective, t, time, reason.
 
         `objective` is the value at the cell's last step, never the best one seen on the way.
         """
         study, cells = self.study(), self.cells()
         table = cells[["trial", "seed", "status"]].copy()
-        for axis in study.axes:
-            table[axis.column] = [proposal.get(axis.name) for proposal in cells["proposal"]]
+        for axis, heading in zip(study.axes, study.headings, strict=True):
+            table[heading] = [proposal.get(axis.name) for proposal in cells["proposal"]]
         last = self._last_values(study.objective.metric)
         table["objective"] = cells["identity"].map(last["value"]).astype(float)
         table["t"] = cells["identity"].map(last["t"]).astype("Int64")

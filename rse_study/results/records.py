@@ -5,6 +5,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Status = Literal["planned", "running", "complete", "failed", "stopped_early"]
+OWN_COLUMNS = frozenset(
+    {"trial", "seed", "status", "objective", "t", "step", "time", "duration_s", "reason", "identity", "best"}
+)
+"""Headings of the trials table that no axis may take."""
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
 
 
@@ -37,11 +41,6 @@ class Axis(Record):
     log: bool = False
     choices: tuple[Any, ...] = ()
 
-    @property
-    def column(self) -> str:
-        """The paper's symbol where there is one: the heading in every table."""
-        return self.symbol or self.name
-
 
 class StudyRecord(Record):
     """A study as it was frozen before its first cell ran."""
@@ -54,6 +53,20 @@ class StudyRecord(Record):
     num_trials: int = 0
     search_seed: int = 0
     resolved: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """A heading per axis, all different: its symbol; its name where the symbol is absent or shared."""
+        shown = [axis.symbol or axis.name for axis in self.axes]
+        unique = [
+            text if shown.count(text) == 1 and text not in OWN_COLUMNS else axis.name
+            for text, axis in zip(shown, self.axes, strict=True)
+        ]
+        clashes = {text for text in unique if unique.count(text) > 1} | OWN_COLUMNS
+        return tuple(
+            f"{text} of {axis.paths[0]}" if text in clashes else text
+            for text, axis in zip(unique, self.axes, strict=True)
+        )
 
 
 class CellRecord(Record):

@@ -49,7 +49,7 @@ def test_it_tells_question_trials_baselines_and_its_limits(outline, study):
         "Not measured in this run: before training", "step 41: loss is nan", "2 min 30 s", "2.13.0",
     ):  # fmt: skip
         assert words in text, words
-    assert all(axis.column in text for axis in study.axes)
+    assert all(heading in text for heading in study.headings)
 
 
 def test_there_is_a_figure_per_axis_and_one_row_marked(outline, study):

@@ -176,3 +176,9 @@ def test_a_folder_is_made_where_there_is_none(tmp_path: Path):
     with Ledger.open(tmp_path / "a/b") as ledger:
         assert ledger.study() is None
         assert ledger.cells() == []
+
+
+def test_a_file_in_the_folders_place_is_an_input_error(tmp_path):
+    (tmp_path / "study").write_text("")
+    with pytest.raises(InputError, match="no place for a ledger"):
+        Ledger.open(tmp_path / "study")
