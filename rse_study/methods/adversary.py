@@ -67,20 +67,22 @@ class Adversary:
     def _metrics(
         self, blended: Branches, eta: Tokens | None, ascent: Ascent, anchor: Anchor
     ) -> dict[str, Mean]:
+        perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
+        num_rows = float(len(anchor.rows))
         found = {
-            "delta/norm": self.blend.mix(blended).flatten(1).norm(dim=1).mean(),
-            "delta/moved": _moved(blended.pgd.delta, blended.pgd.start, anchor.perturbable),
-            "delta/moved_fgsm": _moved(blended.fgsm.delta, blended.fgsm.start, anchor.perturbable),
-            "delta/on_bound_pgd": blended.pgd.ball.on_bound(blended.pgd.delta, anchor.perturbable),
-            "delta/on_bound_fgsm": blended.fgsm.ball.on_bound(blended.fgsm.delta, anchor.perturbable),
+            "delta/norm": Mean.over(self.blend.mix(blended).flatten(1).norm(dim=1)),
+            "delta/moved": Mean.over(_moved(pgd.delta, pgd.start, perturbable)),
+            "delta/moved_fgsm": Mean.over(_moved(fgsm.delta, fgsm.start, perturbable)),
+            "delta/on_bound_pgd": Mean.over(pgd.ball.on_bound(pgd.delta, perturbable)),
+            "delta/on_bound_fgsm": Mean.over(fgsm.ball.on_bound(fgsm.delta, perturbable)),
             # Losses of the first and the last inner pass: no pass is spent on looking after the last update.
-            "inner/first": ascent.losses[0] / len(anchor.rows),
-            "inner/last": ascent.losses[-1] / len(anchor.rows),
+            "inner/first": Mean(ascent.losses[0], num_rows),
+            "inner/last": Mean(ascent.losses[-1], num_rows),
         }
         if eta is not None:
-            found["eta/starved"] = starved(eta, self.token_level.ball.norm)
-            found["eta/on_bound"] = eta.ball.on_bound(eta.eta, anchor.perturbable)
-        return {name: Mean.of(value, len(anchor.rows)) for name, value in found.items()}
+            found["eta/starved"] = Mean.over(starved(eta, self.token_level.ball.norm))
+            found["eta/on_bound"] = Mean.over(eta.ball.on_bound(eta.eta, perturbable))
+        return found
 
 
 @dataclass
@@ -127,8 +129,7 @@ class Objective:
 
 def _moved(
     delta: Float[Tensor, "b l d"], start: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]
-) -> Float[Tensor, ""]:
-    """||delta - delta0||_2 / ||delta0||_2, mean over sentences that can be perturbed."""
+) -> Float[Tensor, " n"]:
+    """||delta - delta0||_2 / ||delta0||_2 of every sentence that can be perturbed."""
     rows = perturbable.any(1)
-    far, length = (delta - start).flatten(1).norm(dim=1)[rows], start.flatten(1).norm(dim=1)[rows]
-    return (far / length).mean()
+    return (delta - start).flatten(1).norm(dim=1)[rows] / start.flatten(1).norm(dim=1)[rows]

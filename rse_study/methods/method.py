@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -52,9 +52,9 @@ class Mean:
     count: Tensor | float
 
     @staticmethod
-    def of(value: Tensor, weight: float = 1.0) -> "Mean":
-        """A value that already is a mean over `weight` things (sentences, tokens)."""
-        return Mean(value.detach() * weight, weight)
+    def over(values: Float[Tensor, " n"]) -> "Mean":
+        """The mean of one value a thing (sentence, token, coordinate), whichever worker holds it."""
+        return Mean(values.detach().sum(), float(len(values)))
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ class Outcome:
     metrics: dict[str, Mean] = field(default_factory=dict)
 
 
+@runtime_checkable
 class Method(Protocol):
     """A training method. Configured object and method are one; run-level state is a dict of tensors."""
 

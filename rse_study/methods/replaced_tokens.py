@@ -54,8 +54,7 @@ class ReplacedTokenDetection(Spec):
         replaced = ids != batch.ids
         losses = replaced_token_detection(logits, replaced)
         found = ((logits > 0) == ~replaced)[self._counted(batch.mask)].to(losses.dtype)
-        accuracy = Mean(found.sum(), len(found))
-        return Outcome(self._reduced(losses, batch.mask, run), {"rtd/accuracy": accuracy})
+        return Outcome(self._reduced(losses, batch.mask, run), {"rtd/accuracy": Mean.over(found)})
 
     def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
         """Real tokens but position 0, which holds h; `mean_padding` counts padding too."""

@@ -151,17 +151,17 @@ class RobustSentEmbed(Spec):
         others = run.collectives.gather(views.z_pos)
         if views.z_adv is None:
             losses = info_nce(views.z, views.z_pos[None], others, own, self.temperature)
-            return losses.sum() / batch.num_rows, {"loss/contrastive": _mean(losses)}
+            return losses.sum() / batch.num_rows, {"loss/contrastive": Mean.over(losses)}
         if self.z_adv_negatives == "included":
             others, own = (
                 torch.cat([others, run.collectives.gather(views.z_adv)]),
                 torch.cat([own, own], dim=1),
             )
         losses = self._first_term(views, others, own)
-        metrics = {"loss/contrastive": _mean(losses)}
+        metrics = {"loss/contrastive": Mean.over(losses)}
         if self.lambda1 > 0:
             pulled = info_nce(views.z_adv, views.z_pos[None], others, own, self.temperature)
-            metrics["loss/adversarial"] = _mean(pulled)
+            metrics["loss/adversarial"] = Mean.over(pulled)
             losses = losses + self.lambda1 * pulled
         return losses.sum() / batch.num_rows, metrics
 
@@ -177,7 +177,3 @@ class RobustSentEmbed(Spec):
         if self.second_positive == "none":
             return first
         return first + info_nce(views.z, positives[1:], others, own, self.temperature)
-
-
-def _mean(losses: Float[Tensor, " b"]) -> Mean:
-    return Mean(losses.detach().sum(), len(losses))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -53,6 +53,7 @@ class Change:
         return tuple(site.weights() for site in self.masks)
 
 
+@runtime_checkable
 class Player(Protocol):
     """A perturbation in the ascent. It sees gradients, never a model; its state goes in and comes out.
 
@@ -66,6 +67,7 @@ class Player(Protocol):
     def update(self, state: Any, gradient: Change, t: int) -> Any: ...
 
 
+@runtime_checkable
 class Passes(Protocol):
     """Where gradients are taken at each step, and which of them a player receives."""
 

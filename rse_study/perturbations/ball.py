@@ -51,15 +51,16 @@ class BoundBall:
         """g / ||g||_P over the ball's scope."""
         return self._grouped(g, lambda groups, _: geometry.unit(groups, self.ball.norm))
 
-    def on_bound(self, x: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]) -> Float[Tensor, ""]:
-        """Share of perturbable coordinates (linf) or of groups (l1, l2) that sit on the bound."""
+    def on_bound(self, x: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]) -> Float[Tensor, " n"]:
+        """1 for each perturbable coordinate (linf) or group (l1, l2) that sits on the bound, else 0."""
         radius = self.length(self.ball.radius) * (1 - 1e-5)
         if self.ball.norm == "linf":
-            return (x.abs() >= radius)[perturbable].to(x.dtype).mean()
-        if self.ball.scope == "token":
-            return (geometry.norm_of(x, self.ball.norm) >= radius)[perturbable].to(x.dtype).mean()
-        at_bound = geometry.norm_of(x.flatten(1), self.ball.norm) >= radius[:, 0]
-        return at_bound[perturbable.any(1)].to(x.dtype).mean()
+            at_bound = (x.abs() >= radius)[perturbable].flatten()
+        elif self.ball.scope == "token":
+            at_bound = (geometry.norm_of(x, self.ball.norm) >= radius)[perturbable].flatten()
+        else:
+            at_bound = (geometry.norm_of(x.flatten(1), self.ball.norm) >= radius[:, 0])[perturbable.any(1), 0]
+        return at_bound.to(x.dtype)
 
     def _grouped(self, x: Tensor, move) -> Tensor:  # type: ignore[no-untyped-def]
         radius = self.length(self.ball.radius)

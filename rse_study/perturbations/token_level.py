@@ -107,11 +107,11 @@ class TokenLevel(Spec):
             table[words] = total / torch.bincount(where, minlength=len(words))[:, None].to(table.dtype)
 
 
-def starved(state: Tokens, norm: geometry.Norm) -> Float[Tensor, ""]:
-    """Share of perturbable tokens whose P-norm is below 1 % of their sentence's maximum (`eta/starved`)."""
+def starved(state: Tokens, norm: geometry.Norm) -> Float[Tensor, " n"]:
+    """1 for each perturbable token whose P-norm is below 1 % of its sentence's maximum (`eta/starved`), else 0."""
     norms = geometry.norm_of(state.eta, norm)[:, :, 0]
     below = norms < 0.01 * norms.amax(1, keepdim=True)
-    return below[state.perturbable].to(norms.dtype).mean()
+    return below[state.perturbable].to(norms.dtype)
 
 
 def _reading_order(anchor: Anchor, collectives: Collectives) -> Int[Tensor, " n"]:

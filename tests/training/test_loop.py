@@ -1,0 +1,114 @@
+import json
+import math
+
+import pytest
+import torch
+from tests.training.world import World, small_trial
+from safetensors.torch import load_file
+from transformers import AutoModel
+
+from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.results.result_file import read_result
+from rse_study.training.loop import train
+
+METRICS = {
+    "loss",
+    "loss/contrastive",
+    "loss/adversarial",
+    "loss/rtd",
+    "rtd/accuracy",
+    "delta/moved",
+    "eta/starved",
+}
+
+
+def run(world: World, name: str, seed: int = 3, **changes: object) -> list:
+    return list(train(small_trial(**changes), seed, world.materials(), world.root / name))
+
+
+def test_history_has_the_start_every_report_every_look_and_the_end(world: World) -> None:
+    points = run(world, "history")
+    assert [point.t for point in points] == [0, 2, 4, 5, 6, 8, 10, 12]
+    assert [point.t for point in points if "dev" in point.metrics] == [0, 5, 10, 12]
+    assert [point.is_final for point in points] == [False] * 7 + [True]
+    assert all(points[1].metrics.keys() >= METRICS for _ in points)
+    assert all(math.isfinite(value) for point in points for value in point.metrics.values())
+
+
+def test_result_is_written_before_the_last_point_is_seen(world: World) -> None:
+    directory = world.root / "told"
+    for point in train(small_trial(), 3, world.materials(), directory):
+        assert (directory / "result.json").exists() == point.is_final
+    result = read_result(directory)
+    assert result.history[-1].metrics.items() <= result.final.items()
+    assert result.final["dev/kept"] == max(p.metrics["dev"] for p in result.history[1:] if "dev" in p.metrics)
+
+
+def test_a_finished_cell_is_not_run_again(world: World) -> None:
+    first = run(world, "once")
+    before = (world.root / "once" / "result.json").stat().st_mtime_ns
+    again = run(world, "once")
+    assert [point.t for point in again] == [12]
+    assert again[0].metrics["dev"] == first[-1].metrics["dev"]
+    assert (world.root / "once" / "result.json").stat().st_mtime_ns == before
+
+
+def test_a_folder_belongs_to_one_configuration(world: World) -> None:
+    run(world, "mine")
+    with pytest.raises(InputError, match="another configuration's"):
+        run(world, "mine", seed=4)
+
+
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_the_kept_model_is_the_best_or_the_last(world: World, keep: str) -> None:
+    run(world, keep, selection={"dev": "builtin", "every": 5, "keep": keep})
+    result = read_result(world.root / keep)
+    looks = {point.t: point.metrics["dev"] for point in result.history[1:] if "dev" in point.metrics}
+    expected = 12 if keep == "last" else max(looks, key=looks.__getitem__)
+    assert result.final["dev/kept_t"] == expected
+    kept = AutoModel.from_pretrained(world.root / keep / "model").state_dict()
+    trained = load_file(world.root / keep / "checkpoint" / "step-000000012" / "networks.safetensors")
+    name = "encoder.layer.0.attention.self.query.weight"
+    assert torch.equal(kept[name], trained[f"encoder.backbone.{name}"]) == (expected == 12)
+
+
+def test_a_lost_loss_ends_the_run_with_its_reason(world: World) -> None:
+    with pytest.raises(NonFiniteLoss, match=r"step \d+: the loss is not finite .*nan"):
+        run(world, "lost", optimizer={"lr": 1e30, "max_norm": 1e30})
+    assert not (world.root / "lost" / "result.json").exists()
+
+
+def test_seeds_share_nothing_but_the_start(world: World) -> None:
+    one, other = run(world, "seed-1", seed=1), run(world, "seed-2", seed=2)
+    assert one[0].metrics == other[0].metrics
+    assert one[1].metrics["loss"] != other[1].metrics["loss"]
+
+
+def test_epochs_are_counted_in_whole_batches(world: World) -> None:
+    points = run(world, "epochs", budget={"unit": "epochs", "amount": 1})
+    assert points[-1].t == 120 // 16
+
+
+def test_fewer_sentences_than_a_batch(world: World) -> None:
+    with pytest.raises(InputError, match="120 sentences are fewer than a batch of 121"):
+        run(world, "few", batch_size=121)
+
+
+def test_bf16_leaves_alpha_sized_steps_effective(world: World) -> None:
+    """bf16's spacing at the size of a word embedding is larger than alpha: E + delta stays float32."""
+    moved = {
+        precision: run(world, precision, precision=precision)[1].metrics["delta/moved"]
+        for precision in ("float32", "bf16")
+    }
+    assert moved["float32"] > 0
+    assert moved["bf16"] == pytest.approx(moved["float32"], rel=0.05)
+
+
+def test_a_damaged_result_is_said_to_be_so(world: World) -> None:
+    run(world, "damaged")
+    path = world.root / "damaged" / "result.json"
+    content = json.loads(path.read_text())
+    content["result"]["final"]["dev"] = 99.0
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="content and checksum differ"):
+        run(world, "damaged")

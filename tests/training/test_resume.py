@@ -1,0 +1,79 @@
+"""Killed at random steps and started again: bit for bit the uninterrupted run."""
+
+import multiprocessing
+import os
+import random
+import signal
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+import torch
+from tests.training.world import World, small_trial
+from safetensors.torch import load_file
+
+from rse_study.results.result_file import read_result
+from rse_study.training.loop import train
+
+NUM_STEPS = 12
+FORK = multiprocessing.get_context("fork")
+
+
+def _cell(world: World, directory: Path, changes: dict, steps: Connection) -> None:
+    for point in train(small_trial(**changes), 3, world.materials(), directory, checkpoint_seconds=0.0):
+        steps.send(point.t)
+
+
+def _run_until(world: World, directory: Path, changes: dict, last: int) -> None:
+    """A process that is killed as soon as it has reported step `last`."""
+    receiver, sender = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=_cell, args=(world, directory, changes, sender))
+    process.start()
+    sender.close()
+    try:
+        while receiver.recv() < last:
+            pass
+    except EOFError:
+        raise AssertionError("the cell died by itself") from None
+    os.kill(process.pid or 0, signal.SIGKILL)
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"report_every": 1},
+        {
+            "report_every": 1,
+            "method": {"lambda2": 0, "token_level": {"redraw": "epoch"}, "head": "batch_norm"},
+        },
+    ],
+    ids=["everything", "redrawn V, batch norm"],
+)
+def test_resume_equals_uninterrupted(world: World, tmp_path: Path, changes: dict) -> None:
+    world.materials()
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    list(train(small_trial(**changes), 3, world.materials(), whole))
+    for last in sorted(random.Random(7).sample(range(1, NUM_STEPS), 3)):
+        _run_until(world, broken, changes, last)
+        assert not (broken / "result.json").exists()
+    list(train(small_trial(**changes), 3, world.materials(), broken, checkpoint_seconds=0.0))
+    assert read_result(broken).history == read_result(whole).history
+    assert read_result(broken).final == read_result(whole).final
+    for name in ("networks", "optimizer", "state"):
+        file = Path("checkpoint") / f"step-{NUM_STEPS:09d}" / f"{name}.safetensors"
+        expected, found = load_file(whole / file), load_file(broken / file)
+        assert expected.keys() == found.keys()
+        assert all(torch.equal(found[key], expected[key]) for key in expected), name
+
+
+def test_interrupted_between_checkpoints_the_steps_are_done_again(world: World, tmp_path: Path) -> None:
+    whole = list(train(small_trial(), 3, world.materials(), tmp_path / "whole"))
+    cell = train(small_trial(), 3, world.materials(), tmp_path / "cell", checkpoint_seconds=3600.0)
+    while next(cell).t < 8:
+        pass
+    cell.close()
+    again = list(train(small_trial(), 3, world.materials(), tmp_path / "cell"))
+    assert [point.t for point in again] == [point.t for point in whole]
+    assert [point.metrics for point in again] == [point.metrics for point in whole]
