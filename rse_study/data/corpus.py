@@ -1,6 +1,5 @@
 """Training sentences: the generated corpus, text files, or a Hugging Face dataset."""
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from pydantic import Field, NonNegativeInt, field_validator
 from rse_study.data import builtin, hub
 from rse_study.data.text_files import find_file, read_lines
 from rse_study.errors import InputError
-from rse_study.spec import Spec, field
+from rse_study.spec import Spec, field, fingerprint_of
 
 MIN_SENTENCES = 2  # a contrastive loss needs one other sentence
 
@@ -69,10 +68,7 @@ class Sentences:
     @property
     def fingerprint(self) -> str:
         """sha256 (hex) of the sentences in their order."""
-        digest = hashlib.sha256()
-        for sentence in self.sentences:
-            digest.update(sentence.encode("utf-8", "surrogatepass") + b"\n")
-        return digest.hexdigest()
+        return fingerprint_of(self.sentences)
 
     def __str__(self) -> str:
         return (

@@ -129,16 +129,20 @@ def _pad_id(tokenizer: Any) -> int:
 def _write(directory: Path, ids: np.ndarray, offsets: np.ndarray, meta: Meta) -> None:
     directory.parent.mkdir(parents=True, exist_ok=True)
     building = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
-    building.chmod(0o755)
-    np.save(building / "ids.npy", ids)
-    np.save(building / "offsets.npy", offsets)
-    (building / "meta.json").write_text(meta.model_dump_json(indent=1), encoding="utf-8")
+    try:
+        building.chmod(0o755)
+        np.save(building / "ids.npy", ids)
+        np.save(building / "offsets.npy", offsets)
+        (building / "meta.json").write_text(meta.model_dump_json(indent=1), encoding="utf-8")
+        _move(building, directory, meta)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _move(building: Path, directory: Path, meta: Meta) -> None:
     try:
         building.rename(directory)
-    except (
-        OSError
-    ):  # the folder is there and not empty: another process was faster, or it holds another corpus
-        shutil.rmtree(building)
+    except OSError:  # a folder that is not empty: another process was faster, or it holds another corpus
         if TokenisedCorpus.open(directory).meta != meta:
             remedy = "Give another folder"
             raise InputError("another corpus is here", where=str(directory), remedy=remedy) from None
