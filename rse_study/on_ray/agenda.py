@@ -33,7 +33,12 @@ class Agenda:
     """Hands out cells and takes in how they ended; the ledger knows both before anybody else does."""
 
     def __init__(
-        self, checked: Checked, ledger: Ledger, proposer: Proposer, cells: Path, identify: Callable[[Trial, int], str]
+        self,
+        checked: Checked,
+        ledger: Ledger,
+        proposer: Proposer,
+        cells: Path,
+        identify: Callable[[Trial, int], str],
     ) -> None:
         self._study, self._space, self._ledger = checked.study, checked.space, ledger
         self._proposer, self._cells, self._identify = proposer, cells, identify
@@ -90,7 +95,9 @@ class Agenda:
                 return cell
             self._proposer.tell(number, "failed")  # the same identity never runs twice: draw again
         remedy = "Ask for fewer trials, or widen the space"
-        raise InputError(f"trial {number}: {MAX_ATTEMPTS} proposals were all known already", rule="", remedy=remedy)
+        raise InputError(
+            f"trial {number}: {MAX_ATTEMPTS} proposals were all known already", rule="", remedy=remedy
+        )
 
     def _cell(self, number: int, proposal: Mapping[str, Any]) -> Cell:
         trial, seed = self._space.apply(proposal), self._study.seeds[0]
@@ -134,7 +141,9 @@ class Agenda:
         return ("failed", None) if outcome == "complete" and not math.isfinite(value) else (outcome, value)
 
     def _last_value(self, identity: str) -> float | None:
-        values = [row.value for row in self._ledger.history(identity) if row.name == self._study.objective.metric]
+        values = [
+            row.value for row in self._ledger.history(identity) if row.name == self._study.objective.metric
+        ]
         return values[-1] if values else None
 
 

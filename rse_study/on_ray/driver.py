@@ -47,7 +47,13 @@ class Place:
 
 
 def run_study(
-    checked: Checked, directory: Path, prepare: Prepare, watcher: Watcher, *, num_cpus: int = 0, address: str = ""
+    checked: Checked,
+    directory: Path,
+    prepare: Prepare,
+    watcher: Watcher,
+    *,
+    num_cpus: int = 0,
+    address: str = "",
 ) -> Path:
     """Run what is missing of the study and return its folder. Call it again after an interruption.
 
@@ -60,7 +66,9 @@ def run_study(
         stock = Stock(prepare)
         base = stock.of(study.base)
         ledger.freeze(study_record(checked, base.dev))
-        ledger.add_provenance(provenance_of(base, study.resources) | {"sampler": describe_sampler(study.sampler)})
+        ledger.add_provenance(
+            provenance_of(base, study.resources) | {"sampler": describe_sampler(study.sampler)}
+        )
         agenda = Agenda(checked, ledger, _proposer(checked), place.cells, stock.identify)
         if agenda.num_left == 0:
             return place.study
@@ -82,7 +90,10 @@ class Stock:
     def of(self, trial: Trial) -> Materials:
         """The materials of a trial."""
         parts = (trial.encoder, trial.corpus, trial.selection, trial.method.rtd)
-        needs = "/".join(part.fingerprint() for part in parts) + f"/{trial.max_length}/{trial.method.needs_generator}"
+        needs = (
+            "/".join(part.fingerprint() for part in parts)
+            + f"/{trial.max_length}/{trial.method.needs_generator}"
+        )
         if needs not in self._made:
             self._made[needs] = self._prepare(trial)
         return self._made[needs]
@@ -96,7 +107,12 @@ class Packer:
     """A cell as the plain mapping its Tune trial is given."""
 
     def __init__(self, checked: Checked, place: Place, stock: Stock, agenda: Agenda) -> None:
-        self._resources, self._place, self._stock, self._agenda = checked.study.resources, place, stock, agenda
+        self._resources, self._place, self._stock, self._agenda = (
+            checked.study.resources,
+            place,
+            stock,
+            agenda,
+        )
 
     def __call__(self, cell: Cell) -> dict[str, Any]:
         return {

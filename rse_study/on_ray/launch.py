@@ -1,5 +1,6 @@
 """Ray on this machine, or an existing cluster: quiet, on loopback, with its dashboard."""
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ ENVIRONMENT = {
     "RAY_TRAIN_V2_ENABLED": "1",
     "RAY_DEDUP_LOGS": "0",
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
+    "RAY_AIR_NEW_OUTPUT": "0",  # the new output prints its opening whatever `verbose` says
     # Ctrl-C comes to us as KeyboardInterrupt; Tune's own handler would swallow it.
     "TUNE_DISABLE_SIGINT_HANDLER": "1",
     "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
@@ -32,7 +34,7 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     if address:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     else:
         # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
         ray.init(
@@ -42,7 +44,7 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
             dashboard_host="127.0.0.1",
             object_store_memory=OBJECT_STORE_BYTES,
             log_to_driver=False,
-            logging_level="ERROR",
+            logging_level=logging.ERROR,
         )
     try:
         yield

@@ -17,6 +17,7 @@ from optuna.trial import TrialState, create_trial
 from rse_study.study.config import Sampler
 from rse_study.study.domains import Choice, Domain, Int
 
+Direction = Literal["maximize", "minimize"]
 Outcome = Literal["complete", "pruned", "failed", "running"]
 STATES = {
     "complete": TrialState.COMPLETE,
@@ -25,7 +26,12 @@ STATES = {
     "running": TrialState.RUNNING,
 }
 # Written out, because the defaults move between versions of Optuna; the ledger's provenance holds them.
-TPE = {"multivariate": True, "group": False, "constant_liar": True, "n_ei_candidates": 24, "warn_independent_sampling": False}
+TPE: dict[str, Any] = {
+    "multivariate": True,
+    "group": False,
+    "constant_liar": True,
+    "n_ei_candidates": 24,
+}
 
 
 class Proposer:
@@ -35,7 +41,9 @@ class Proposer:
     resumed asks exactly what an uninterrupted one asks (with one trial at a time).
     """
 
-    def __init__(self, domains: Mapping[str, Domain], sampler: Sampler, search_seed: int, direction: str) -> None:
+    def __init__(
+        self, domains: Mapping[str, Domain], sampler: Sampler, search_seed: int, direction: Direction
+    ) -> None:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._distributions = {name: distribution_of(domain) for name, domain in domains.items()}
         self._sampler, self._search_seed = sampler, search_seed
@@ -49,7 +57,13 @@ class Proposer:
         self._numbers[number] = asked.number
         return dict(asked.params)
 
-    def add(self, number: int, proposal: Mapping[str, Any], outcome: Outcome = "running", value: float | None = None) -> None:
+    def add(
+        self,
+        number: int,
+        proposal: Mapping[str, Any],
+        outcome: Outcome = "running",
+        value: float | None = None,
+    ) -> None:
         """Enter a trial that was not asked for: the base, or one the ledger already holds."""
         state = STATES[outcome]
         told = value if state == TrialState.COMPLETE else None
@@ -89,9 +103,9 @@ def seed_of(search_seed: int, number: int, attempt: int) -> int:
 
 def distribution_of(domain: Domain) -> BaseDistribution:
     """Optuna's word for a domain."""
-    edges = domain.edges()
     if isinstance(domain, Choice):
-        return CategoricalDistribution(edges)
+        return CategoricalDistribution(domain.choice)
+    low, high = domain.edges()
     if isinstance(domain, Int):
-        return IntDistribution(*edges)
-    return FloatDistribution(*edges, log=domain.scale == "log")
+        return IntDistribution(low, high)
+    return FloatDistribution(low, high, log=domain.scale == "log")

@@ -3,9 +3,10 @@
 from typing import Any
 
 import ray.tune
-from ray.train import FailureConfig, RunConfig, ScalingConfig
-from ray.train.torch import TorchConfig, TorchTrainer
+from ray.train.torch import TorchConfig
+from ray.train.v2.api.config import FailureConfig, RunConfig, ScalingConfig
 from ray.train.v2.api.exceptions import TrainingFailedError, WorkerGroupError
+from ray.train.v2.torch.torch_trainer import TorchTrainer
 from ray.tune.integration.ray_train import TuneReportCallback
 
 from rse_study.on_ray.worker import run_worker
@@ -36,7 +37,8 @@ def run_trial(config: dict[str, Any]) -> None:
         ),
     )
     try:
-        ended = trainer.fit().return_value or {}
+        result: Any = trainer.fit()
+        ended = result.return_value or {}
     except TrainingFailedError as error:
         ended = {"reason": reason_of(error)}
     # After fit(), and always: a run that had finished before a crash reports nothing when it is resumed.

@@ -30,7 +30,9 @@ class Objective(Spec):
         if "test" in self.metric:
             raise ValueError(f"metric {self.metric!r} is a test split, which can never select; use `dev`")
         if self.metric not in METRICS:
-            raise ValueError(f"metric {self.metric!r} is not produced by training; known: {', '.join(METRICS)}")
+            raise ValueError(
+                f"metric {self.metric!r} is not produced by training; known: {', '.join(METRICS)}"
+            )
         return self
 
 
@@ -53,7 +55,9 @@ class Study(Spec):
     num_trials: PositiveInt = 16
     sampler: Sampler = Sampler()
     search_seed: NonNegativeInt = 0
-    seeds: Annotated[tuple[NonNegativeInt, ...], Field(min_length=1, max_length=1)] = (0,)  # a search runs one seed
+    seeds: Annotated[tuple[NonNegativeInt, ...], Field(min_length=1, max_length=1)] = (
+        0,
+    )  # a search runs one seed
     objective: Objective = Objective()
     resources: Resources = Resources()
     baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")

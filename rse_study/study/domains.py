@@ -22,7 +22,9 @@ def _fraction(value: Any) -> Any:
 Number = Annotated[float, BeforeValidator(_fraction)]
 Numbers = tuple[Number, Number]
 Integers = tuple[int, int]
-Paths = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
+Paths = Annotated[
+    tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
+]
 
 
 class Domain(Spec):
@@ -119,12 +121,14 @@ def _kind_of(given: Any) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
+_Log, _Float = Annotated[Log, Tag("log")], Annotated[Float, Tag("float")]
+_Int, _Choice = Annotated[Int, Tag("int")], Annotated[Choice, Tag("choice")]
 AnyDomain = Annotated[
-    Annotated[Log, Tag("log")] | Annotated[Float, Tag("float")] | Annotated[Int, Tag("int")] | Annotated[Choice, Tag("choice")],
+    _Log | _Float | _Int | _Choice,
     Discriminator(
         _kind_of,
         custom_error_type="axis_kind",
-        custom_error_message="an axis says exactly one of `log: [low, high]`, `float: [low, high]`, `int: [low, high]`, "
-        "`choice: [...]`",
+        custom_error_message="an axis says exactly one of `log: [low, high]`, `float: [low, high]`, "
+        "`int: [low, high]`, `choice: [...]`",
     ),
 ]

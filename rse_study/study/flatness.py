@@ -23,7 +23,8 @@ def flat_axes(space: Space[Any], *, where: str) -> list[InputError]:
         if len(flat) >= (2 if isinstance(axis.domain, Choice) else len(axis.domain.edges())):
             at = f"search.{axis.name} = {', '.join(f'{value:g}' for value in flat)}"
             rule = "num_steps * step_size of FGSM is at least twice the radius: flat by construction"
-            problems.append(InputError(at, where=where, rule=rule, remedy="Widen fgsm.ball.radius, or lower the values"))
+            remedy = "Widen fgsm.ball.radius, or lower the values"
+            problems.append(InputError(at, where=where, rule=rule, remedy=remedy))
     return problems
 
 

@@ -1,6 +1,6 @@
 """Dotted paths into a configuration: full ones, unique suffixes, symbols, and what to say when none fits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rse_study.errors import InputError
@@ -21,7 +21,8 @@ def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
         return matches[0]
     if matches:
         rule = f"names {len(matches)} fields: {', '.join(matches)}"
-        raise InputError(at or path, where=where, rule=rule, remedy="Write more of the path, or list them: `into: [...]`")
+        remedy = "Write more of the path, or list them: `into: [...]`"
+        raise InputError(at or path, where=where, rule=rule, remedy=remedy)
     raise _unknown(every, spec, path, where, at)
 
 
@@ -48,9 +49,9 @@ def look_up(spec: Spec, path: str) -> Any:
     return value
 
 
-def put(content: dict[str, Any], path: str, value: Any) -> None:
-    """Write `value` at a full path of a nested mapping, in place."""
-    *parents, last = path.split(".")
+def put(content: dict[str, Any], keys: Sequence[str], value: Any) -> None:
+    """Write `value` under `keys` of a nested mapping, in place."""
+    *parents, last = keys
     for name in parents:
         below = content.get(name)
         content[name] = below if isinstance(below, dict) else {}
@@ -68,10 +69,14 @@ def _unknown(every: dict[str, Any], spec: Spec, path: str, where: str, at: str) 
             return _no_such_field(owners[0], names[length], where, at or path)
     if len(names) > 1:
         remedy = did_you_mean(names[0], sorted({full.split(".")[-1] for full in every}))
-        return InputError(at or path, where=where, rule=f"nothing is called {names[0]!r} in the base", remedy=remedy)
-    known = sorted({full.split(".")[-1] for full in every} | {symbol for _, symbol in symbols(spec)})
+        return InputError(
+            at or path, where=where, rule=f"nothing is called {names[0]!r} in the base", remedy=remedy
+        )
+    declared = {symbol for _, symbol in symbols(spec)}
+    hint = did_you_mean(path, sorted({full.split(".")[-1] for full in every} | declared))
+    listed = f"Symbols: {', '.join(sorted(declared))}; or a path such as optimizer.lr"
     rule = f"no such field or symbol of {type(spec).__name__}"
-    return InputError(at or path, where=where, rule=rule, remedy=did_you_mean(path, known))
+    return InputError(at or path, where=where, rule=rule, remedy=hint if hint.startswith("Did") else listed)
 
 
 def _no_such_field(owner: Any, name: str, where: str, at: str) -> InputError:

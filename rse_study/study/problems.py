@@ -1,6 +1,6 @@
 """pydantic's findings in the words of this project: path, value, rule, remedy."""
 
-import types
+import inspect
 import typing
 from typing import Any
 
@@ -38,7 +38,9 @@ RULES = {
 }
 
 
-def problems_of(error: ValidationError, cls: type[BaseModel], *, where: str, prefix: str = "") -> list[InputError]:
+def problems_of(
+    error: ValidationError, cls: type[BaseModel], *, where: str, prefix: str = ""
+) -> list[InputError]:
     """One InputError for each finding of pydantic about a `cls`."""
     return [_problem(dict(finding), cls, where, prefix) for finding in error.errors(include_url=False)]
 
@@ -67,7 +69,9 @@ def _rule(finding: dict[str, Any], description: str) -> str:
 
 def _remedy(finding: dict[str, Any]) -> str:
     context = finding.get("ctx", {})
-    options = [part.strip(" '") for part in str(context.get("expected", context.get("expected_tags", ""))).split(",")]
+    options = [
+        part.strip(" '") for part in str(context.get("expected", context.get("expected_tags", ""))).split(",")
+    ]
     options = [part.strip(" '") for option in options for part in option.split("' or '")]
     given = context.get("tag", finding["input"])
     if not isinstance(given, str) or finding["type"] not in ("literal_error", "union_tag_invalid"):
@@ -81,7 +85,7 @@ def _short(value: Any) -> Any:
 
 
 def _trace(cls: type[BaseModel], loc: tuple[Any, ...]) -> tuple[list[str], type[BaseModel], str]:
-    """The path a user wrote (pydantic's tags of unions left out), the class that owns its end, the end's description."""
+    """The path a user wrote (pydantic's tags left out), the class that owns its end, the end's description."""
     path: list[str] = []
     owner, candidates, description = cls, [cls], ""
     for item in loc:
@@ -106,10 +110,12 @@ def _trace(cls: type[BaseModel], loc: tuple[Any, ...]) -> tuple[list[str], type[
 def _is_tag(item: Any, cls: type[BaseModel]) -> bool:
     if item == cls.__name__:
         return True
-    return any(item in typing.get_args(info.annotation) or item == info.default for info in cls.model_fields.values())
+    return any(
+        item in typing.get_args(info.annotation) or item == info.default for info in cls.model_fields.values()
+    )
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
-        return [annotation] if issubclass(annotation, BaseModel) else []
+    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+        return [annotation]
     return [model for part in typing.get_args(annotation) for model in _models_in(part)]

@@ -13,6 +13,7 @@ from rse_study.study.problems import problems_of
 from rse_study.yaml12 import parse_yaml, read_yaml
 
 T = TypeVar("T", bound=Spec)
+AXIS_KEYS = ("log", "float", "int", "choice", "into")
 
 
 def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
@@ -29,7 +30,9 @@ def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
     except ValidationError as error:
         raise InputErrors(problems_of(error, cls, where=where)) from None
     except InputError as error:
-        raise InputError(error.what, where=error.where or where, rule=error.rule, remedy=error.remedy) from None
+        raise InputError(
+            error.what, where=error.where or where, rule=error.rule, remedy=error.remedy
+        ) from None
 
 
 def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -42,7 +45,9 @@ def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
         raise InputError(f"extends = {base!r}", where=str(path), rule="must be the path of one file")
     target = (path.parent / base).resolve()
     if target in seen:
-        raise InputError(f"extends = {base!r}", where=str(path), rule="the files extend each other in a circle")
+        raise InputError(
+            f"extends = {base!r}", where=str(path), rule="the files extend each other in a circle"
+        )
     try:
         return overlay(read_extended(target, (*seen, target)), content)
     except InputError as error:
@@ -70,11 +75,21 @@ def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
     for override in overrides:
         path, equals, text = override.partition("=")
         if not equals or not path.strip():
-            raise InputError(override, where="-o", rule="an override is path=value", remedy="For example: -o num_trials=4")
+            remedy = "For example: -o num_trials=4"
+            raise InputError(override, where="-o", rule="an override is path=value", remedy=remedy)
         value = parse_yaml(f"value: {text}", where=f"-o {path}")["value"]
-        put(content, path.strip(), value)
+        put(content, _keys(path.strip()), value)
+
+
+def _keys(path: str) -> list[str]:
+    """The keys of an override's path. An axis may be called by a dotted path: it is one key of `search`."""
+    names = path.split(".")
+    if names[0] != "search" or len(names) == 1:
+        return names
+    inner = 1 if len(names) > 2 and names[-1] in AXIS_KEYS else 0
+    return ["search", ".".join(names[1 : len(names) - inner]), *names[len(names) - inner :]]
 
 
 def _is_axis(content: dict[str, Any]) -> bool:
     """An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave both."""
-    return any(kind in content for kind in ("log", "float", "int", "choice"))
+    return any(key in content for key in AXIS_KEYS)

@@ -39,7 +39,7 @@ class Space(Generic[T]):
         content = self.base.model_dump()
         for axis in self.axes:
             for path in axis.paths if axis.name in proposal else ():
-                put(content, path, proposal[axis.name])
+                put(content, path.split("."), proposal[axis.name])
         return type(self.base).model_validate(content)
 
     @cached_property
@@ -64,7 +64,10 @@ class Space(Generic[T]):
 
     def num_points(self) -> float:
         """How many different proposals there are; infinite with a continuous axis."""
-        counts = [len(a.domain.edges()) if isinstance(a.domain, Choice) else _num_integers(a.domain) for a in self.axes]
+        counts = [
+            len(a.domain.edges()) if isinstance(a.domain, Choice) else _num_integers(a.domain)
+            for a in self.axes
+        ]
         return math.prod(counts)
 
 
@@ -98,12 +101,9 @@ def _problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[Inp
         space.apply(point)
     except ValidationError as error:
         inner = problems_of(error, type(space.base), where="")
-        return [
-            InputError(at, where=where, rule=f"{p.what}: {p.rule}" if p.rule else p.what, remedy=p.remedy) for p in inner
-        ]
+        return [InputError(at, where=where, rule=_joined(p), remedy=p.remedy) for p in inner]
     except InputError as error:
-        rule = ": ".join(part for part in (error.what, error.rule) if part)
-        return [InputError(at, where=where, rule=rule, remedy=error.remedy)]
+        return [InputError(at, where=where, rule=_joined(error), remedy=error.remedy)]
     return []
 
 
@@ -132,13 +132,19 @@ def _written_twice(axes: list[Axis], where: str) -> list[InputError]:
         for path in axis.paths:
             if path in writers:
                 rule = f"{path} is written by {writers[path]!r} too"
-                problems.append(InputError(f"search.{axis.name}", where=where, rule=rule, remedy="Keep one of them"))
+                problems.append(
+                    InputError(f"search.{axis.name}", where=where, rule=rule, remedy="Keep one of them")
+                )
             writers[path] = axis.name
     return problems
 
 
 def _num_integers(domain: Domain) -> float:
     return domain.int[1] - domain.int[0] + 1 if isinstance(domain, Int) else math.inf
+
+
+def _joined(problem: InputError) -> str:
+    return ": ".join(part for part in (problem.what, problem.rule) if part)
 
 
 def _show(value: Any) -> str:

@@ -1,15 +1,22 @@
 """Whether a study can run: every problem at once, before anything starts."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.config import Study
+from rse_study.study.domains import AnyDomain, Domain
 from rse_study.study.flatness import flat_axes, risks_of_saturation
-from rse_study.study.reading import read_spec
+from rse_study.study.reading import apply_overrides, build, read_extended
 from rse_study.study.space import Space, check_edges, resolve_space
 from rse_study.training.trial import Trial
+
+AXIS: TypeAdapter[Domain] = TypeAdapter(AnyDomain)
 
 
 @dataclass(frozen=True)
@@ -23,19 +30,39 @@ class Checked:
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> Checked:
     """The study in a YAML file, checked. Raises InputErrors with every problem found."""
-    return check_study(read_spec(Study, path, overrides), where=str(path))
+    content = read_extended(path)
+    apply_overrides(content, overrides)
+    try:
+        study = build(Study, content, where=str(path))
+    except InputErrors as error:
+        raise InputErrors([*error.problems, *_problems_of_sound_parts(content, str(path))]) from None
+    return check_study(study, where=str(path))
 
 
 def check_study(study: Study, *, where: str) -> Checked:
     """Paths exist, every edge of the space is a valid trial, nothing is flat by construction."""
     space, problems = resolve_space(study.base, study.search, where=where)
-    if not problems:
-        problems = check_edges(space, where=where)
+    problems = problems + check_edges(space, where=where)
     if not problems:
         problems = flat_axes(space, where=where) + _too_many(study, space, where)
     if problems:
         raise InputErrors(problems)
     return Checked(study, space, tuple(_warnings(space)))
+
+
+def _problems_of_sound_parts(content: dict[str, Any], where: str) -> list[InputError]:
+    """Problems of the axes that can be read, in a study that has others: a user wants all of them at once."""
+    try:
+        base = Trial.model_validate(content.get("base"))
+    except (ValidationError, InputError):
+        return []
+    search = content.get("search")
+    axes = {}
+    for name, axis in search.items() if isinstance(search, dict) else ():
+        with contextlib.suppress(ValidationError, InputError):
+            axes[str(name)] = AXIS.validate_python(axis)
+    space, problems = resolve_space(base, axes, where=where)
+    return problems + check_edges(space, where=where)
 
 
 def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]:
