@@ -79,14 +79,15 @@ def load_config(name: str, revision: str = "main") -> Any:
 def check_family(name: str, config: Any) -> None:
     """InputError for families that cannot be perturbed, padded or pooled: named, with the reason."""
     family = config.model_type
-    if getattr(config, "is_encoder_decoder", False):
+    model_class = _model_class(config)
+    taken = inspect.signature(model_class.forward).parameters if model_class else {}
+    # T5's encoder, saved alone, says of itself that it is no encoder-decoder; the family still is one.
+    if getattr(config, "is_encoder_decoder", False) or "decoder_input_ids" in taken:
         raise _unsuitable(name, f"{family} is an encoder-decoder")
     causal = family in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     masked = family in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
     if getattr(config, "is_decoder", False) or (causal and not masked):
         raise _unsuitable(name, f"{family} is decoder-only: its tokens see only what stands before them")
-    model_class = _model_class(config)
-    taken = inspect.signature(model_class.forward).parameters if model_class else {}
     for argument in ("inputs_embeds", "attention_mask"):
         if argument not in taken:
             raise _unsuitable(name, f"{family} takes no `{argument}`")

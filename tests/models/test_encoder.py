@@ -23,7 +23,9 @@ def test_word_embeddings_reach_the_same_vectors_as_token_ids(folders, padded, fa
     expected = reference(input_ids=ids, attention_mask=mask.long()).last_hidden_state
     ours = encoder.token_vectors(encoder.word_embeddings(ids), mask)
     torch.testing.assert_close(ours[mask], expected[mask], atol=1e-12, rtol=0)
-    torch.testing.assert_close(encoder(encoder.word_embeddings(ids), mask), expected[:, 0], atol=1e-12, rtol=0)
+    torch.testing.assert_close(
+        encoder(encoder.word_embeddings(ids), mask), expected[:, 0], atol=1e-12, rtol=0
+    )
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean", "first_last"])
@@ -109,7 +111,9 @@ def test_gradients_of_inputs_and_weights_with_frozen_parameters(folders, padded)
     direction = torch.randn(point.shape, dtype=torch.float64)
     h = 1e-6
     with torch.no_grad():
-        slope = (objective(point + h * direction, weight) - objective(point - h * direction, weight)) / (2 * h)
+        slope = (objective(point + h * direction, weight) - objective(point - h * direction, weight)) / (
+            2 * h
+        )
         turn = torch.randn(weight.shape, dtype=torch.float64)
         other = (objective(point, weight + h * turn) - objective(point, weight - h * turn)) / (2 * h)
     torch.testing.assert_close((by_point * direction).sum(), slope, atol=1e-6, rtol=1e-6)

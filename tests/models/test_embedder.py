@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+import torch
+
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+
+from .conftest import SENTENCES, WORDS
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_vectors_do_not_depend_on_order_or_repetition(folders, family):
+    embed = Embedder(*load_encoder(folders[family], "mean"), batch_size=2)
+    vectors = embed(SENTENCES)
+    assert vectors.shape == (len(SENTENCES), 16)
+    assert vectors.dtype == np.float32
+    order = [3, 1, 5, 0, 4, 2, 1]
+    assert np.array_equal(embed([SENTENCES[i] for i in order]), vectors[order])
+    alone = np.concatenate([embed([sentence]) for sentence in SENTENCES])
+    np.testing.assert_allclose(vectors, alone, atol=1e-6)
+
+
+def test_no_sentences_give_no_rows(folders):
+    assert Embedder(*load_encoder(folders["bert"], "cls"))([]).shape == (0, 16)
+
+
+def test_modes_come_back_and_dropout_is_off(folders):
+    encoder, tokenizer = load_encoder(folders["bert"], "cls")
+    encoder.train()
+    encoder.backbone.encoder.layer[1].eval()
+    modes = [module.training for module in encoder.modules()]
+    embed = Embedder(encoder, tokenizer)
+    assert np.array_equal(embed(SENTENCES), embed(SENTENCES))
+    assert [module.training for module in encoder.modules()] == modes
+
+
+def test_maximum_length_is_the_encoders_own(folders):
+    long = " ".join(WORDS * 3)
+    for family in ("bert", "roberta"):
+        encoder, tokenizer = load_encoder(folders[family], "mean")
+        assert Embedder(encoder, tokenizer).max_length == 40
+        tokenizer.model_max_length = int(1e30)
+        embed = Embedder(encoder, tokenizer)
+        assert embed.max_length == 40  # positions; two of RoBERTa's 42 rows are not positions
+        assert np.isfinite(embed([long])).all()
+
+
+def test_template_is_applied(folders):
+    encoder, tokenizer = load_encoder(folders["bert"], "prompt")
+    ids = torch.tensor(tokenizer(["the cat sat under [MASK]"])["input_ids"])
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    expected = encoder.eval().token_vectors(encoder.word_embeddings(ids), mask)[0, 5]
+    ours = Embedder(encoder, tokenizer, template="[X] under [MASK]")(["the cat sat"])[0]
+    np.testing.assert_allclose(ours, expected.detach().numpy(), atol=1e-6)

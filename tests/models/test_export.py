@@ -1,0 +1,66 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from transformers import AutoModel
+
+from rse_study.errors import InputError
+from rse_study.models.embedder import Embedder
+from rse_study.models.export import export, save_encoder
+from rse_study.models.loading import load_encoder
+
+from .conftest import SENTENCES, WORDS
+
+TEXTS = [*SENTENCES, " ".join(WORDS * 3)]
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_sentence_transformers_gives_the_same_vectors(folders, tmp_path, family, pooling):
+    encoder, tokenizer = load_encoder(folders[family], pooling)
+    ours = Embedder(encoder, tokenizer)(TEXTS)
+    export(tmp_path / "model", encoder, tokenizer)
+    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(TEXTS)
+    np.testing.assert_allclose(theirs, ours, atol=1e-6)
+    again, same_tokenizer = load_encoder(tmp_path / "model")
+    assert again.pooling == pooling
+    assert np.array_equal(Embedder(again, same_tokenizer)(TEXTS), ours)
+
+
+@pytest.mark.parametrize("pooling", ["first_last", "prompt"])
+def test_what_sentence_transformers_cannot_express_is_refused(folders, tmp_path, pooling):
+    encoder, tokenizer = load_encoder(folders["bert"], pooling)
+    with pytest.raises(InputError, match="sentence-transformers cannot express it"):
+        export(tmp_path / "model", encoder, tokenizer)
+    save_encoder(tmp_path / "kept", encoder, tokenizer)
+    assert not (tmp_path / "kept" / "modules.json").exists()
+    assert load_encoder(tmp_path / "kept")[0].pooling == pooling
+
+
+def test_a_float64_encoder_is_saved_in_float32_and_left_alone(folders, tmp_path):
+    encoder, tokenizer = load_encoder(folders["bert"], "cls")
+    encoder.double().train()
+    save_encoder(tmp_path / "model", encoder, tokenizer)
+    assert next(encoder.parameters()).dtype == torch.float64
+    assert encoder.training
+    assert next(AutoModel.from_pretrained(tmp_path / "model").parameters()).dtype == torch.float32
+
+
+def test_a_folder_in_use_is_not_overwritten(folders, tmp_path):
+    encoder, tokenizer = load_encoder(folders["bert"], "cls")
+    (tmp_path / "note.txt").write_text("mine")
+    with pytest.raises(InputError, match="something here already"):
+        export(tmp_path, encoder, tokenizer)
+
+
+def test_length_limit_and_pooling_of_a_sentence_transformers_folder_are_read(folders, tmp_path):
+    encoder, tokenizer = load_encoder(folders["bert"], "mean")
+    export(tmp_path / "model", encoder, tokenizer)
+    (tmp_path / "model" / "sentence_pooling.json").unlink()
+    limit = {"max_seq_length": 12, "do_lower_case": False}
+    (tmp_path / "model" / "sentence_bert_config.json").write_text(json.dumps(limit))
+    encoder, tokenizer = load_encoder(tmp_path / "model")
+    assert encoder.pooling == "mean"
+    assert Embedder(encoder, tokenizer).max_length == 12

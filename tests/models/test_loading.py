@@ -1,0 +1,140 @@
+import json
+import shutil
+
+import pytest
+import torch
+from transformers import (
+    BartConfig,
+    BartModel,
+    FNetConfig,
+    FNetModel,
+    GPT2Config,
+    GPT2Model,
+    LlamaConfig,
+    LlamaModel,
+    PerceiverConfig,
+    T5Config,
+    T5EncoderModel,
+)
+
+from rse_study.errors import InputError
+from rse_study.models.loading import load_encoder, load_tokenizer, untrained
+
+from .conftest import word_tokenizer
+
+
+def tiny_models():
+    vocab = dict(vocab_size=30)
+    layers = dict(num_hidden_layers=1, num_attention_heads=2, hidden_size=8, intermediate_size=8)
+    return {
+        "gpt2": (GPT2Model(GPT2Config(n_embd=8, n_layer=1, n_head=2, **vocab)), "decoder-only"),
+        "llama": (LlamaModel(LlamaConfig(**layers, **vocab)), "decoder-only"),
+        "t5": (
+            T5EncoderModel(T5Config(d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2, **vocab)),
+            "encoder-decoder",
+        ),
+        "bart": (
+            BartModel(
+                BartConfig(
+                    d_model=8,
+                    encoder_layers=1,
+                    decoder_layers=1,
+                    encoder_attention_heads=2,
+                    decoder_attention_heads=2,
+                    encoder_ffn_dim=8,
+                    decoder_ffn_dim=8,
+                    **vocab,
+                )
+            ),
+            "encoder-decoder",
+        ),
+        "fnet": (FNetModel(FNetConfig(**layers, **vocab)), "no `attention_mask`"),
+    }
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "t5", "bart", "fnet"])
+def test_unsuitable_families_are_refused_by_name(tmp_path, family):
+    model, reason = tiny_models()[family]
+    model.save_pretrained(tmp_path)
+    word_tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(InputError, match=reason) as caught:
+        load_encoder(tmp_path, "cls")
+    assert family in str(caught.value)
+    assert "bert-base-uncased" in caught.value.remedy
+
+
+def test_family_without_inputs_embeds_is_refused(tmp_path):
+    PerceiverConfig().save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="perceiver takes no `inputs_embeds`"):
+        load_encoder(tmp_path, "cls")
+
+
+def test_bert_as_a_decoder_is_refused(folders, tmp_path):
+    shutil.copytree(folders["bert"], tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    (tmp_path / "model" / "config.json").write_text(json.dumps({**config, "is_decoder": True}))
+    with pytest.raises(InputError, match="bert is decoder-only"):
+        load_encoder(tmp_path / "model", "cls")
+
+
+def test_tokenizer_without_padding_is_refused(tmp_path):
+    tokenizer = word_tokenizer()
+    tokenizer.pad_token = None
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="no padding token"):
+        load_tokenizer(str(tmp_path))
+
+
+def test_tokenizer_of_another_model_is_refused(folders, tmp_path):
+    shutil.copytree(folders["bert"], tmp_path / "model")
+    word_tokenizer(words=[f"w{i}" for i in range(99)]).save_pretrained(tmp_path / "model")
+    with pytest.raises(InputError, match="104 tokens, its embedding 23 rows"):
+        load_encoder(tmp_path / "model", "cls")
+
+
+def test_missing_folders_files_and_poolings(folders, tmp_path):
+    with pytest.raises(InputError, match="no such folder"):
+        load_encoder(tmp_path / "nowhere", "cls")
+    with pytest.raises(InputError, match=r"no config\.json"):
+        load_encoder(tmp_path, "cls")
+    with pytest.raises(InputError, match="no pooling is recorded"):
+        load_encoder(folders["bert"])
+    with pytest.raises(InputError, match="one of cls, mean, first_last, prompt"):
+        load_encoder(folders["bert"], "max")
+    shutil.copytree(folders["bert"], tmp_path / "model")
+    (tmp_path / "model" / "model.safetensors").unlink()
+    with pytest.raises(InputError, match="cannot be loaded"):
+        load_encoder(tmp_path / "model", "cls")
+
+
+def test_unknown_hub_name_names_the_remedy(monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(InputError, match="some-org/no-such-encoder") as caught:
+        load_encoder("some-org/no-such-encoder", "cls")
+    assert "local folder" in caught.value.remedy
+
+
+def test_checkpoint_with_missing_weights_is_refused(folders, tmp_path):
+    shutil.copytree(folders["bert"], tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    (tmp_path / "model" / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 4}))
+    with pytest.raises(InputError, match=r"weights are missing, the first is 'encoder\.layer\.3"):
+        load_encoder(tmp_path / "model", "cls")
+
+
+def test_untrained_is_seeded_and_leaves_the_global_generator(folders):
+    before = torch.random.get_rng_state()
+    first, _ = untrained(folders["bert"], "cls", seed=0)
+    again, _ = untrained(folders["bert"], "cls", seed=0)
+    other, _ = untrained(folders["bert"], "cls", seed=1)
+    assert torch.equal(before, torch.random.get_rng_state())
+    states = [model.state_dict() for model in (first, again, other)]
+    assert all(torch.equal(states[0][key], states[1][key]) for key in states[0])
+    assert any(not torch.equal(states[0][key], states[2][key]) for key in states[0])
+
+
+def test_weights_are_float32_without_a_pooler(folders):
+    encoder, _ = load_encoder(folders["bert"], "cls")
+    assert {p.dtype for p in encoder.parameters()} == {torch.float32}
+    assert encoder.backbone.pooler is None
+    assert not any("pooler" in name for name, _ in encoder.named_parameters())
