@@ -35,6 +35,11 @@ class Fetched:
     rows: int
     was_here: bool
 
+    def __str__(self) -> str:
+        return f"{self.path}: " + (
+            "here already" if self.was_here else f"{self.rows:,} lines from {self.repository}"
+        )
+
 
 def fetch(name: str, data_dir: Path, mirror: Path | None = None) -> list[Fetched]:
     """Write the set's missing files; what is here already is never replaced. Raises InputError.

@@ -85,6 +85,7 @@ def test_sets_are_fetched_into_the_layout_the_readers_expect(mirror, tmp_path):
     folder = tmp_path / "data"
     rows = fetch("STS13", folder, mirror)
     assert [(row.rows, row.was_here) for row in rows] == [(2, False)] * 6
+    assert str(rows[0]) == f"{rows[0].path}: 2 lines from {SIMCSE}"
     pairs = read_sts("STS13", "test", folder, "senteval")
     assert pairs.first == ["FNWN a", "c", "headlines a", "c", "OnWN a", "c"]
     fetch("STS-B", folder, mirror)
@@ -113,7 +114,8 @@ def test_files_that_are_here_are_left_alone(mirror, tmp_path):
     folder = tmp_path / "data"
     (folder / "wiki").mkdir(parents=True)
     (folder / "wiki" / "wiki1m_for_simcse.txt").write_text("mine\n")
-    assert [row.was_here for row in fetch("wiki1m", folder, mirror)] == [True]
+    rows = fetch("wiki1m", folder, mirror)
+    assert [str(row) for row in rows] == ["wiki/wiki1m_for_simcse.txt: here already"]
     assert (folder / "wiki" / "wiki1m_for_simcse.txt").read_text() == "mine\n"
     assert [row.status for row in verify(["wiki1m"], folder)] == ["unmeasured"]
 
