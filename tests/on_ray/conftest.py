@@ -11,8 +11,8 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from rse_study.data import builtin
 from rse_study.data.tokenised import tokenise
-from rse_study.study.reading import build
 from rse_study.study.config import Study
+from rse_study.study.reading import build
 from rse_study.study.validation import check_study
 from rse_study.training.materials import Materials
 
@@ -29,8 +29,12 @@ def materials(tmp_path_factory) -> Materials:
     save_bert(root / "base", tokenizer)
     tokenise(sentences, tokenizer, 16, root / "corpus")
     pairs = builtin.graded_pairs("dev")
-    dev = replace(pairs, first=pairs.first[:40], second=pairs.second[:40], gold=np.array(pairs.gold[:40]), subsets={})
-    return Materials(root / "corpus", str(root / "base"), dev, str(root / "base"), {"corpus": "tiny", "base": "tiny"})
+    dev = replace(
+        pairs, first=pairs.first[:40], second=pairs.second[:40], gold=np.array(pairs.gold[:40]), subsets={}
+    )
+    return Materials(
+        root / "corpus", str(root / "base"), dev, str(root / "base"), {"corpus": "tiny", "base": "tiny"}
+    )
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +72,9 @@ def word_tokenizer(words: list[str]) -> PreTrainedTokenizerFast:
     tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=specials)
     names = dict(zip(("pad", "unk", "cls", "sep", "mask"), SPECIALS, strict=True))
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=64, **{f"{name}_token": token for name, token in names.items()}
+        tokenizer_object=tokenizer,
+        model_max_length=64,
+        **{f"{name}_token": token for name, token in names.items()},
     )
 
 

@@ -1,0 +1,52 @@
+"""Models a user may name: a trial's folder, a study's trial, a packaged or a Hugging Face encoder."""
+
+from pathlib import Path
+
+from rse_study.cli.arguments import study_folder
+from rse_study.errors import InputError
+from rse_study.results.reader import Reader
+from rse_study.results.schema import ledger_path
+
+MODEL = "model"  # the folder the training loop keeps its model in
+
+
+def model_name(model: str) -> str:
+    """What `load_encoder` can load for this argument."""
+    if model == "minilm":
+        from rse_study.assets.minilm import minilm_folder
+
+        return str(minilm_folder())
+    path = Path(model)
+    if (path / MODEL / "config.json").is_file():
+        return str(path / MODEL)
+    if path.is_dir() and not (path / "config.json").is_file():
+        remedy = "Name an encoder's folder, or the folder of a trial that has ended"
+        raise InputError(
+            "holds no model", where=model, rule="neither config.json nor model/config.json", remedy=remedy
+        )
+    return model
+
+
+def trial_folder(source: str, trial: str, store: Path) -> Path:
+    """The folder of a trial: itself, or the best (or a numbered) one of a study."""
+    if (Path(source) / MODEL / "config.json").is_file():
+        return Path(source)
+    if Path(source).is_dir() and not ledger_path(Path(source)).is_file():
+        raise InputError("holds neither a model nor a ledger", where=source, remedy="Has the run ended?")
+    study = study_folder(source, store)
+    folder = study / "cells" / _identity(study, trial)[:16]
+    if not (folder / MODEL / "config.json").is_file():
+        raise InputError(f"trial {trial} kept no model", where=str(folder), remedy="Choose a complete trial")
+    return folder
+
+
+def _identity(study: Path, trial: str) -> str:
+    from analysis.tables import trials
+
+    with Reader(study) as reader:
+        table = trials(reader)
+    chosen = table[table["best"]] if trial == "best" else table[table["trial"].astype(str) == trial]
+    if chosen.empty:
+        rule = "no trial is complete yet" if trial == "best" else f"trials are 0 to {len(table) - 1}"
+        raise InputError(f"--trial {trial}", where=str(study), rule=rule)
+    return str(chosen["identity"].iloc[0])

@@ -1,0 +1,29 @@
+"""`train`: one configuration on this machine, without Ray."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rse_study.cli.arguments import Overrides
+
+
+def train(
+    trial: Annotated[Path, typer.Argument(metavar="TRIAL.yaml", help="A complete trial.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run; one that holds a checkpoint is resumed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the cell.")] = 0,
+    override: Overrides = None,
+    threads: Annotated[
+        int, typer.Option(min=1, help="CPU threads; results depend on them in their last bits.")
+    ] = 1,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+) -> None:
+    """Train one configuration and show the dev score before and after, beside the baselines."""
+    from rse_study.cli.train_here import train_here
+    from rse_study.study.reading import read_spec
+    from rse_study.training.trial import Trial
+
+    config = read_spec(Trial, trial, override or ())
+    train_here(config, seed, out or Path("studies") / "trials" / f"{trial.stem}-seed{seed}", threads, device)
