@@ -1,0 +1,1 @@
+"""Tests of whole optimiser steps. A package, so that worker processes can import its functions."""

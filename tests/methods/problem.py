@@ -1,0 +1,140 @@
+"""A tiny batch, tiny networks and the settings of a step, for every test of this folder."""
+
+import contextlib
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import BertConfig, BertForMaskedLM, BertModel
+
+from rse_study.collectives import Alone, Collectives
+from rse_study.data.batches import Batch
+from rse_study.methods import RobustSentEmbed
+from rse_study.methods.method import Networks, Run
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.rtd import Generator
+from rse_study.streams import Streams
+
+PAD, CLS, SEP, MASK, VOCABULARY = 0, 2, 3, 4, 24
+SPECIAL = (0, 1, 2, 3, 4)
+# Ragged; token 9 comes five times, in three sentences; one sentence has no content; rows are shuffled.
+SENTENCES = ([CLS, SEP], [CLS, 9, 7, SEP], [CLS, 9, 11, 9, SEP], [CLS, 5, 9, 13, 9, 17, SEP])
+ROWS = (2, 0, 3, 1)
+
+
+class MaskToken:
+    """All that G's `fill` needs of a tokenizer."""
+
+    mask_token_id = MASK
+
+
+def make_batch(
+    sentences=SENTENCES, rows=ROWS, *, extra_padding: int = 0, num_rows: int | None = None
+) -> Batch:
+    """The sentences as one worker's batch, padded to the longest and by `extra_padding` more."""
+    length = max(map(len, sentences)) + extra_padding
+    ids = torch.full((len(sentences), length), PAD)
+    for row, sentence in zip(ids, sentences, strict=True):
+        row[: len(sentence)] = torch.tensor(sentence)
+    mask = torch.arange(length)[None] < torch.tensor([len(s) for s in sentences])[:, None]
+    perturbable = mask & ~torch.isin(ids, torch.tensor(SPECIAL))
+    return Batch(ids, mask, perturbable, torch.tensor(rows), num_rows or len(sentences))
+
+
+def config(width: int = 8, layers: int = 2, dropout: float = 0.0, vocabulary: int = VOCABULARY) -> BertConfig:
+    """A tiny BERT."""
+    return BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        intermediate_size=2 * width - 3,  # no weight has the shape of another tensor by accident
+        max_position_embeddings=40,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+    )
+
+
+def spread_out(model: nn.Module, seed: int, sigma: float = 0.4) -> nn.Module:
+    """Weights of one size everywhere: with the usual small ones the vectors of random models nearly coincide."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * sigma
+            parameter.copy_(noise + (1.0 if parameter.dim() == 1 and bool((parameter == 1).all()) else 0.0))
+    return model
+
+
+def make_encoder(pooling="cls", *, seed: int = 0, **sizes: Any) -> SentenceEncoder:
+    """A random encoder in float64."""
+    backbone = spread_out(BertModel(config(**sizes), add_pooling_layer=False).double(), seed)
+    return SentenceEncoder(backbone, pooling, MASK)
+
+
+def make_generator(*, seed: int = 5, width: int = 8) -> Generator:
+    """A random masked LM in float64."""
+    return Generator(spread_out(BertForMaskedLM(config(width)).double(), seed), MaskToken(), "random")
+
+
+def make_run(seed: int = 1, collectives: Collectives | None = None, generator: Generator | None = None) -> Run:
+    """Streams of a seed, one process unless told otherwise, no autocast."""
+    return Run(Streams(seed), collectives or Alone(), contextlib.nullcontext, generator or make_generator())
+
+
+def make_networks(method: RobustSentEmbed, run: Run, *, pooling="cls", **sizes: Any) -> Networks:
+    """Everything trained, in float64 and train mode."""
+    encoder = make_encoder(pooling, **sizes)
+    return method.networks(encoder, run.streams, run.collectives).double().train()
+
+
+def settings(  # noqa: PLR0913
+    *,
+    K: int = 2,
+    T: int = 2,
+    alpha: float = 6e-3,
+    beta: float = 4e-3,
+    norm: str = "linf",
+    radius: float = 2.5e-2,
+    scope: str = "sentence",
+    strength: str = "matched",
+    projection: str = "exact",
+    gamma: float = 2e-2,
+    eta_radius: float = 8e-2,
+    eta_scope: str = "token",
+    rho: float = 0.4,
+    weighs: str = "pgd",
+    trajectories: str = "shared",
+    token_level: dict[str, Any] | None = None,
+    **rest: Any,
+) -> RobustSentEmbed:
+    """RobustSentEmbed by flat names, with steps and radii at which everything matters at width 8."""
+    lengths = {"norm": norm, "strength": strength, "projection": projection}
+    ball = {**lengths, "radius": radius, "scope": scope, "given_for": "linf"}
+    eta_ball = {**lengths, "radius": eta_radius, "scope": eta_scope, "given_for": "l2"}
+    blend = {
+        "pgd": {"ball": ball, "num_steps": K, "step_size": alpha},
+        "fgsm": {"ball": ball, "num_steps": T, "step_size": beta},
+        "rho": rho,
+        "weighs": weighs,
+        "trajectories": trajectories,
+    }
+    eta = {"ball": eta_ball, "step_size": gamma, **(token_level or {})}
+    return RobustSentEmbed(**{"lambda1": 0.3, "lambda2": 0.2, "blend": blend, "token_level": eta} | rest)
+
+
+def gradients(networks: Networks) -> dict[str, torch.Tensor]:
+    """Every parameter's gradient; zero where there is none."""
+    return {
+        name: torch.zeros_like(p) if p.grad is None else p.grad.clone()
+        for name, p in networks.named_parameters()
+    }
+
+
+def take_step(method: RobustSentEmbed, networks: Networks, batch: Batch, run: Run, step: int = 3):
+    """(outcome, state after it, gradients) of one step on this worker; gradients summed over workers."""
+    state = method.state(networks, run.streams)
+    outcome = method.step(networks, state, batch, run, step)
+    networks.zero_grad()
+    outcome.loss.backward()
+    run.collectives.all_reduce_gradients(networks.parameters())
+    return outcome, state, gradients(networks)
