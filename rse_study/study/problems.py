@@ -1,6 +1,7 @@
 """pydantic's findings in the words of this project: path, value, rule, remedy."""
 
 import inspect
+import types
 import typing
 from typing import Any
 
@@ -49,7 +50,7 @@ def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: 
     path, owner, description = _trace(cls, finding["loc"])
     at = ".".join([prefix, *path] if prefix else path)
     if finding["type"] == "extra_forbidden":
-        remedy = did_you_mean(str(path[-1]), owner.model_fields)
+        remedy = did_you_mean(path[-1], owner.model_fields)
         return InputError(at, where=where, rule=f"no such field of {owner.__name__}", remedy=remedy)
     if finding["type"] in ("missing", "value_error") or isinstance(finding["input"], dict | list | BaseModel):
         what = at
@@ -87,35 +88,43 @@ def _short(value: Any) -> Any:
 def _trace(cls: type[BaseModel], loc: tuple[Any, ...]) -> tuple[list[str], type[BaseModel], str]:
     """The path a user wrote (pydantic's tags left out), the class that owns its end, the end's description."""
     path: list[str] = []
-    owner, candidates, description = cls, [cls], ""
+    owner, annotation, description = cls, _plain(cls), ""
     for item in loc:
-        holder = next((c for c in candidates if item in c.model_fields), None)
-        if holder is not None:
-            owner, info = holder, holder.model_fields[item]
-            candidates = _models_in(info.annotation)
-            description = "" if candidates else (info.description or "")
-            path.append(str(item))
+        if _is_union(annotation):  # pydantic puts a tag between a field and what is below
+            annotation = _plain(_member(annotation, item))
             continue
-        tagged = [c for c in candidates if _is_tag(item, c)]
-        if tagged and (len(candidates) > 1 or item == tagged[0].__name__):
-            owner, candidates = tagged[0], tagged
-            continue
-        if isinstance(item, str) and item.startswith(("function-", "tagged-union", "union[", "constrained-")):
-            continue
-        owner = candidates[0] if candidates else owner
         path.append(str(item))
+        description = ""
+        if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+            owner, info = annotation, annotation.model_fields.get(item)
+            annotation = None if info is None else _plain(info.annotation)
+            description = "" if info is None or inspect.isclass(annotation) else (info.description or "")
+        else:
+            inner = [part for part in typing.get_args(annotation) if part is not ...]
+            annotation = _plain(inner[-1]) if inner else None  # a list's items, a mapping's values
+    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+        owner = annotation
     return path, owner, description
 
 
-def _is_tag(item: Any, cls: type[BaseModel]) -> bool:
-    if item == cls.__name__:
-        return True
-    return any(
-        item in typing.get_args(info.annotation) or item == info.default for info in cls.model_fields.values()
-    )
+def _plain(annotation: Any) -> Any:
+    """Without Annotated and `| None`."""
+    while typing.get_origin(annotation) is typing.Annotated:
+        annotation = typing.get_args(annotation)[0]
+    if _is_union(annotation):
+        members = [part for part in typing.get_args(annotation) if part is not type(None)]
+        return _plain(members[0]) if len(members) == 1 else annotation
+    return annotation
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for part in typing.get_args(annotation) for model in _models_in(part)]
+def _is_union(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in (typing.Union, types.UnionType)
+
+
+def _member(union: Any, tag: Any) -> Any:
+    """The member of a union that pydantic's tag names: by class, or by the value of its discriminator."""
+    members = [_plain(part) for part in typing.get_args(union)]
+    models = [part for part in members if inspect.isclass(part) and issubclass(part, BaseModel)]
+    named = [model for model in models if tag in (model.__name__, model.__name__.lower())]
+    valued = [model for model in models if any(info.default == tag for info in model.model_fields.values())]
+    return next(iter([*named, *valued, *models]), None)

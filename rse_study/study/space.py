@@ -68,7 +68,7 @@ class Space(Generic[T]):
             len(a.domain.edges()) if isinstance(a.domain, Choice) else _num_integers(a.domain)
             for a in self.axes
         ]
-        return math.prod(counts)
+        return float(math.prod(counts))
 
 
 def resolve_space(base: T, search: Mapping[str, Domain], *, where: str) -> tuple[Space[T], list[InputError]]:
@@ -140,7 +140,7 @@ def _written_twice(axes: list[Axis], where: str) -> list[InputError]:
 
 
 def _num_integers(domain: Domain) -> float:
-    return domain.int[1] - domain.int[0] + 1 if isinstance(domain, Int) else math.inf
+    return float(domain.int[1] - domain.int[0] + 1) if isinstance(domain, Int) else math.inf
 
 
 def _joined(problem: InputError) -> str:

@@ -1,0 +1,20 @@
+"""A study of the eight axes, as a mapping to be broken."""
+
+import copy
+from pathlib import Path
+
+import pytest
+
+from rse_study.study.reading import read_extended
+
+QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
+
+
+@pytest.fixture(scope="session")
+def _quickstart():
+    return read_extended(QUICKSTART)
+
+
+@pytest.fixture
+def content(_quickstart):
+    return copy.deepcopy(_quickstart)

@@ -1,0 +1,142 @@
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from rse_study.errors import InputError, InputErrors
+from rse_study.study.config import Study
+from rse_study.study.reading import apply_overrides, build, read_spec
+from rse_study.study.validation import check_study, read_study
+from rse_study.training.trial import Trial
+
+SHIPPED = Path(str(files("search_spaces")))
+QUICKSTART = SHIPPED / "quickstart.yaml"
+
+# override, then what the message must say
+BAD = [
+    (
+        "search.pgd.num_step={int: [1, 3]}",
+        "search.pgd.num_step: no such field of PGD. Did you mean 'num_steps'?",
+    ),
+    (
+        "search.pg.num_steps={int: [1, 3]}",
+        "search.pg.num_steps: nothing is called 'pg' in the base. Did you mean 'pgd'?",
+    ),
+    ("search.lambda3={float: [0, 1]}", "search.lambda3: no such field or symbol of Trial. Did you mean"),
+    ("search.num_steps={int: [1, 3]}", "search.num_steps: names 2 fields"),
+    ("search.blend.rho={float: [0, 1.2]}", "search.blend.rho = 1.2: method.blend.rho = 1.2: must be <= 1"),
+    ("search.blend.rho={float: [0, 1]}", "method.blend.rho is written by 'rho' too"),
+    ("search.rho={float: [0, 1.2]}", "search.rho = 1.2: method.blend.rho = 1.2: must be <= 1"),
+    ("search.rho={float: [1, 0]}", "search.rho: low 1 must be < high 0"),
+    ("search.rho={log: [0, 1]}", "search.rho: low 0 must be > 0 on a log scale"),
+    ("search.rho={logg: [0.1, 1]}", "search.rho: an axis says exactly one of"),
+    ("search.rho={float: [0, 1], log: [0.1, 1]}", "search.rho: an axis says exactly one of"),
+    ("search.rho={float: [0, x]}", "search.rho.float.1 = 'x': must be a number"),
+    (
+        "search.rho={float: [0, 1], intoo: rho}",
+        "search.rho.intoo: no such field of Float. Did you mean 'into'?",
+    ),
+    (
+        "search.norm={choice: [l1, l3], into: [pgd.ball.norm]}",
+        "method.blend.pgd.ball.norm = 'l3': must be 'l1', 'l2' or",
+    ),
+    (
+        "search.norm={choice: [l1, l2], into: [pgd.ball.norm]}",
+        "norms of pgd.ball, fgsm.ball and token_level.ball must agree",
+    ),
+    (
+        "search.N={int: [0, 3], into: [pgd.num_steps, fgsm.num_steps]}",
+        "search.N = 0: method: lambda1 > 0 needs",
+    ),
+    (
+        "search.beta={log: [2.5, 9]}",
+        "search.beta = 2.5, 9: num_steps * step_size of FGSM is at least twice the radius",
+    ),
+    ("search.beta={choice: [2.5, 3.5, 1e-3]}", "search.beta = 2.5, 3.5: num_steps * step_size"),
+    ("search={}", "search: must have at least 1 item(s)"),
+    ("base.method.lambda1=-1", "base.method.lambda1 = -1: must be >= 0"),
+    ("base.method.name=rse", "base.method.name = 'rse': must be 'robust_sent_embed'"),
+    (
+        "base.method.blend.pgd.ball.norm=l3",
+        "base.method.blend.pgd.ball.norm = 'l3': must be 'l1', 'l2' or 'linf'",
+    ),
+    ("base.encoder.poolin=cls", "base.encoder.poolin: no such field of Encoder. Did you mean 'pooling'?"),
+    ("base.encoder.pooling=prompt", "base.encoder: pooling: prompt and a template"),
+    ("base.corpus.source={kind: txt}", "base.corpus.source: 'txt' is not one of"),
+    ("base.batch_size=1", "base.batch_size = 1: must be >= 2"),
+    ("base=3", "base = 3: must be a mapping"),
+    ("num_trials=abc", "num_trials = 'abc': must be an integer"),
+    ("num_trials=0", "num_trials = 0: must be > 0"),
+    ("name=Bad Name", "name = 'Bad Name': must match"),
+    ("objective.metric=test", "objective: metric 'test' is a test split, which can never select"),
+    ("objective.metric=dve", "objective: metric 'dve' is not produced by training"),
+    (
+        "objective.direction=maximise",
+        "objective.direction = 'maximise': must be 'maximize' or 'minimize'. Did you mean",
+    ),
+    ("sampler.name=tpee", "sampler.name = 'tpee': must be 'tpe' or 'random'. Did you mean 'tpe'?"),
+    ("seeds=[0, 1]", "seeds: must have at most 1 item(s)"),
+    ("resources.workers=0", "resources.workers = 0: must be > 0"),
+    ("serch={}", "serch: no such field of Study. Did you mean 'search'?"),
+    ("baselines=[start, ende]", "baselines.1 = 'ende': must be 'token_overlap', 'untrained' or 'start'"),
+]
+
+
+@pytest.mark.parametrize(("override", "said"), BAD, ids=[override for override, _ in BAD])
+def test_a_bad_setting_is_refused_where_it_stands(override, said):
+    with pytest.raises(InputErrors) as caught:
+        read_study(QUICKSTART, [override])
+    assert said in str(caught.value)
+    assert all(problem.where == str(QUICKSTART) for problem in caught.value.problems)
+
+
+def test_all_problems_are_said_at_once():
+    overrides = [
+        override
+        for override, _ in BAD
+        if override in {BAD[0][0], "num_trials=abc", "search.rho={float: [1, 0]}"}
+    ]
+    with pytest.raises(InputErrors) as caught:
+        read_study(QUICKSTART, overrides)
+    text = str(caught.value)
+    assert "num_trials" in text
+    assert "search.pgd.num_step" in text
+    assert "search.rho: low 1" in text
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
+def test_shipped_studies_are_valid_and_begin_with_the_papers_setting(path):
+    checked = read_study(path)
+    assert checked.warnings == ()
+    assert checked.space.base_point is not None
+    assert {axis.symbol for axis in checked.space.axes} == {
+        "alpha", "beta", "N", "norm", "rho", "lambda1", "lambda2", "phi",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", sorted((SHIPPED / "trials").glob("*.yaml")), ids=lambda path: path.stem)
+def test_shipped_trials_are_valid(path):
+    trial = read_spec(Trial, path)
+    assert trial.method.has_adversary == ("simcse" not in path.stem)
+
+
+def test_a_bound_that_only_may_be_reached_is_a_warning():
+    checked = read_study(QUICKSTART, ["search.beta={log: [1e-3, 0.5]}"])
+    assert any("delta can reach its bound" in warning for warning in checked.warnings)
+
+
+def test_a_base_outside_the_space_is_a_warning():
+    checked = read_study(QUICKSTART, ["search.rho={float: [0.6, 1]}"])
+    assert checked.space.base_point is None
+    assert any("base lies outside" in warning for warning in checked.warnings)
+
+
+def test_more_trials_than_points_are_refused(content):
+    content |= {"search": {"rho": {"choice": [0, 0.5, 1]}}, "num_trials": 4}
+    with pytest.raises(InputErrors, match="the space has only 3 points"):
+        check_study(build(Study, content, where="x.yaml"), where="x.yaml")
+
+
+def test_an_override_that_is_none_is_refused(content):
+    with pytest.raises(InputError, match="an override is path=value"):
+        apply_overrides(content, ["num_trials"])
