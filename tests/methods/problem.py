@@ -76,7 +76,9 @@ def make_generator(*, seed: int = 5, width: int = 8) -> Generator:
     return Generator(spread_out(BertForMaskedLM(config(width)).double(), seed), MaskToken(), "random")
 
 
-def make_run(seed: int = 1, collectives: Collectives | None = None, generator: Generator | None = None) -> Run:
+def make_run(
+    seed: int = 1, collectives: Collectives | None = None, generator: Generator | None = None
+) -> Run:
     """Streams of a seed, one process unless told otherwise, no autocast."""
     return Run(Streams(seed), collectives or Alone(), contextlib.nullcontext, generator or make_generator())
 
@@ -87,7 +89,7 @@ def make_networks(method: RobustSentEmbed, run: Run, *, pooling="cls", **sizes: 
     return method.networks(encoder, run.streams, run.collectives).double().train()
 
 
-def settings(  # noqa: PLR0913
+def settings(
     *,
     K: int = 2,
     T: int = 2,

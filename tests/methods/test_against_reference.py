@@ -121,7 +121,9 @@ def test_step_equals_the_reference(flip, spied):
     hold(settings(**flip), make_batch(), spied)
 
 
-@pytest.mark.xfail(reason="METHODS: rescale is for l1; the implementation shortens linf radially too", strict=True)
+@pytest.mark.xfail(
+    reason="METHODS: rescale is for l1; the implementation shortens linf radially too", strict=True
+)
 def test_rescale_leaves_linf_clipped(spied):
     hold(settings(projection="rescale", radius=0.012), make_batch(), spied)
 
@@ -154,10 +156,16 @@ def hold(method, batch, spied, *, step=3, **sizes):
     expected = reference_step(method, networks, batch, run, step, table)
     networks.zero_grad()
     expected.loss.backward()
-    of_reference = {n: torch.zeros_like(p) if p.grad is None else p.grad for n, p in networks.named_parameters()}
+    of_reference = {
+        n: torch.zeros_like(p) if p.grad is None else p.grad for n, p in networks.named_parameters()
+    }
     outcome, state, gradients = take_step(method, networks, batch, run, step)
     near(outcome.loss, expected.loss, "loss")
-    parts = {"loss/contrastive": expected.robust, "loss/adversarial": expected.regulariser, "loss/rtd": expected.rtd}
+    parts = {
+        "loss/contrastive": expected.robust,
+        "loss/adversarial": expected.regulariser,
+        "loss/rtd": expected.rtd,
+    }
     for name, value in parts.items():
         if name in outcome.metrics:
             near(outcome.metrics[name].total / outcome.metrics[name].count, value, name)

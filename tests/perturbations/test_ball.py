@@ -1,0 +1,101 @@
+"""A ball around the rows of a batch: scopes, lengths by a row's own coordinates, padding."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rse_study.perturbations.ball import Ball
+
+WIDTH = 3
+balls = st.builds(
+    Ball,
+    norm=st.sampled_from(["l1", "l2", "linf"]),
+    radius=st.floats(1e-3, 2),
+    given_for=st.sampled_from(["l2", "linf"]),
+    scope=st.sampled_from(["sentence", "token"]),
+    strength=st.sampled_from(["matched", "literal"]),
+    projection=st.sampled_from(["exact", "rescale"]),
+)
+
+
+def problem(seed, lengths=(0, 1, 4), padding=0):
+    """x [3 l d], zero outside perturbable tokens, whose numbers are `lengths`."""
+    perturbable = torch.arange(max(lengths) + padding)[None] < torch.tensor(lengths)[:, None]
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(len(lengths), max(lengths), WIDTH, generator=generator, dtype=torch.float64)
+    x = torch.cat([x, x.new_zeros(len(lengths), padding, WIDTH)], dim=1)
+    return x * perturbable[:, :, None], perturbable
+
+
+def sizes(ball, bound, x):
+    order = {"l1": 1, "l2": 2, "linf": float("inf")}[ball.norm]
+    groups = x if ball.scope == "token" else x.flatten(1)[:, None]
+    return torch.linalg.vector_norm(groups, order, dim=-1), bound.length(ball.radius)[:, :, 0]
+
+
+@given(balls, st.integers(0, 99))
+def test_in_the_ball_idempotent_and_zero_stays_zero(ball, seed):
+    x, perturbable = problem(seed)
+    bound = ball.around(perturbable, x)
+    found = bound.project(x)
+    size, radius = sizes(ball, bound, found)
+    assert bool((size <= radius * (1 + 1e-12)).all())
+    torch.testing.assert_close(bound.project(found), found, rtol=0, atol=1e-12)
+    assert not found[~perturbable].any()
+    assert not bound.unit(x)[~perturbable].any()
+    assert not bound.unit(torch.zeros_like(x)).any()
+
+
+@given(balls, st.integers(0, 99), st.integers(1, 6))
+def test_padding_changes_nothing(ball, seed, padding):
+    found = []
+    for extra in (0, padding):
+        x, perturbable = problem(seed, padding=extra)
+        bound = ball.around(perturbable, x)
+        moved = bound.project(x + bound.length(0.1) * bound.unit(x))
+        assert not moved[:, 4:].any()
+        found.append((moved[:, :4], bound.on_bound(moved, perturbable)))
+    torch.testing.assert_close(found[0], found[1], rtol=0, atol=1e-12)
+
+
+@given(balls, st.integers(0, 99))
+def test_rows_do_not_see_each_other(ball, seed):
+    x, perturbable = problem(seed)
+    together = ball.around(perturbable, x).project(x)
+    for i in range(len(x)):
+        alone = ball.around(perturbable[i : i + 1], x[i : i + 1]).project(x[i : i + 1])
+        torch.testing.assert_close(alone[0], together[i], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("scope", "norm", "expected"),
+    [
+        ("sentence", "linf", [0.1, 0.1, 0.1]),
+        ("sentence", "l2", [0.1, 0.1 * 3**0.5, 0.1 * 12**0.5]),
+        (
+            "sentence",
+            "l1",
+            [0.1, 0.3, 1.2],
+        ),  # a row without coordinates keeps the given length: it moves nothing
+        ("token", "l2", [0.1 * 3**0.5] * 3),
+        ("token", "l1", [0.3, 0.3, 0.3]),
+    ],
+)
+def test_matched_lengths_count_a_rows_own_coordinates(scope, norm, expected):
+    x, perturbable = problem(0, padding=5)
+    bound = Ball(norm=norm, radius=0.1, given_for="linf", scope=scope).around(perturbable, x)
+    assert bound.length(0.1).flatten().tolist() == pytest.approx(expected)
+    literal = Ball(norm=norm, radius=0.1, given_for="linf", scope=scope, strength="literal")
+    assert literal.around(perturbable, x).length(0.1).flatten().tolist() == pytest.approx([0.1] * 3)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
+@pytest.mark.parametrize("scope", ["sentence", "token"])
+def test_saturation_is_a_share(norm, scope):
+    x, perturbable = problem(0)
+    bound = Ball(norm=norm, radius=1e-4, given_for=norm, scope=scope).around(perturbable, x)
+    assert not bound.on_bound(torch.zeros_like(x), perturbable).any()
+    on_bound = bound.on_bound(bound.project(x), perturbable)
+    assert len(on_bound) == {"linf": 5 * WIDTH}.get(norm, {"sentence": 2, "token": 5}[scope])
+    assert float(on_bound.mean()) > 0.8
