@@ -101,20 +101,20 @@ def _kinds(draw: Draw) -> Iterator[tuple[Event, Event, float]]:
     core = ("agent", "action", "patient")
     while True:
         event = draw_event(draw)
-        yield event, event, 0.3
+        yield event, event, 0.45
         event = draw_event(draw)
-        yield event, replace(event, time=(), quality=()), 0.4
+        yield event, replace(event, time=(), quality=()), 0.5
         event = draw_event(draw)
         yield event, change(event, draw.pick(core), draw), 0.5
         event = draw_event(draw)
-        yield event, change(change(event, draw.pick(core), draw), draw.pick(core), draw), 0.6
+        yield event, change(change(event, draw.pick(core), draw), draw.pick(core), draw), 0.55
         event = draw_event(draw)
-        yield event, _contrary(event), 0.6
+        yield event, _contrary(event), 0.55
         event = draw_event(draw)
-        yield event, replace(draw_event(draw, event.topic), time=event.time), 0.8
+        yield event, replace(draw_event(draw, event.topic), time=event.time), 0.7
         event = draw_event(draw)
-        yield event, replace(draw_event(draw), time=event.time, quality=event.quality), 1.0
-        yield draw_event(draw), draw_event(draw), 0.8
+        yield event, replace(draw_event(draw), time=event.time, quality=event.quality), 0.8
+        yield draw_event(draw), draw_event(draw), 0.7
 
 
 def _contrary(event: Event) -> Event:

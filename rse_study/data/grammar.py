@@ -28,7 +28,7 @@ class Draw:
 
     def pick(self, options: Sequence[T]) -> T:
         """One of the options."""
-        return options[self.index(len(options))]
+        return options[int(self._random.random() * len(options))]
 
     def chance(self, probability: float) -> bool:
         """True with the given probability."""
