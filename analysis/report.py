@@ -65,8 +65,13 @@ def _trials(study: StudyRecord, table: pd.DataFrame, scores: pd.DataFrame) -> st
     shown = tables.show_trials(study, table, scores)
     classes = ["baseline"] * len(scores) + ["best" if best else "" for best in table["best"]]
     unmeasured = scores.loc[scores["value"].isna(), "label"].tolist()
-    remark = f" Not measured in this run: {'; '.join(unmeasured)}." if unmeasured else ""
-    legend = page.paragraph(f"Baselines first; * marks the best complete trial.{remark}")
+    remarks = [
+        "Baselines first; * marks the best complete trial.",
+        *(f"{text}." for text in tables.beaten(table, scores, study.objective.direction)),
+    ]
+    if unmeasured:
+        remarks.append(f"Not measured in this run: {', '.join(unmeasured)}.")
+    legend = page.paragraph(" ".join(remarks))
     return page.section("Trials", legend, page.table(shown, classes))
 
 

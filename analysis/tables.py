@@ -37,6 +37,18 @@ def baselines(reader: Reader) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["subject", "label", "value"])
 
 
+def beaten(table: pd.DataFrame, scores: pd.DataFrame, direction: str) -> list[str]:
+    """For every measured baseline, how many complete trials are better than it, in words."""
+    complete = table.loc[table["status"] == "complete", "objective"].dropna()
+    sign = 1 if direction == "maximize" else -1
+    rows = list(scores.dropna(subset="value").itertuples())
+    counts = [int((sign * (complete - row.value) > 0).sum()) for row in rows]
+    return [
+        f"{count} of {len(complete)} complete trials are better than {row.label}"
+        for count, row in zip(counts, rows, strict=True)
+    ]
+
+
 def failures(reader: Reader) -> pd.DataFrame:
     """Cells that failed, with the reason on record."""
     cells = reader.cells()

@@ -3,7 +3,7 @@ import math
 import pandas as pd
 import pytest
 
-from analysis.tables import as_text, baselines, costs, failures, show_duration, show_value, trials
+from analysis.tables import as_text, baselines, beaten, costs, failures, show_duration, show_value, trials
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import Objective
@@ -80,3 +80,13 @@ def test_durations_are_readable(seconds, text):
 )
 def test_values_are_readable(value, text):
     assert show_value(value) == text
+
+
+def test_baselines_that_nothing_beats_are_named():
+    table = pd.DataFrame({"status": ["complete", "complete", "failed"], "objective": [50.0, 60.0, 99.0]})
+    scores = pd.DataFrame({"label": ["a", "b", "c"], "value": [55.0, 60.0, math.nan]})
+    assert beaten(table, scores, "maximize") == [
+        "1 of 2 complete trials are better than a",
+        "0 of 2 complete trials are better than b",
+    ]
+    assert beaten(table, scores, "minimize")[1] == "1 of 2 complete trials are better than b"
