@@ -1,0 +1,39 @@
+import pytest
+
+from rse_study.errors import InputError
+from rse_study.on_ray.handover import read_materials, write_materials
+from rse_study.on_ray.launch import concurrency
+from rse_study.study.config import Resources
+
+
+@pytest.mark.parametrize(
+    ("resources", "available", "expected"),
+    [
+        ({}, {"CPU": 2.0}, 2),
+        ({"workers": 2}, {"CPU": 2.0}, 1),
+        ({"threads": 2, "workers": 2}, {"CPU": 9.0}, 2),
+        ({"max_concurrent": 1}, {"CPU": 8.0}, 1),
+        ({"gpus": 1}, {"CPU": 64.0, "GPU": 3.0}, 3),
+    ],
+)
+def test_as_many_trials_run_as_the_scarcest_resource_holds(resources, available, expected):
+    assert concurrency(Resources(**resources), available) == expected
+
+
+@pytest.mark.parametrize("resources", [{"workers": 3}, {"threads": 4}, {"gpus": 1}])
+def test_what_cannot_fit_is_refused(resources):
+    with pytest.raises(InputError, match="one trial needs"):
+        concurrency(Resources(**resources), {"CPU": 2.0})
+
+
+def test_materials_come_back_as_they_were(tmp_path, materials):
+    path = write_materials(tmp_path, materials)
+    assert write_materials(tmp_path, materials) == path
+    found = read_materials(path)
+    assert found.dev.fingerprint == materials.dev.fingerprint
+    assert (found.corpus, found.base, found.generator, found.fingerprints) == (
+        materials.corpus,
+        materials.base,
+        materials.generator,
+        materials.fingerprints,
+    )
