@@ -20,9 +20,9 @@ app = typer.Typer(
 catalogue = typer.Typer(help="The data sets the project knows.", no_args_is_help=True)
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> bool:
     if not wanted:
-        return
+        return False
     try:
         print(f"rse-study {metadata.version('rse-study')}")
     except metadata.PackageNotFoundError:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pandas as pd
 from rich.console import Console
@@ -34,7 +34,7 @@ class Bar:
         self._task = self._rich.add_task(title, total=None, seen="") if self._rich else None
         self._said = 0.0
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Bar":
         if self._rich:
             self._rich.start()
         return self
@@ -61,7 +61,7 @@ class Board:
         self._running: dict[int, str] = {}
         self._live = Live(console=self._console, refresh_per_second=2) if self._console.is_terminal else None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Board":
         if self._live:
             self._live.start()
         return self
