@@ -26,6 +26,7 @@ thead th { border-bottom: 2px solid #8c959f; }
 tr.baseline { color: #57606a; background: #f6f8fa; }
 tr.best td { font-weight: 650; background: #fff1e3; }
 table.plain th, table.plain td { text-align: left; white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
+table.plain th:first-child, table.plain td:first-child { white-space: nowrap; overflow-wrap: normal; }
 .grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 340px), 1fr)); gap: .5rem 1rem; }
 .grid > *, .figure { min-width: 0; overflow: hidden; }
 footer { margin-top: 3rem; color: #57606a; font-size: .85rem; }
