@@ -1,0 +1,139 @@
+"""The ascent changes V and nothing else, and computes no gradient of a weight."""
+
+import contextlib
+from collections import Counter
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from rse_study.methods import adversary
+from rse_study.methods.adversary import Adversary
+from rse_study.perturbations import ascent
+from rse_study.perturbations.ascent import Anchor
+
+from .problem import make_batch, make_networks, make_run, settings
+
+SETTINGS = {
+    "default": {},
+    "masks": {"masks": {"phi": 0.3}},
+    "separate passes": {"trajectories": "separate", "delta_gradient": "without_eta"},
+    "batch norm": {"head": "batch_norm"},
+    "fixed dropout": {"inner_dropout": "fixed"},
+    "fresh dropout": {"inner_dropout": "fresh"},
+    "no eta": {"token_level": {"presence": "none"}},
+}
+
+
+def prepared(switches):
+    """() -> Found, and the networks: with odd modes, a frozen weight and gradients already there."""
+    method, run, batch = settings(**switches), make_run(), make_batch()
+    networks = make_networks(method, run, dropout=0.2)
+    networks.encoder.backbone.encoder.layer[0].eval()
+    networks.encoder.backbone.embeddings.LayerNorm.weight.requires_grad_(False)
+    for i, parameter in enumerate(networks.parameters()):
+        parameter.grad = torch.full_like(parameter, float(i)) if i % 3 else None
+    embeddings = networks.encoder.word_embeddings(batch.ids).detach()
+    where = Anchor(embeddings, batch.ids, batch.mask, batch.perturbable, batch.rows, 3)
+    finder = Adversary(
+        blend=method.blend,
+        token_level=method.token_level,
+        masks=method.masks,
+        temperature=method.temperature,
+        dropout=method.inner_dropout,
+        delta_sees_eta=method.delta_gradient == "with_eta" or not method.has_eta,
+    )
+    table = method.state(networks, run.streams).get("V")
+    return networks, lambda: finder.find(networks, table, where, batch, run)
+
+
+def snapshot(networks):
+    """Everything of a network that an ascent could disturb, and torch's global random state."""
+    return {
+        "random": torch.get_rng_state().tolist(),
+        "modes": {name: module.training for name, module in networks.named_modules()},
+        "requires_grad": {name: p.requires_grad for name, p in networks.named_parameters()},
+        "hooks": {name: len(module._forward_hooks) for name, module in networks.named_modules()},
+        "gradients": {n: None if p.grad is None else p.grad.tolist() for n, p in networks.named_parameters()},
+        "weights": {name: value.tolist() for name, value in networks.state_dict().items()},
+    }
+
+
+@pytest.mark.parametrize("switches", SETTINGS.values(), ids=SETTINGS)
+def test_ascent_leaves_the_model_untouched(switches):
+    networks, find = prepared(switches)
+    torch.manual_seed(7)
+    before = snapshot(networks)
+    found = find()
+    assert found.delta.abs().max() > 0
+    assert not found.delta.requires_grad
+    assert found.eta is None or not found.eta.requires_grad
+    assert not any(weight.requires_grad for weight in found.weights)
+    assert snapshot(networks) == before
+
+
+def test_an_error_inside_leaves_it_untouched_too(monkeypatch):
+    networks, find = prepared({})
+    before = snapshot(networks)
+    monkeypatch.setattr(adversary, "info_nce", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        find()
+    assert snapshot(networks) == before
+
+
+class WeightGradients(TorchDispatchMode):
+    """Counts the operations of a backward pass that make a gradient of a weight."""
+
+    def __init__(self, networks):
+        super().__init__()
+        self.shapes = {tuple(p.shape) for p in networks.parameters() if p.dim() == 2}
+        self.shapes |= {shape[::-1] for shape in self.shapes}
+        self.seen = Counter()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result, name = func(*args, **(kwargs or {})), func.overloadpacket.__name__
+        if name in ("mm", "addmm", "bmm") and tuple(result.shape) in self.shapes:
+            self.seen["matrix product"] += 1
+        if name == "native_layer_norm_backward" and any(args[-1][1:]):
+            self.seen["layer norm"] += 1
+        if name == "embedding_dense_backward":
+            self.seen["embedding"] += 1
+        return result
+
+
+def weight_gradients(find, networks):
+    """(operations that make weight gradients, whether any weight could have had one) inside the ascent."""
+    could = []
+    hook = networks.encoder.register_forward_pre_hook(
+        lambda *_: could.append(any(p.requires_grad for p in networks.parameters()))
+    )
+    with WeightGradients(networks) as counted:
+        find()
+    hook.remove()
+    return counted.seen, any(could), len(could)
+
+
+@pytest.mark.parametrize("switches", SETTINGS.values(), ids=SETTINGS)
+def test_no_weight_gradient_is_computed(switches):
+    networks, find = prepared(switches)
+    seen, could, num_passes = weight_gradients(find, networks)
+    assert num_passes >= 3
+    assert not could
+    assert not seen
+
+
+def test_that_test_can_fail(monkeypatch):
+    """With weights as leaves and a plain backward pass (as released) every kind of weight gradient is seen."""
+    networks, find = prepared({})
+    monkeypatch.setattr(adversary, "frozen", lambda *_, **__: contextlib.nullcontext())
+    assert weight_gradients(find, networks)[1]
+
+    def with_backward(loss, leaves):
+        loss.backward()
+        return [leaf.grad for leaf in leaves]
+
+    monkeypatch.setattr(ascent.torch.autograd, "grad", with_backward)
+    seen, could, _ = weight_gradients(find, networks)
+    assert could
+    assert seen["matrix product"] > 2 * 12
+    assert seen["layer norm"] > 0

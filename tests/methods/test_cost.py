@@ -1,0 +1,147 @@
+"""What a step may cost (METHODS 6), in encoder calls and in floating-point operations counted by torch."""
+
+from contextlib import ExitStack
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+from transformers import BertConfig, BertForMaskedLM, BertModel
+
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.rtd import Generator
+
+from .problem import CLS, SEP, MaskToken, make_batch, make_networks, make_run, settings, take_step
+
+OFF = {"K": 0, "T": 0, "lambda1": 0.0}
+
+
+def calls_of(module, take):
+    """How often `module` runs forward while `take` runs."""
+    calls = []
+    handle = module.register_forward_hook(lambda *_: calls.append(1))
+    take()
+    handle.remove()
+    return len(calls)
+
+
+@pytest.mark.parametrize("num_steps", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("switches", "per_step", "beside"),
+    [
+        ({}, 1, 2),
+        ({"masks": {"phi": 0.3}}, 1, 2),
+        ({"token_level": {"presence": "none"}}, 1, 2),
+        ({"token_level": {"presence": "none"}, "delta_gradient": "without_eta"}, 1, 2),
+        ({"trajectories": "joint_state"}, 1, 2),
+        ({"head": "batch_norm"}, 1, 2),
+        ({"rho": 1.0}, 1, 2),
+        ({"rho": 1.0, "trajectories": "separate"}, 1, 2),
+        ({"outer_dropout": "shared_first"}, 1, 4),
+        ({"delta_gradient": "without_eta"}, 2, 2),
+        ({"trajectories": "joint_state", "delta_gradient": "without_eta"}, 2, 2),
+        ({"trajectories": "separate"}, 2, 2),
+        ({"trajectories": "separate", "delta_gradient": "without_eta"}, 3, 2),
+    ],
+)
+def test_encoder_calls(switches, per_step, beside, num_steps):
+    method, run = settings(K=num_steps, T=num_steps, **switches), make_run()
+    networks = make_networks(method, run)
+    calls = calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run))
+    assert calls == per_step * num_steps + beside
+
+
+@pytest.mark.parametrize(
+    ("K", "T", "rho", "steps"), [(1, 4, 0.5, 4), (1, 4, 1.0, 1), (1, 4, 0.0, 4), (3, 0, 0.5, 3)]
+)
+def test_the_loop_runs_what_its_players_need(K, T, rho, steps):
+    method, run = settings(K=K, T=T, rho=rho), make_run()
+    networks = make_networks(method, run)
+    assert calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run)) == steps + 2
+
+
+def test_one_call_without_an_adversary():
+    for rtd in (0.0, 0.2):
+        method, run = settings(**OFF, lambda2=rtd), make_run()
+        networks = make_networks(method, run)
+        assert calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run)) == 1
+
+
+def test_one_call_of_each_of_d_and_g():
+    method, run = settings(), make_run()
+    networks = make_networks(method, run)
+    for module in (networks.discriminator, run.generator.model):
+        assert calls_of(module, lambda: take_step(method, networks, make_batch(), run)) == 1
+
+
+class World:
+    """A BERT at which attention is a small share, as at paper scale; eager attention, which torch counts in full."""
+
+    def __init__(self, **switches):
+        shape = {
+            "hidden_size": 128,
+            "num_hidden_layers": 3,
+            "num_attention_heads": 2,
+            "intermediate_size": 512,
+        }
+        config = BertConfig(vocab_size=600, max_position_embeddings=64, **shape)
+        config._attn_implementation = "eager"
+        torch.manual_seed(0)
+        self.method = settings(**switches)
+        generator = Generator(BertForMaskedLM(config), MaskToken(), "random")
+        self.run = make_run(generator=generator)
+        encoder = SentenceEncoder(BertModel(config, add_pooling_layer=False), "cls", 4)
+        self.networks = self.method.networks(encoder, self.run.streams, self.run.collectives).train()
+        self.batch = make_batch([[CLS, *range(10 + i, 24 + i), SEP] for i in range(8)], range(8))
+
+    def step(self):
+        """Operations of one whole step, backward included."""
+        return counted(lambda: take_step(self.method, self.networks, self.batch, self.run))
+
+    def forward(self):
+        """Operations of f on the batch's b rows."""
+
+        def encode():
+            words = self.networks.encoder.word_embeddings(self.batch.ids)
+            self.networks.head(self.networks.encoder(words, self.batch.mask, self.batch.ids))
+
+        return counted(encode)
+
+    def detection(self):
+        """Operations of three forwards of D and one of G on b rows."""
+        batch, networks = self.batch, self.networks
+        words = networks.encoder.word_embeddings(batch.ids)
+        h = torch.zeros(len(batch.ids), 128)
+        of_d = counted(lambda: networks.discriminator(words, batch.mask, h))
+        masked = torch.zeros_like(batch.mask)
+        masked[:, 1:4] = True  # round(0.2 * 14)
+        return 3 * of_d + counted(lambda: self.run.generator.fill(batch.ids, masked, batch.mask))
+
+
+def counted(take):
+    with ExitStack() as stack:
+        counter = stack.enter_context(FlopCounterMode(display=False))
+        take()
+    return counter.get_total_flops()
+
+
+@pytest.mark.parametrize("num_steps", [1, 5, 12])
+@pytest.mark.parametrize("extra", [{}, {"masks": {"phi": 0.3}}, {"head": "batch_norm"}], ids=str)
+def test_operations_without_rtd(num_steps, extra):
+    world = World(K=num_steps, T=num_steps, lambda2=0.0, **extra)
+    assert world.step() <= 1.05 * (4 * num_steps + 20) / 2 * world.forward()
+
+
+def test_operations_with_rtd():
+    world = World(K=5, T=5)
+    assert world.step() <= 1.05 * ((4 * 5 + 20) / 2 * world.forward() + world.detection())
+
+
+def test_operations_of_simcse():
+    world = World(**OFF, lambda2=0.0)
+    assert world.step() <= 1.05 * 6 * world.forward()
+
+
+def test_the_bound_is_no_wider_than_it_says():
+    """Weight gradients in the inner loop would cost 2 N forwards more: the bound would be broken."""
+    world = World(K=5, T=5, lambda2=0.0)
+    assert world.step() >= 0.95 * (4 * 5 + 20) / 2 * world.forward()

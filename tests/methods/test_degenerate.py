@@ -1,0 +1,140 @@
+"""Settings that switch parts off equal the simpler method bit for bit, dropout included."""
+
+import pytest
+import torch
+from pydantic import ValidationError
+
+from rse_study.methods import RobustSentEmbed, adversary
+from rse_study.streams import Streams
+
+from .plain import robust_embed, simcse
+from .problem import gradients, make_batch, make_networks, make_run, settings, take_step
+
+PLAIN = {"lambda2": 0.0, "token_level": {"presence": "none"}}
+SIMCSE = {"K": 0, "T": 0, "lambda1": 0.0, "lambda2": 0.0}
+DTYPES = [torch.float32, torch.float64]
+
+
+def hold_bits(method, plain, dtype):
+    """Loss and every gradient of a step of `method` against those of a plain function, at dropout 0.2."""
+    run, batch = make_run(), make_batch()
+    networks = make_networks(method, run, dropout=0.2).to(dtype)
+    outcome, _, found = take_step(method, networks, batch, run)
+    loss = plain(networks, batch, run, 3)
+    networks.zero_grad()
+    loss.backward()
+    assert torch.equal(outcome.loss, loss)
+    assert loss.item() > 1e-3
+    for name, expected in gradients(networks).items():
+        assert torch.equal(found[name], expected), name
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+class TestBitEqual:
+    def test_simcse(self, dtype):
+        hold_bits(settings(**SIMCSE), simcse, dtype)
+
+    def test_robust_embed(self, dtype):
+        hold_bits(settings(**PLAIN), lambda *step: robust_embed(*step, rho=0.4), dtype)
+
+    def test_pgd_only(self, dtype):
+        hold_bits(settings(**PLAIN, rho=1.0, T=9), lambda *step: robust_embed(*step, rho=1), dtype)
+
+    def test_fgsm_only(self, dtype):
+        hold_bits(settings(**PLAIN, rho=0.0, K=9), lambda *step: robust_embed(*step, rho=0), dtype)
+
+
+class Recording(Streams):
+    """Notes which streams are drawn from."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.drawn = set()
+
+    def _seed(self, stream, key):
+        self.drawn.add(stream)
+        return super()._seed(stream, key)
+
+
+@pytest.mark.parametrize(
+    ("switches", "drawn"),
+    [
+        ({}, {"delta0", "V", "rtd"}),
+        ({"masks": {"phi": 0.2}}, {"delta0", "V", "rtd", "masks"}),
+        ({"masks": {"phi": 0.0}, "lambda2": 0.0}, {"delta0", "V"}),
+        ({"token_level": {"presence": "none"}}, {"delta0", "rtd"}),
+        (PLAIN, {"delta0"}),
+        ({"K": 0, "T": 0, "lambda1": 0.0}, {"rtd"}),
+        (SIMCSE, set()),
+    ],
+)
+def test_what_is_off_draws_nothing(switches, drawn):
+    method, run = settings(**switches), make_run()
+    object.__setattr__(run, "streams", Recording(1))
+    networks = make_networks(method, run)
+    take_step(method, networks, make_batch(), run)
+    assert run.streams.drawn == drawn | {"init", "dropout"}
+
+
+def states_of(method, monkeypatch, dropout=0.2):
+    """(delta0, V after the step, contrastive loss) of a step."""
+    seen, ascend = [], adversary.ascend
+
+    def spy(*arguments, **named):
+        seen.append(ascend(*arguments, **named))
+        return seen[-1]
+
+    monkeypatch.setattr(adversary, "ascend", spy)
+    run = make_run()
+    outcome, state, _ = take_step(method, make_networks(method, run, dropout=dropout), make_batch(), run)
+    monkeypatch.undo()
+    blended = seen[0].states[0]
+    return blended, state.get("V"), outcome.metrics["loss/contrastive"].total
+
+
+def test_rtd_leaves_the_others_bits_alone(monkeypatch):
+    blended, table, loss = states_of(settings(), monkeypatch)
+    without, same_table, same_loss = states_of(settings(lambda2=0.0), monkeypatch)
+    for branch in ("pgd", "fgsm"):
+        assert torch.equal(getattr(blended, branch).start, getattr(without, branch).start)
+        assert torch.equal(getattr(blended, branch).delta, getattr(without, branch).delta)
+    assert torch.equal(table, same_table)
+    assert torch.equal(loss, same_loss)  # three views under the same dropout masks
+
+
+def test_eta_and_masks_leave_delta0_alone(monkeypatch):
+    starts = [
+        states_of(settings(**switches), monkeypatch)[0].pgd.start
+        for switches in ({}, {"token_level": {"presence": "none"}}, {"masks": {"phi": 0.3}}, {"K": 5})
+    ]
+    assert all(torch.equal(starts[0], start) for start in starts[1:])
+
+
+def test_first_view_is_the_same_whatever_is_switched_inside(monkeypatch):
+    """z and z_pos see the first two thirds of one pass: only the number of views changes their masks."""
+    losses = [
+        states_of(settings(second_positive="none", lambda1=0.0, **switches), monkeypatch)[2]
+        for switches in ({}, {"rho": 1.0}, {"K": 1, "T": 3}, PLAIN)
+    ]
+    assert all(torch.allclose(losses[0], loss, rtol=1e-12, atol=0) for loss in losses[1:])
+
+
+class TestRefused:
+    def test_no_adversary_no_terms(self):
+        none = {"pgd": {"num_steps": 0}, "fgsm": {"num_steps": 0}}
+        with pytest.raises(ValidationError, match="lambda1"):
+            RobustSentEmbed(blend=none)
+        with pytest.raises(ValidationError, match="phi"):
+            RobustSentEmbed(blend=none, lambda1=0, masks={"phi": 0.1})
+        assert not RobustSentEmbed(blend=none, lambda1=0).has_adversary
+        assert not RobustSentEmbed(
+            blend={**none, "rho": 1.0, "fgsm": {"num_steps": 4}}, lambda1=0
+        ).has_adversary
+
+    def test_what_contradicts_itself(self):
+        with pytest.raises(ValidationError, match="norm"):
+            RobustSentEmbed(blend={"pgd": {"ball": {"norm": "l2"}}})
+        with pytest.raises(ValidationError, match="z_adv_eta"):
+            RobustSentEmbed(z_adv_eta="with", token_level={"presence": "none"})
+        with pytest.raises(ValidationError, match="lamda1"):
+            RobustSentEmbed(lamda1=0.1)
