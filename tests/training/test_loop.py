@@ -3,13 +3,13 @@ import math
 
 import pytest
 import torch
-from tests.training.world import World, small_trial
 from safetensors.torch import load_file
 from transformers import AutoModel
 
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import read_result
 from rse_study.training.loop import train
+from tests.training.world import World, small_trial
 
 METRICS = {
     "loss",

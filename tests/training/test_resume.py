@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.training.world import World, small_trial
 from safetensors.torch import load_file
 
 from rse_study.results.result_file import read_result
 from rse_study.training.loop import train
+from tests.training.world import World, small_trial
 
 NUM_STEPS = 12
 FORK = multiprocessing.get_context("fork")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from tests.training.world import World, small_trial
 from safetensors.torch import load_file
 
 from rse_study.collectives import Group
 from rse_study.results.result_file import read_result
 from rse_study.training.loop import train
+from tests.training.world import World, small_trial
 
 FORK = multiprocessing.get_context("fork")
 EXACT = {"precision": "float64"}
