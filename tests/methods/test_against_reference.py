@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from rse_study.methods import adversary
-
-from .by_reference import reference_step
-from .problem import MASK, SENTENCES, make_batch, make_networks, make_run, settings, take_step
+from tests.methods.by_reference import reference_step
+from tests.methods.problem import MASK, SENTENCES, make_batch, make_networks, make_run, settings, take_step
 
 FLIPS = {
     "default": {},

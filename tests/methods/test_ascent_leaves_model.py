@@ -11,8 +11,7 @@ from rse_study.methods import adversary
 from rse_study.methods.adversary import Adversary
 from rse_study.perturbations import ascent
 from rse_study.perturbations.ascent import Anchor
-
-from .problem import make_batch, make_networks, make_run, settings
+from tests.methods.problem import make_batch, make_networks, make_run, settings
 
 SETTINGS = {
     "default": {},

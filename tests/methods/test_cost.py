@@ -9,8 +9,16 @@ from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
-
-from .problem import CLS, SEP, MaskToken, make_batch, make_networks, make_run, settings, take_step
+from tests.methods.problem import (
+    CLS,
+    SEP,
+    MaskToken,
+    make_batch,
+    make_networks,
+    make_run,
+    settings,
+    take_step,
+)
 
 OFF = {"K": 0, "T": 0, "lambda1": 0.0}
 
@@ -59,11 +67,11 @@ def test_the_loop_runs_what_its_players_need(K, T, rho, steps):
     assert calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run)) == steps + 2
 
 
-def test_one_call_without_an_adversary():
-    for rtd in (0.0, 0.2):
-        method, run = settings(**OFF, lambda2=rtd), make_run()
-        networks = make_networks(method, run)
-        assert calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run)) == 1
+@pytest.mark.parametrize("lambda2", [0.0, 0.2])
+def test_one_call_without_an_adversary(lambda2):
+    method, run = settings(**OFF, lambda2=lambda2), make_run()
+    networks = make_networks(method, run)
+    assert calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run)) == 1
 
 
 def test_one_call_of_each_of_d_and_g():

@@ -6,9 +6,8 @@ from pydantic import ValidationError
 
 from rse_study.methods import RobustSentEmbed, adversary
 from rse_study.streams import Streams
-
-from .plain import robust_embed, simcse
-from .problem import gradients, make_batch, make_networks, make_run, settings, take_step
+from tests.methods.plain import robust_embed, simcse
+from tests.methods.problem import gradients, make_batch, make_networks, make_run, settings, take_step
 
 PLAIN = {"lambda2": 0.0, "token_level": {"presence": "none"}}
 SIMCSE = {"K": 0, "T": 0, "lambda1": 0.0, "lambda2": 0.0}

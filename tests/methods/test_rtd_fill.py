@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from rse_study.data.masking import rtd_mask
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.streams import Streams
-
-from .problem import CLS, MASK, SEP, make_batch, make_generator, make_run
+from tests.methods.problem import CLS, MASK, SEP, make_batch, make_generator, make_run
 
 
 def sentence(num_content):

@@ -1,0 +1,129 @@
+"""A row's perturbation depends on neither padding nor order nor the number of workers."""
+
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from rse_study.methods import adversary
+from tests.methods.problem import ROWS, SENTENCES, make_batch, make_networks, make_run, settings, take_step
+from tests.methods.two_workers import SCENARIOS, alone, together
+
+SETTINGS = {
+    "default": {},
+    "phi": {"masks": {"phi": 0.3}},
+    "l2": {"norm": "l2", "radius": 0.012},
+    "l1": {"norm": "l1", "radius": 0.012},
+    "l1 per token, eta after": {
+        "norm": "l1", "radius": 0.012, "scope": "token", "token_level": {"scaling": "after"},
+    },
+    "eta per sentence": {"eta_scope": "sentence", "norm": "l2", "eta_radius": 0.03},
+    "write-back last": {"token_level": {"write_back": "last"}},
+    "special tokens too": {"perturbed_tokens": "all"},
+    "batch norm": {"head": "batch_norm", "temperature": 0.5},
+}  # fmt: skip
+
+
+class Taken(NamedTuple):
+    """One step and the ascent inside."""
+
+    loss: torch.Tensor
+    gradients: dict
+    table: torch.Tensor
+    delta: torch.Tensor
+    eta: torch.Tensor
+    masks: list
+    metrics: dict
+
+
+def taken(method, batch, monkeypatch, pooling="cls"):
+    seen, ascend = [], adversary.ascend
+
+    def spy(*arguments, **named):
+        seen.append(ascend(*arguments, **named))
+        return seen[-1]
+
+    monkeypatch.setattr(adversary, "ascend", spy)
+    run = make_run()
+    outcome, state, gradients = take_step(method, make_networks(method, run, pooling=pooling), batch, run)
+    monkeypatch.undo()
+    blended, tokens, *rest = seen[0].states
+    masks = [part for p in rest for part in (p.tokens.movedim(0, -1), p.features.movedim(0, 1))]
+    delta = torch.cat([blended.pgd.delta, blended.fgsm.delta], dim=2)
+    metrics = {name: float(m.total) / float(m.count) for name, m in outcome.metrics.items()}
+    return Taken(outcome.loss, gradients, state["V"], delta, tokens.eta, masks, metrics)
+
+
+def near(a, b, what=""):
+    assert float((a.detach() - b.detach()).abs().max()) <= 1e-9, what
+
+
+def hold_all(one, two):
+    near(one.loss, two.loss, "loss")
+    near(one.table, two.table, "V")
+    for name, gradient in one.gradients.items():
+        near(gradient, two.gradients[name], name)
+    assert one.metrics == pytest.approx(two.metrics, abs=1e-9)
+
+
+@pytest.mark.parametrize("switches", SETTINGS.values(), ids=SETTINGS)
+def test_padding_changes_nothing(switches, monkeypatch):
+    method = settings(**switches)
+    short, long = (taken(method, make_batch(extra_padding=n), monkeypatch) for n in (0, 5))
+    hold_all(short, long)
+    length = short.delta.shape[1]
+    near(short.delta, long.delta[:, :length], "delta")
+    near(short.eta, long.eta[:, :length], "eta")
+    assert not long.delta[:, length:].any()
+    assert not long.eta[:, length:].any()
+    real = make_batch().mask[:, :, None]
+    for i, (a, b) in enumerate(zip(short.masks, long.masks, strict=True)):
+        near(*((a * real, b[:, :length] * real) if i % 2 == 0 else (a, b)), "masks")
+
+
+@pytest.mark.parametrize("pooling", ["mean", "first_last"])
+def test_padding_changes_nothing_under_other_poolers(pooling, monkeypatch):
+    batches = (make_batch(extra_padding=n) for n in (0, 5))
+    hold_all(*(taken(settings(masks={"phi": 0.3}), batch, monkeypatch, pooling) for batch in batches))
+
+
+@pytest.mark.parametrize("switches", SETTINGS.values(), ids=SETTINGS)
+def test_order_of_rows_changes_nothing(switches, monkeypatch):
+    method, order = settings(**switches), [2, 0, 3, 1]
+    given = taken(method, make_batch(), monkeypatch)
+    sentences, rows = [SENTENCES[i] for i in order], [ROWS[i] for i in order]
+    shuffled = taken(method, make_batch(sentences, rows), monkeypatch)
+    hold_all(given, shuffled)
+    near(given.delta[order], shuffled.delta, "delta")
+    near(given.eta[order], shuffled.eta, "eta")
+    for a, b in zip(given.masks, shuffled.masks, strict=True):
+        near(a[order], b, "masks")
+
+
+@pytest.fixture(scope="module")
+def on_one_and_on_two(tmp_path_factory):
+    return alone(), together(tmp_path_factory.mktemp("workers"))
+
+
+@pytest.mark.xdist_group("two_workers")
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_two_workers_equal_one(name, on_one_and_on_two):
+    one, two = on_one_and_on_two[0][name], [worker[name] for worker in on_one_and_on_two[1]]
+    near(sum(worker["loss"] for worker in two), one["loss"], "loss: shares add up")
+    for worker in two:
+        for part in ("gradients", "state", "buffers"):
+            assert worker[part].keys() == one[part].keys()
+            for key, value in one[part].items():
+                near(worker[part][key], value, key)
+    for key, (total, count) in one["metrics"].items():
+        reduced = [sum(worker["metrics"][key][i] for worker in two) for i in (0, 1)]
+        assert reduced[0] / reduced[1] == pytest.approx(total / count, abs=1e-9), key
+
+
+@pytest.mark.xdist_group("two_workers")
+def test_two_workers_hold_the_same_bits(on_one_and_on_two):
+    first, second = on_one_and_on_two[1]
+    for name in SCENARIOS:
+        for part in ("gradients", "state", "buffers"):
+            for key, value in first[name][part].items():
+                assert torch.equal(value, second[name][part][key]), (name, key)
