@@ -1,0 +1,33 @@
+import random
+
+import pytest
+
+from rse_study.assets.masked_lm import MaskedLM
+from rse_study.assets.tiny import TinyEncoder, tiny_encoder
+
+SMALL = TinyEncoder(
+    vocabulary_size=400,
+    hidden_size=32,
+    num_heads=2,
+    intermediate_size=64,
+    initializer_range=0.1,
+    training=MaskedLM(num_steps=150, max_epochs=20, batch_size=32, lr=1e-2),
+)
+SYLLABLES = ["ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ru"]
+
+
+@pytest.fixture(scope="session")
+def sentences():
+    """600 distinct sentences of ten topics with six words each: the other words tell which topic is meant."""
+    rng = random.Random(0)
+    topics = [[first + second for second in SYLLABLES[:6]] for first in SYLLABLES]
+    found: dict[str, None] = {}
+    while len(found) < 600:
+        found[" ".join(rng.choices(rng.choice(topics), k=rng.randint(4, 9)))] = None
+    return list(found)
+
+
+@pytest.fixture(scope="session")
+def small(sentences, tmp_path_factory):
+    """A very small `tiny` asset."""
+    return tiny_encoder(tmp_path_factory.mktemp("cache"), sentences, SMALL)

@@ -1,0 +1,55 @@
+import json
+
+import numpy as np
+import torch
+
+from rse_study.assets.tiny import tiny_encoder, train_tokenizer
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder, load_tokenizer, untrained
+from rse_study.models.rtd import check_same_tokenizer, load_generator
+from rse_study.spec import hash_file
+
+from .conftest import SMALL
+
+
+def test_it_is_base_encoder_and_generator_in_one_folder(small):
+    encoder, tokenizer = load_encoder(small)
+    generator = load_generator(small)
+    check_same_tokenizer(generator.tokenizer, tokenizer)
+    assert encoder.pooling == "mean"
+    assert encoder.hidden_size == 32
+    vectors = Embedder(encoder, tokenizer)(["a sentence", ""])
+    assert np.isfinite(vectors).all()
+    random, _ = untrained(small)
+    assert sum(p.numel() for p in random.parameters()) == sum(p.numel() for p in encoder.parameters())
+
+
+def test_meta_holds_the_accuracy_beside_the_unigram_baseline(small):
+    meta = json.loads((small / "meta.json").read_text())
+    assert meta["masked_accuracy"] > max(0.1, meta["unigram_accuracy"])
+    assert meta["num_sentences"] == 570
+    assert meta["num_held_out"] == 30
+    assert meta["weights"] == hash_file(small / "model.safetensors")
+
+
+def test_the_same_corpus_and_spec_give_the_same_bits(small, sentences, tmp_path):
+    torch.manual_seed(5)
+    again = tiny_encoder(tmp_path, sentences, SMALL)
+    assert again.name == small.name
+    for file in ("model.safetensors", "tokenizer.json", "config.json"):
+        assert (again / file).read_bytes() == (small / file).read_bytes()
+
+
+def test_tokenizer_is_lower_case_word_pieces_with_berts_frame(small):
+    tokenizer = load_tokenizer(str(small))
+    first, again = tokenizer("The OLD friend"), tokenizer("the old friend")
+    assert first.input_ids == again.input_ids
+    tokens = tokenizer.convert_ids_to_tokens(first.input_ids)
+    assert (tokens[0], tokens[-1]) == ("[CLS]", "[SEP]")
+    assert tokenizer.pad_token_id == 0
+    assert len(tokenizer) <= SMALL.vocabulary_size
+
+
+def test_a_small_corpus_gives_fewer_pieces():
+    tokenizer = train_tokenizer(["one two", "two three"] * 3, 8000, 64)
+    assert 5 < len(tokenizer) < 40
