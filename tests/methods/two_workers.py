@@ -1,15 +1,12 @@
 """The same steps on one process and on several gloo workers: what every worker found, for a test to compare."""
 
-import os
-import socket
 from pathlib import Path
 
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 
 from rse_study.collectives import Alone, Collectives, Group
 from rse_study.data.batches import Batch
+from tests.gloo import spawned
 from tests.methods.problem import SENTENCES, make_batch, make_networks, make_run, settings, take_step
 
 SCENARIOS = {
@@ -61,25 +58,6 @@ def together(directory: Path, size: int = 2) -> list[dict[str, dict[str, object]
     """Every scenario on `size` workers of a gloo group."""
     spawned(_take_steps, directory, size)
     return [torch.load(directory / f"{rank}.pt") for rank in range(size)]
-
-
-def spawned(work, directory: Path, size: int = 2) -> None:
-    """`work(rank, size, directory)` in processes that form a gloo group on this machine."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    mp.spawn(_joined, (size, port, work, directory), nprocs=size)
-
-
-def _joined(rank: int, size: int, port: int, work, directory: Path) -> None:
-    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-    torch.set_num_threads(1)
-    address = f"tcp://127.0.0.1:{port}"
-    dist.init_process_group("gloo", init_method=address, rank=rank, world_size=size)
-    try:
-        work(rank, size, directory)
-    finally:
-        dist.destroy_process_group()
 
 
 def _take_steps(rank: int, size: int, directory: Path) -> None:

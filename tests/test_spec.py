@@ -1,0 +1,102 @@
+"""Configured objects: frozen, strict, identified by canonical JSON."""
+
+import json
+from typing import ClassVar
+
+import pytest
+from pydantic import ValidationError
+
+from rse_study.methods import METHODS, RobustSentEmbed
+from rse_study.spec import Spec, canonical_json, field, fingerprint_of, hash_file, symbols
+
+
+class Inner(Spec):
+    semantics: ClassVar[int] = 3
+    step_size: float = field(1e-5, symbol="alpha", gt=0)
+    num_steps: int = field(5, ge=1)
+
+
+class Outer(Spec):
+    inner: Inner = Inner()
+    weight: float = field(1 / 128, symbol="lambda1", ge=0)
+    words: tuple[str, ...] = ("a",)
+    later: str = field("none", neutral="none")
+
+
+def test_frozen_strict_and_bounded():
+    with pytest.raises(ValidationError):
+        Outer().weight = 1.0
+    for wrong in ({"wieght": 1}, {"weight": -1}, {"weight": float("nan")}, {"inner": {"num_step": 1}}):
+        with pytest.raises(ValidationError):
+            Outer(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "value"), [("1/128", 1 / 128), ("3/4", 0.75), ("1e-5", 1e-5), (0.5, 0.5), (1, 1.0)]
+)
+def test_fractions_are_numbers(given, value):
+    assert Outer(weight=given).weight == value
+
+
+@pytest.mark.parametrize("given", ["1/0", "1/2/3", "a/b", "/", ""])
+def test_what_is_no_fraction_is_refused(given):
+    with pytest.raises(ValidationError):
+        Outer(weight=given)
+
+
+def test_fractions_stay_text_where_text_is_expected():
+    assert Outer(words=("1/2",)).words == ("1/2",)
+    assert Outer(later="1/2").later == "1/2"
+
+
+def test_identity():
+    assert json.loads(Outer().canonical_json()) == {
+        "inner": {"num_steps": 5, "semantics": 3, "step_size": 1e-05},
+        "weight": 0.0078125,
+        "words": ["a"],
+        "semantics": 1,
+    }
+    assert Outer().canonical_json() == canonical_json(Outer().identity())
+    assert Outer(weight="1/128").fingerprint() == Outer().fingerprint() == fingerprint_of(Outer().identity())
+    assert len(Outer().fingerprint()) == 64
+
+
+def test_identity_changes_with_values_and_semantics_and_not_with_neutral_fields():
+    class Bumped(Inner):
+        semantics: ClassVar[int] = 4
+
+    base = Outer().fingerprint()
+    changed = [Outer(weight=0.1), Outer(inner=Inner(num_steps=6)), Outer(inner=Bumped()), Outer(later="some")]
+    assert len({base, *(spec.fingerprint() for spec in changed)}) == 5
+    assert Outer(later="none").fingerprint() == base
+
+
+def test_canonical_json_is_one_text_per_meaning():
+    assert canonical_json({"b": 1, "a": [1.0, "é"]}) == '{"a":[1.0,"é"],"b":1}'
+    with pytest.raises(ValueError, match="JSON"):
+        canonical_json(float("inf"))
+
+
+def test_a_spec_survives_its_own_dump():
+    for name in METHODS:
+        method = METHODS.get(name)()
+        again = type(method).model_validate_json(method.model_dump_json())
+        assert again == method
+        assert again.fingerprint() == method.fingerprint()
+
+
+def test_the_eight_searched_hyperparameters_have_their_symbols():
+    found = dict(symbols(RobustSentEmbed()))
+    assert found["blend.pgd.step_size"] == "alpha"
+    assert found["blend.fgsm.step_size"] == "beta"
+    assert found["blend.rho"] == "rho"
+    assert found["blend.pgd.num_steps"] == "K"
+    assert found["blend.fgsm.num_steps"] == "T"
+    assert found["blend.pgd.ball.norm"] == "P"
+    assert found["masks.phi"] == "phi"
+    assert {"lambda1", "lambda2"} <= set(found.values())
+
+
+def test_hash_file(tmp_path):
+    (tmp_path / "x").write_bytes(b"")
+    assert hash_file(tmp_path / "x") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -1,0 +1,52 @@
+"""YAML 1.2: numbers, words and duplicate keys."""
+
+import pytest
+
+from rse_study.errors import InputError
+from rse_study.yaml12 import parse_yaml, read_yaml
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-5", 1e-5), ("1E5", 1e5), ("1.5e-3", 1.5e-3), (".5", 0.5), ("0.05", 0.05), ("12", 12), ("-3", -3),
+        ("off", "off"), ("on", "on"), ("no", "no"), ("yes", "yes"), ("true", True), ("null", None),
+        ("1/128", "1/128"), ("12:30", "12:30"), ("010", 10), ("[1e-5, off]", [1e-5, "off"]), ("'1e-5'", "1e-5"),
+    ],
+)  # fmt: skip
+def test_values(text, value):
+    found = parse_yaml(f"key: {text}", where="x")["key"]
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "what"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "study.yaml:3", "duplicate key"),
+        ("a: [1, 2\nb: 3\n", "study.yaml:2", "expected"),
+        ("a: 1\n b: 2\n", "study.yaml:2", "mapping values"),
+        ("- 1\n- 2\n", "study.yaml", "no mapping"),
+        ("", "study.yaml", "no mapping"),
+        ("just words", "study.yaml", "no mapping"),
+        ("a: !!python/object:os.system x\n", "study.yaml:1", "constructor"),
+    ],
+)
+def test_what_is_wrong_and_where(text, where, what):
+    with pytest.raises(InputError) as caught:
+        parse_yaml(text, where="study.yaml")
+    assert caught.value.where == where
+    assert what in caught.value.what
+    assert caught.value.rule
+
+
+def test_files(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text("sätze: 1e-3\n", encoding="utf-8")
+    assert read_yaml(path) == {"sätze": 1e-3}
+    path.write_bytes("sätze: 1".encode("latin-1"))
+    with pytest.raises(InputError, match="byte 1 is not UTF-8"):
+        read_yaml(path)
+    for missing in (tmp_path / "other.yaml", tmp_path):
+        with pytest.raises(InputError, match="no such file"):
+            read_yaml(missing)
