@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
-from transformers.models.auto import modeling_auto
 from transformers.utils import logging as hf_logging
 
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.pooling import KINDS, PoolingKind
 from rse_study.models.stored import stored_max_length, stored_pooling
+from rse_study.models.suitability import check_family, model_class_of
 from rse_study.streams import Streams
 
 
@@ -74,23 +74,6 @@ def load_config(name: str, revision: str = "main") -> Any:
         return AutoConfig.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:
         raise _unreachable(name, error) from error
-
-
-def check_family(name: str, config: Any) -> None:
-    """InputError for families that cannot be perturbed, padded or pooled: named, with the reason."""
-    family = config.model_type
-    model_class = _model_class(config)
-    taken = inspect.signature(model_class.forward).parameters if model_class else {}
-    # T5's encoder, saved alone, says of itself that it is no encoder-decoder; the family still is one.
-    if getattr(config, "is_encoder_decoder", False) or "decoder_input_ids" in taken:
-        raise _unsuitable(name, f"{family} is an encoder-decoder")
-    causal = family in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    masked = family in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    if getattr(config, "is_decoder", False) or (causal and not masked):
-        raise _unsuitable(name, f"{family} is decoder-only: its tokens see only what stands before them")
-    for argument in ("inputs_embeds", "attention_mask"):
-        if argument not in taken:
-            raise _unsuitable(name, f"{family} takes no `{argument}`")
 
 
 def load_tokenizer(name: str, revision: str = "main") -> Any:
@@ -175,25 +158,12 @@ def _pooling_kind(name: str, pooling: str, revision: str) -> PoolingKind:
 
 
 def _without_pooler(config: Any) -> dict[str, bool]:
-    has_switch = "add_pooling_layer" in inspect.signature(_model_class(config)).parameters
+    has_switch = "add_pooling_layer" in inspect.signature(model_class_of(config)).parameters
     return {"add_pooling_layer": False} if has_switch else {}
-
-
-def _model_class(config: Any) -> Any:
-    return AutoModel._model_mapping.get(type(config), None)
 
 
 def _looks_local(name: str) -> bool:
     return Path(name).exists() or name.startswith((".", "/", "~")) or name.count("/") > 1
-
-
-def _unsuitable(name: str, reason: str) -> InputError:
-    return InputError(
-        reason,
-        where=name,
-        rule="the study needs a bidirectional encoder that accepts word embeddings and padding",
-        remedy="Use an encoder such as bert-base-uncased, roberta-base or a sentence-transformers model.",
-    )
 
 
 def _unreachable(name: str, error: Exception) -> InputError:

@@ -14,8 +14,9 @@ from transformers import AutoModelForMaskedLM
 from rse_study.errors import InputError
 from rse_study.models.drawn import drawn_linear
 from rse_study.models.encoder import SentenceEncoder, position_ids
-from rse_study.models.loading import check_family, load_config, load_tokenizer, quiet_loading
+from rse_study.models.loading import load_config, load_tokenizer, quiet_loading
 from rse_study.models.sites import changed_outputs, require_sites
+from rse_study.models.suitability import check_family
 
 
 class Discriminator(nn.Module):
