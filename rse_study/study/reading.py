@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.spec import Spec
-from rse_study.study.paths import put
+from rse_study.study.paths import put, resolve
 from rse_study.study.problems import problems_of
 from rse_study.yaml12 import parse_yaml, read_yaml
 
@@ -19,7 +19,8 @@ AXIS_KEYS = ("log", "float", "int", "choice", "into")
 def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
     """The `cls` in a YAML file, with `path=value` overrides. Raises InputError (InputErrors: all at once)."""
     content = read_extended(path)
-    apply_overrides(content, overrides)
+    if overrides:
+        apply_overrides(content, _in_full(build(cls, content, where=str(path)), overrides))
     return build(cls, content, where=str(path))
 
 
@@ -79,6 +80,17 @@ def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
             raise InputError(override, where="-o", rule="an override is path=value", remedy=remedy)
         value = parse_yaml(f"value: {text}", where=f"-o {path}")["value"]
         put(content, _keys(path.strip()), value)
+
+
+def _in_full(spec: Spec, overrides: Sequence[str]) -> list[str]:
+    """Overrides may name a field by a unique suffix of its path, as axes do: `-o pgd.num_steps=3`."""
+    found = []
+    for override in overrides:
+        path, equals, text = override.partition("=")
+        is_full = path.split(".")[0].strip() in type(spec).model_fields
+        full = path if is_full or not equals else resolve(spec, path.strip(), where="-o")
+        found.append(f"{full}{equals}{text}")
+    return found
 
 
 def _keys(path: str) -> list[str]:

@@ -1,7 +1,8 @@
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.study.reading import overlay, read_extended
+from rse_study.study.reading import overlay, read_extended, read_spec
+from rse_study.training.trial import Trial
 
 
 def write(path, text):
@@ -39,3 +40,19 @@ def test_a_missing_base_is_not_blamed_on_another(tmp_path):
     path = write(tmp_path / "a.yaml", "extends: b.yaml\n")
     with pytest.raises(InputError, match=r"b\.yaml: extends"):
         read_extended(path)
+
+
+def test_an_override_may_name_a_field_by_the_end_of_its_path(tmp_path):
+    path = tmp_path / "trial.yaml"
+    path.write_text("method: {lambda2: 0}\n")
+    trial = read_spec(Trial, path, ["pgd.num_steps=3", "lr=1/1000", "method.temperature=0.1"])
+    assert trial.method.blend.pgd.num_steps == 3
+    assert trial.optimizer.lr == 1e-3
+    assert trial.method.temperature == 0.1
+
+
+def test_an_override_that_names_nothing_says_what_was_meant(tmp_path):
+    path = tmp_path / "trial.yaml"
+    path.write_text("method: {lambda2: 0}\n")
+    with pytest.raises(InputError, match=r"-o: pgd.num_step: no such field of PGD. Did you mean 'num_steps'"):
+        read_spec(Trial, path, ["pgd.num_step=3"])
