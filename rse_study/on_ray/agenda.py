@@ -111,7 +111,8 @@ class Agenda:
         if record.status not in FINISHED:
             result = self._result_of(record.identity)
             if result is None:
-                self._interrupted.append(self._cell(record.trial, record.proposal))
+                in_order = {axis.name: record.proposal[axis.name] for axis in self._space.axes}
+                self._interrupted.append(self._cell(record.trial, in_order))
                 self._proposer.add(record.trial, record.proposal)
                 return
             self._ledger.record_result(result)

@@ -19,6 +19,8 @@ ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
     "RAY_DEDUP_LOGS": "0",
+    # A trial is a handful of processes: raylet need not warn that there are more of them than CPUs.
+    "RAY_worker_maximum_startup_concurrency": "16",
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
     "RAY_AIR_NEW_OUTPUT": "0",  # the new output prints its opening whatever `verbose` says
     # Ctrl-C comes to us as KeyboardInterrupt; Tune's own handler would swallow it.

@@ -1,10 +1,17 @@
-"""One real study: Tune asks, Train trains, the ledger holds the answer. Ray runs once, for all tests here."""
+"""One real study: Tune asks, Train trains, the ledger holds the answer. Ray runs once, for all tests here.
+
+Its one axis is a learning rate that is either the paper's or beyond all measure: the second trial loses its loss.
+"""
 
 import pytest
 
 from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
 from rse_study.results.result_file import read_result
+from rse_study.study.config import Study
+from rse_study.study.reading import build
+from rse_study.study.validation import check_study
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -26,6 +33,12 @@ class Diary:
 
 
 @pytest.fixture(scope="module")
+def checked(study_content):
+    content = study_content | {"search": {"lr": {"choice": [7e-6, 1e30]}}}
+    return check_study(build(Study, content, where="little.yaml"), where="little.yaml")
+
+
+@pytest.fixture(scope="module")
 def ran(checked, materials, tmp_path_factory):
     """(folder, diary) of the study after it ran."""
     home = tmp_path_factory.mktemp("home")
@@ -36,21 +49,37 @@ def ran(checked, materials, tmp_path_factory):
         yield folder, diary
 
 
-def test_every_trial_is_complete_and_its_result_is_the_ledgers(ran):
+def test_a_complete_trials_result_is_the_ledgers(ran):
     folder, _ = ran
     with Ledger.open(folder) as ledger:
-        cells = ledger.cells()
-        assert [(cell.trial, cell.status) for cell in cells] == [(0, "complete"), (1, "complete")]
-        for cell in cells:
-            result = read_result(folder / "cells" / cell.identity[:16])
-            last = {row.name: row.value for row in ledger.history(cell.identity) if row.t == 3}
-            assert last["dev"] == result.final["dev"]
+        cell = ledger.cells()[0]
+        assert (cell.trial, cell.status) == (0, "complete")
+        result = read_result(folder / "cells" / cell.identity[:16])
+        last = {row.name: row.value for row in ledger.history(cell.identity) if row.t == 3}
+        assert last["dev"] == result.final["dev"]
+
+
+def test_a_lost_loss_fails_its_trial_with_its_reason_and_the_study_goes_on(ran):
+    folder, _ = ran
+    with Ledger.open(folder) as ledger:
+        cell = ledger.cells()[1]
+    assert (cell.trial, cell.status) == (1, "failed")
+    assert "the loss is not finite" in cell.reason
+    assert cell.reason.startswith("step ")
+
+
+def test_the_baselines_are_measured_once(ran):
+    folder, _ = ran
+    with Reader(folder) as reader:
+        rows = reader.evaluations()
+    assert set(rows["subject"]) == {"token_overlap", "untrained", "start"}
 
 
 def test_progress_was_heard_in_the_driver(ran):
     _, diary = ran
     assert ("ended", 0, "complete") in diary.events
-    assert ("progressed", 1, 2, 3) in diary.events
+    assert ("progressed", 0, 2, 3) in diary.events
+    assert ("ended", 1, "failed") in diary.events
 
 
 def test_the_same_command_again_runs_nothing(ran, checked, materials):
