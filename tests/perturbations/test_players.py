@@ -162,6 +162,17 @@ def test_linear_loss_is_raised_to_epsilon_times_the_dual_norm(norm, scope):
     torch.testing.assert_close((found * direction).sum((1, 2)), optimum, rtol=1e-3, atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", [PGD, FGSM])
+def test_a_finished_player_stays_while_others_go_on(kind):
+    where, player = anchor(), kind(ball=BALL, num_steps=1, step_size=1e-3)
+    begun = player.init(where, STREAMS)
+    alone = ascend(linear(torch.ones_like(where.embeddings)), [player], [begun]).states[0]
+    beside = ascend(linear(torch.ones_like(where.embeddings)), [player, Driver()], [begun, None])
+    assert len(beside.losses) == 3
+    assert torch.equal(beside.states[0].delta, alone.delta)
+    assert not torch.equal(alone.delta, begun.delta)
+
+
 class TestBlend:
     @pytest.mark.parametrize(("rho", "runs", "stays"), [(0.0, "fgsm", "pgd"), (1.0, "pgd", "fgsm")])
     def test_rho_at_its_ends_runs_one_branch(self, rho, runs, stays):
