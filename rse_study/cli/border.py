@@ -13,7 +13,7 @@ import typer
 
 from rse_study.errors import InputError, NonFiniteLoss
 
-OK, FAILED, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
+OK, BAD_INPUT, INCOMPLETE, INTERNAL, INTERRUPTED = 0, 2, 3, 70, 130
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
@@ -35,7 +35,7 @@ def _run(call: Callable[[], int | None]) -> int:
     except InputError as error:
         return _say(str(error), BAD_INPUT)
     except NonFiniteLoss as error:
-        return _say(f"the run failed: {error}", FAILED)
+        return _say(f"the run failed: {error}", INCOMPLETE)
     except KeyboardInterrupt:
         return _say("interrupted; the same command goes on from here", INTERRUPTED)
     except typer.Exit:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rse_study.cli.border import FAILED
+from rse_study.cli.border import BAD_INPUT
 
 Folder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 
@@ -33,14 +33,14 @@ def verify(
     ] = None,
     data: Folder = None,
 ) -> int | None:
-    """Compare files with their checksums. Exit code 1 where a file differs; absent ones are only said."""
+    """Compare files with their checksums. Exit code 2 where a file differs; absent ones are only said."""
     from rse_study.data.catalogue import verify as compare
     from rse_study.data.location import data_dir
 
     found = compare(names or [], data or data_dir())
     for file in found:
         print(f"{file.status:>10}  {file.name}  {file.path}")
-    return FAILED if any(file.status == "different" for file in found) else None
+    return BAD_INPUT if any(file.status == "different" for file in found) else None
 
 
 def fetch(

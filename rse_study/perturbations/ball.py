@@ -20,7 +20,7 @@ class Ball(Spec):
     given_for: Norm = "linf"  # the norm in which radius and step sizes are stated
     scope: Literal["sentence", "token"] = "sentence"
     strength: Literal["matched", "literal"] = "matched"  # lengths under another norm than `given_for`
-    projection: Literal["exact", "rescale"] = "exact"
+    projection: Literal["exact", "rescale"] = "exact"  # rescale: l1 radially; the other norms stay exact
 
     def around(self, perturbable: Bool[Tensor, "b l"], like: Float[Tensor, "b l d"]) -> "BoundBall":
         """This ball for the rows of one batch: lengths depend on a row's perturbable coordinates, not on padding."""
@@ -44,7 +44,8 @@ class BoundBall:
 
     def project(self, x: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
         """x moved into the ball (eqs 4-6)."""
-        move = geometry.project if self.ball.projection == "exact" else geometry.rescale
+        is_radial = self.ball.projection == "rescale" and self.ball.norm == "l1"
+        move = geometry.rescale if is_radial else geometry.project
         return self._grouped(x, lambda groups, r: move(groups, self.ball.norm, r))
 
     def unit(self, g: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:

@@ -115,7 +115,9 @@ class Session:
         pairs = [(mean.total, mean.count) for mean in outcome.metrics.values()]
         flat = torch.tensor([[float(total), float(count)] for total, count in pairs], dtype=torch.float64)
         total, count = self.run.collectives.sum(flat.to(_reducible(self.device))).unbind(1)
-        return dict(zip(outcome.metrics, (total / count).tolist(), strict=True))
+        means = zip(outcome.metrics, total.tolist(), count.tolist(), strict=True)
+        # Nothing was there to be averaged (a batch without a token that may move): no metric, not a NaN.
+        return {name: numerator / number for name, numerator, number in means if number > 0}
 
 
 def open_session(

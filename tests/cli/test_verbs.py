@@ -58,7 +58,7 @@ def test_a_changed_file_is_found(rse, tmp_path):
     path.parent.mkdir(parents=True)
     path.write_text("4.0\n")
     ended = rse("data", "verify", "STS12", "--data", str(tmp_path / "data"))
-    assert ended.code == 1
+    assert ended.code == 2
     assert "different" in ended.out
 
 

@@ -120,9 +120,6 @@ def test_step_equals_the_reference(flip, spied):
     hold(settings(**flip), make_batch(), spied)
 
 
-@pytest.mark.xfail(
-    reason="METHODS: rescale is for l1; the implementation shortens linf radially too", strict=True
-)
 def test_rescale_leaves_linf_clipped(spied):
     hold(settings(projection="rescale", radius=0.012), make_batch(), spied)
 
