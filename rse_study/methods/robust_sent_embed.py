@@ -108,7 +108,16 @@ class RobustSentEmbed(Spec):
         """This worker's share of eq 10 for one global batch; V in `state` is updated in place."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         found = self._perturb(networks, state, batch, run, step, embeddings.detach())
-        views = encode_views(self, networks, embeddings, found, batch, run, step)
+        views = encode_views(
+            networks,
+            embeddings,
+            None if found is None else self._added(found),
+            () if found is None else found.weights,
+            batch,
+            run,
+            step,
+            shares_first=self.outer_dropout == "shared_first",
+        )
         loss, metrics = self._contrastive(views, batch, run)
         if self.needs_generator:
             h = views.z if self.rtd.h == "after_head" else views.pooled
@@ -144,6 +153,12 @@ class RobustSentEmbed(Spec):
             delta_sees_eta=self.delta_gradient == "with_eta" or not self.has_eta,
         )
         return adversary.find(networks, state.get("V"), anchor, batch, run)
+
+    def _added(self, found: Found) -> Float[Tensor, "b l d"]:
+        """What z_adv adds to X: delta_final, and eta where the switch says so."""
+        if self.z_adv_eta == "without" or found.eta is None:
+            return found.delta
+        return found.delta + found.eta
 
     def _contrastive(self, views: Views, batch: Batch, run: Run) -> tuple[Tensor, dict[str, Mean]]:
         """The first two terms of eq 10, summed over this worker's anchors, over the global batch size."""

@@ -1,18 +1,13 @@
 """The outer pass of RobustSentEmbed: all views of a batch, with gradient, in as few encoder calls as possible."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from rse_study.data.batches import Batch
-from rse_study.methods.adversary import Found
 from rse_study.methods.method import Networks, Run
-
-if TYPE_CHECKING:
-    from rse_study.methods.robust_sent_embed import RobustSentEmbed
 
 
 @dataclass(frozen=True)
@@ -26,61 +21,37 @@ class Views:
 
 
 def encode_views(
-    method: "RobustSentEmbed",
     networks: Networks,
     embeddings: Float[Tensor, "b l d"],
-    found: Found | None,
+    added: Float[Tensor, "b l d"] | None,
+    weights: tuple[Float[Tensor, "b l d"], ...],
     batch: Batch,
     run: Run,
     step: int,
+    *,
+    shares_first: bool,
 ) -> Views:
-    """z = f(X; m1), z_pos = f(X; m2), z_adv = f(X + delta_final; m3), found constants being constants."""
-    inputs = [embeddings, embeddings]
-    if found is not None:
-        added = found.delta if method.z_adv_eta == "without" or found.eta is None else found.delta + found.eta
-        inputs.append(embeddings + added.detach())
-    weights = () if found is None else tuple(weight.detach() for weight in found.weights)
-    if method.outer_dropout == "shared_first" and found is not None:
-        pooled = _three_passes(networks, inputs, weights, batch, run, step)
-    else:
-        pooled = _one_pass(networks, inputs, weights, batch, run, step)
-    return _project(networks, pooled, run, embeddings.dtype)
+    """z = f(X; m1), z_pos = f(X; m2) and, where something is `added`, z_adv = f(X + added; m3) under `weights`.
 
+    `shares_first`: z_adv has the dropout masks of z.
+    """
+    inputs = [embeddings, embeddings] + ([] if added is None else [embeddings + added.detach()])
+    weights = tuple(weight.detach() for weight in weights)
 
-def _one_pass(
-    networks: Networks,
-    inputs: list[Tensor],
-    weights: tuple[Tensor, ...],
-    batch: Batch,
-    run: Run,
-    step: int,
-) -> list[Tensor]:
-    """All views as one batch of rows under one seed: their masks are independent."""
-    num_views, num_rows = len(inputs), len(batch.rows)
-    # Only z_adv, the last view, is weakened.
-    padded = tuple(torch.cat([torch.ones_like(w), torch.ones_like(w), w]) for w in weights)
-    mask, ids = batch.mask.repeat(num_views, 1), batch.ids.repeat(num_views, 1)
-    with run.dropout(step, "outer", batch.ids.device), run.autocast():
-        pooled = networks.encoder(torch.cat(inputs), mask, ids, padded)
-    return list(pooled.split(num_rows))
-
-
-def _three_passes(
-    networks: Networks,
-    inputs: list[Tensor],
-    weights: tuple[Tensor, ...],
-    batch: Batch,
-    run: Run,
-    step: int,
-) -> list[Tensor]:
-    """z and z_adv under the same masks m1 (Algorithm 1's letter): N + 4 encoder calls in all."""
-    pooled = []
-    for points, name, weakened in zip(
-        inputs, ("outer/1", "outer/2", "outer/1"), ((), (), weights), strict=True
-    ):
+    def encode(rows: list[Tensor], weakened: tuple[Tensor, ...], name: str) -> Tensor:
+        mask, ids = batch.mask.repeat(len(rows), 1), batch.ids.repeat(len(rows), 1)
         with run.dropout(step, name, batch.ids.device), run.autocast():
-            pooled.append(networks.encoder(points, batch.mask, batch.ids, weakened))
-    return pooled
+            return networks.encoder(torch.cat(rows), mask, ids, weakened)
+
+    if shares_first and added is not None:
+        # Algorithm 1's letter: two passes need one seed, so there are three of them, N + 4 encoder calls in all.
+        names, weakened = ("outer/1", "outer/2", "outer/1"), ((), (), weights)
+        pooled = [encode([rows], w, name) for rows, w, name in zip(inputs, weakened, names, strict=True)]
+    else:
+        # All views as rows of one pass under one seed: independent masks. Only z_adv, the last one, is weakened.
+        only_last = tuple(torch.cat([torch.ones_like(w), torch.ones_like(w), w]) for w in weights)
+        pooled = list(encode(inputs, only_last, "outer").split(len(batch.rows)))
+    return _project(networks, pooled, run, embeddings.dtype)
 
 
 def _project(networks: Networks, pooled: list[Tensor], run: Run, dtype: torch.dtype) -> Views:

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.fgsm import FGSM
-from rse_study.perturbations.pgd import PGD, Moving
+from rse_study.perturbations.pgd import PGD
+from rse_study.perturbations.sentence_level import Moving
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 
