@@ -104,9 +104,7 @@ class TestInside:
         assert not torch.equal(deltas[1], deltas[2])
 
     def test_at_rate_zero_they_agree(self, monkeypatch):
-        losses = [
-            Watched(monkeypatch, inner_dropout=i, dropout=0.0).loss for i in ("eval", "fixed", "fresh")
-        ]
+        losses = [Watched(monkeypatch, inner_dropout=i, dropout=0.0).loss for i in ("eval", "fixed", "fresh")]
         assert losses[0] == losses[1] == losses[2]
 
 
