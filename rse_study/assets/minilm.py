@@ -12,8 +12,7 @@ from pydantic import PositiveInt
 from transformers import BertForMaskedLM
 
 from rse_study.assets.masked_lm import MaskedLM, Told, train_and_measure
-from rse_study.assets.store import build
-from rse_study.assets.tiny import write_meta
+from rse_study.assets.store import build, write_meta
 from rse_study.errors import InputError
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
 from rse_study.spec import Spec, fingerprint_of, hash_file

@@ -1,6 +1,7 @@
 """Content-addressed folders: built once, whole or not at all, by whichever process comes first."""
 
 import fcntl
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -8,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rse_study.spec import fingerprint_of
+from rse_study.spec import fingerprint_of, hash_file
 
 META = "meta.json"  # written last by every builder
 
@@ -37,6 +38,13 @@ def build(root: Path, kind: str, key: Any, builder: Callable[[Path], None]) -> P
             assert is_complete(draft), f"the builder of {kind} wrote no {META}"
             draft.rename(final)
     return final
+
+
+def write_meta(draft: Path, content: dict[str, Any]) -> None:
+    """meta.json, the last file of every asset, with the hash of its weights where it has any."""
+    weights = draft / "model.safetensors"
+    content = {**content, "weights": hash_file(weights)} if weights.is_file() else content
+    (draft / META).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def is_complete(directory: Path) -> bool:

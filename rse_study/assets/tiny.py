@@ -1,6 +1,5 @@
 """The asset `tiny`: a small BERT of our own, made from the study's corpus alone; base encoder and generator."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +7,11 @@ from pydantic import PositiveFloat, PositiveInt
 from transformers import BertConfig, BertForMaskedLM
 
 from rse_study.assets.masked_lm import MaskedLM, Told, train_and_measure
-from rse_study.assets.store import META, build
+from rse_study.assets.store import build, write_meta
 from rse_study.assets.word_pieces import train_tokenizer
 from rse_study.models.loading import quiet_loading, seeded_init
 from rse_study.models.stored import StoredPooling, store_pooling
-from rse_study.spec import Spec, field, fingerprint_of, hash_file
+from rse_study.spec import Spec, field, fingerprint_of
 
 
 class TinyEncoder(Spec):
@@ -66,9 +65,3 @@ def _make(draft: Path, sentences: list[str], spec: TinyEncoder, told: Told) -> N
     tokenizer.save_pretrained(draft)
     store_pooling(draft, StoredPooling(pooling="mean"))
     write_meta(draft, {"asset": "tiny", "spec": spec.identity(), "vocabulary": len(tokenizer), **measured})
-
-
-def write_meta(draft: Path, content: dict[str, Any]) -> None:
-    """meta.json with the hash of the weights: the last file of a masked-LM asset."""
-    content = {**content, "weights": hash_file(draft / "model.safetensors")}
-    (draft / META).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

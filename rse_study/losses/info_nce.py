@@ -6,11 +6,6 @@ from torch import Tensor
 from torch.nn import functional as F
 
 
-def cosine_matrix(a: Float[Tensor, "b d"], b: Float[Tensor, "g d"]) -> Float[Tensor, "b g"]:
-    """Cosine of every pair as one product of normalised rows; a zero vector has cosine 0."""
-    return F.normalize(a, dim=-1) @ F.normalize(b, dim=-1).T
-
-
 def info_nce(
     z: Float[Tensor, "b d"],
     positives: Float[Tensor, "p b d"],
@@ -21,7 +16,8 @@ def info_nce(
     """-log( sum_p e^{sim(z_i, z_ip)/tau} / (sum_p e^{sim(z_i, z_ip)/tau} + sum_j e^{sim(z_i, o_j)/tau}) ), eq 9.
 
     `others` is z_pos of the whole global batch; `own[i, j]` says that column j is anchor i's own sentence and
-    no negative of its. One loss an anchor: the caller averages over the global batch.
+    no negative of its. One loss an anchor: the caller averages over the global batch. All cosines come from one
+    product of normalised rows; a zero vector has cosine 0.
     """
     normal = F.normalize(z, dim=-1)
     positive = (normal * F.normalize(positives, dim=-1)).sum(-1) / temperature  # [p b]

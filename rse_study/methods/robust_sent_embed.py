@@ -52,8 +52,7 @@ class RobustSentEmbed(Spec):
 
     @model_validator(mode="after")
     def _consistent(self) -> "RobustSentEmbed":
-        balls = (self.blend.pgd.ball, self.blend.fgsm.ball, self.token_level.ball)
-        if len({ball.norm for ball in balls}) > 1:
+        if self.blend.pgd.ball.norm != self.token_level.ball.norm:
             raise ValueError(
                 "norms of pgd.ball, fgsm.ball and token_level.ball must agree: P is one norm (eqs 2-6)"
             )

@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -116,11 +115,3 @@ def _recorder(store: list[Tensor]) -> Change:
         return hidden
 
     return record
-
-
-@torch.no_grad()
-def pooled(
-    encoder: SentenceEncoder, ids: Int[Tensor, "b l"], mask: Bool[Tensor, "b l"]
-) -> Float[Tensor, "b d"]:
-    """Sentence vectors of token ids, without gradient."""
-    return encoder(encoder.word_embeddings(ids), mask, ids)

@@ -109,8 +109,3 @@ HEADS: Registry[type[nn.Module]] = Registry(
 def build_head(kind: str, width: int, generator: torch.Generator, collectives: Collectives) -> nn.Module:
     """The head called `kind`, weights drawn in float32 from `generator` (stream init); cast it afterwards."""
     return HEADS.get(kind)(width, generator, collectives)
-
-
-def detached(moments: HeadMoments) -> HeadMoments:
-    """The same moments as constants, for the inner loop."""
-    return tuple(m.detach() for m in moments)

@@ -18,6 +18,7 @@ def write_materials(folder: Path, materials: Materials) -> Path:
         "corpus": str(materials.corpus),
         "base": str(materials.base),
         "generator": str(materials.generator),
+        "generator_revision": materials.generator_revision,
         "fingerprints": materials.fingerprints,
         "dev": {
             "name": dev.name,

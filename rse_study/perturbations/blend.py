@@ -38,6 +38,8 @@ class Blend(Spec):
     def _one_start(self) -> "Blend":
         if self.pgd.sigma != self.fgsm.sigma:
             raise ValueError("pgd.sigma and fgsm.sigma must agree: both branches start from one delta0")
+        if self.pgd.ball != self.fgsm.ball:
+            raise ValueError("pgd.ball and fgsm.ball must agree: delta lives in one ball (eqs 5-7)")
         return self
 
     @property

@@ -48,7 +48,7 @@ class TokenLevel(Spec):
 
     def table(self, vocabulary: int, width: int, streams: Streams, epoch: int = 0) -> Table:
         """V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1) or per epoch."""
-        key = (epoch,) if self.redraw == "epoch" else ()
+        key = (epoch,) if epoch else ()  # the first table is the same with and without redrawing
         noise = torch.rand(vocabulary, width, generator=streams.generator("V", *key))
         return (2 * noise - 1) * self.sigma / width**0.5
 

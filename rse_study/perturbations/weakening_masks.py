@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float
-from pydantic import NonNegativeInt, PositiveFloat
+from pydantic import NonNegativeInt, PositiveFloat, model_validator
 from torch import Tensor
 
 from rse_study.perturbations import geometry
@@ -37,6 +37,12 @@ class WeakeningMasks(Spec):
     step_size: PositiveFloat = field(0.5, symbol="lr_p")
     # Appendix B: the embedding block and the first k layers; section 4.1 says l = 0..k-1 (`below_k`).
     sites: Literal["through_k", "below_k"] = "through_k"
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> "WeakeningMasks":
+        if self.phi > 0 and self.num_sites == 0:
+            raise ValueError("phi > 0 needs a site: raise num_layers, or set sites: through_k")
+        return self
 
     @property
     def num_steps(self) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from rse_study.collectives import Collectives
-from rse_study.errors import InputError
+from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import FILE_NAME, Point, Result, read_result, write_result
 from rse_study.training.checkpoint import Account
 from rse_study.training.materials import Materials, identity_of
@@ -47,6 +47,8 @@ def train(
     finished = _finished(directory, identity)
     if finished is not None:
         last = finished.history[-1].t
+        if finished.status == "failed":
+            raise NonFiniteLoss(finished.reason, last)
         yield Progress(last, last, dict(finished.final), is_final=True)
         return
     session = open_session(
@@ -62,7 +64,11 @@ def _from(account: Account, session: Session, seed: int, checkpoint_seconds: flo
     if not account.history:
         yield _note(account, session, _before(session))
     for step in range(account.t, session.num_steps):
-        outcome = session.advance(step)
+        try:
+            outcome = session.advance(step)
+        except NonFiniteLoss as loss:
+            _conclude(account, session, seed, failure=loss.reason)
+            raise
         account.t, account.seconds = step + 1, earlier + time.monotonic() - begun
         metrics = session.measure(outcome, account)
         progress = _note(account, session, metrics) if metrics else None
@@ -70,7 +76,7 @@ def _from(account: Account, session: Session, seed: int, checkpoint_seconds: flo
         if is_last or time.monotonic() - saved >= checkpoint_seconds:
             session.save(account)
             saved = time.monotonic()
-        if is_last and session.run.collectives.rank == 0:
+        if is_last:
             _conclude(account, session, seed)
         if progress is not None:
             yield progress
@@ -86,14 +92,18 @@ def _note(account: Account, session: Session, metrics: dict[str, float]) -> Prog
     return Progress(account.t, session.num_steps, metrics, is_final=account.t == session.num_steps)
 
 
-def _conclude(account: Account, session: Session, seed: int) -> None:
-    """result.json, before anybody is told that the cell is complete."""
+def _conclude(account: Account, session: Session, seed: int, failure: str = "") -> None:
+    """result.json, by rank 0, before anybody is told that the cell is complete or has failed."""
+    if session.run.collectives.rank != 0:
+        return
     history = tuple(Point(**point) for point in account.history)
     best = {} if account.best is None else {"dev/kept": account.best, "dev/kept_t": float(account.best_t)}
     result = Result(
         identity=account.identity,
         seed=seed,
         config=session.trial.model_dump(mode="json"),
+        status="failed" if failure else "complete",
+        reason=failure,
         history=history,
         final=history[-1].metrics | best,
         provenance=provenance(session.device) | {"materials": session.materials.fingerprints},

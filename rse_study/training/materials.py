@@ -8,7 +8,7 @@ from rse_study.spec import fingerprint_of
 from rse_study.training.trial import Trial
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Materials:
     """Folders and pairs, and fingerprints of all that goes into a cell's identity."""
 
@@ -16,13 +16,19 @@ class Materials:
     base: str  # folder or hub name of the base encoder
     dev: StsPairs
     generator: str = ""  # folder or hub name of the masked LM; empty where RTD is off
+    generator_revision: str = "main"  # of a hub name
     fingerprints: dict[str, str] = field(default_factory=dict)
 
 
 def identity_of(trial: Trial, seed: int, materials: Materials) -> str:
     """sha256 of trial, seed and fingerprints: the same identity is never run twice.
 
-    What only reports or selects (dev cadence, points of the history) stays in: it decides which model is kept
-    and what the history holds.
+    Names and paths of corpus, base and generator are left out: the fingerprints of what they hold stand for
+    them, so that a cell is the same cell in another folder and on another machine. What only reports or
+    selects (dev cadence, points of the history) stays in: it decides which model is kept and what the history
+    holds.
     """
-    return fingerprint_of({"trial": trial.identity(), "seed": seed, "materials": materials.fingerprints})
+    content = trial.identity()
+    del content["corpus"], content["encoder"]["name"], content["encoder"]["revision"]
+    del content["method"]["rtd"]["generator"]
+    return fingerprint_of({"trial": content, "seed": seed, "materials": materials.fingerprints})

@@ -5,7 +5,7 @@ from torch import nn
 from rse_study.collectives import Alone
 from rse_study.errors import InputError
 from rse_study.models.batch_norm import BatchNorm
-from rse_study.models.heads import HEADS, build_head, detached
+from rse_study.models.heads import HEADS, build_head
 
 WIDTH = 6
 
@@ -75,7 +75,7 @@ def test_batch_norm_head_is_the_mlp_of_the_methods(x):
 def test_given_moments_make_rows_independent_and_only_update_moves_the_running_ones(x):
     head = head_of("batch_norm")
     _, moments = head(x)
-    frozen = detached(moments)
+    frozen = tuple(m.detach() for m in moments)
     assert not any(value.requires_grad for m in frozen for value in m)
     torch.testing.assert_close(head(x, frozen)[0][:1], head(x[:1], frozen)[0], atol=1e-12, rtol=0)
     state = {key: value.clone() for key, value in head.state_dict().items()}

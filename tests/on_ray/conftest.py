@@ -33,7 +33,11 @@ def materials(tmp_path_factory) -> Materials:
         pairs, first=pairs.first[:40], second=pairs.second[:40], gold=np.array(pairs.gold[:40]), subsets={}
     )
     return Materials(
-        root / "corpus", str(root / "base"), dev, str(root / "base"), {"corpus": "tiny", "base": "tiny"}
+        corpus=root / "corpus",
+        base=str(root / "base"),
+        dev=dev,
+        generator=str(root / "base"),
+        fingerprints={"corpus": "tiny", "base": "tiny"},
     )
 
 

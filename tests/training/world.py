@@ -36,7 +36,11 @@ class World:
             tokenise(self.sentences, tokenizer, 16, self.root / "corpus")
         dev = builtin.graded_pairs("dev")
         return Materials(
-            self.root / "corpus", str(base), dev, str(base), {"corpus": "generated", "base": f"{dropout}"}
+            corpus=self.root / "corpus",
+            base=str(base),
+            dev=dev,
+            generator=str(base),
+            fingerprints={"corpus": "generated", "base": f"{dropout}"},
         )
 
 

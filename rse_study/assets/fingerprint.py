@@ -1,0 +1,31 @@
+"""What a model is, by content."""
+
+from pathlib import Path
+
+from transformers.utils import cached_file
+
+from rse_study.assets.store import META
+from rse_study.errors import InputError
+from rse_study.spec import fingerprint_of, hash_file
+
+WEIGHTS = (".safetensors", ".bin")
+DESCRIPTIONS = (".json", ".txt", ".model")
+
+
+def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:
+    """sha256 over a folder's weights, configuration and tokenizer files; a hub name's commit."""
+    folder = Path(path_or_name)
+    if not folder.is_dir():
+        found = cached_file(path_or_name, "config.json", revision=revision)
+        return f"{path_or_name}@{Path(str(found)).parent.name}"
+    # An asset's meta.json says how long it took to build: no part of what it is.
+    known = (path for path in folder.iterdir() if path.suffix in WEIGHTS + DESCRIPTIONS and path.name != META)
+    files = sorted(known)
+    if not any(path.suffix in WEIGHTS for path in files):
+        raise InputError(
+            "no weights in this folder",
+            where=path_or_name,
+            rule="a model is config.json, a tokenizer and weights (*.safetensors or *.bin)",
+            remedy="Give the folder that save_pretrained wrote",
+        )
+    return fingerprint_of({path.name: hash_file(path) for path in files})

@@ -1,0 +1,55 @@
+"""Whether a trial's numbers fit its corpus and its encoder: asked before anything is built or trained."""
+
+from typing import Any
+
+import torch
+from transformers import AutoModel
+
+from rse_study.errors import InputError
+from rse_study.models.embedder import max_length
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.loading import load_config
+from rse_study.models.sites import find_sites
+from rse_study.models.suitability import check_family
+from rse_study.training.trial import Trial
+
+
+def check_batch(trial: Trial, num_sentences: int) -> None:
+    """InputError where an epoch would not hold a whole batch."""
+    if num_sentences < trial.batch_size:
+        raise InputError(
+            f"batch_size = {trial.batch_size}",
+            where=f"corpus of {num_sentences} distinct sentences",
+            rule="an epoch must hold a whole batch, and these are fewer sentences than one",
+            remedy="Use a larger corpus or a smaller batch_size",
+        )
+
+
+def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
+    """InputError where the encoder has fewer positions or layers than the trial asks for."""
+    encoder = _shape_of(base, trial)
+    usable = max_length(encoder, tokenizer)
+    if trial.max_length > usable:
+        raise InputError(
+            f"max_length = {trial.max_length}",
+            where=base,
+            rule=f"this encoder reads at most {usable} tokens",
+            remedy=f"Set max_length to {usable} or less",
+        )
+    masks, num_sites = trial.method.masks, len(find_sites(encoder.backbone))
+    if masks.phi > 0 and masks.num_sites > num_sites:
+        raise InputError(
+            f"method.masks: {masks.num_sites} sites are weakened",
+            where=base,
+            rule=f"this encoder has {num_sites}: the embedding block and its layers",
+            remedy="Lower method.masks.num_layers, or set method.masks.phi: 0",
+        )
+
+
+def _shape_of(base: str, trial: Trial) -> SentenceEncoder:
+    """The encoder without its weights: nothing is allocated."""
+    config = load_config(base, trial.encoder.revision)
+    check_family(base, config)
+    with torch.device("meta"):
+        backbone = AutoModel.from_config(config)
+    return SentenceEncoder(backbone, trial.encoder.pooling)

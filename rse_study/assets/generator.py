@@ -1,0 +1,77 @@
+"""Which masked LM serves as RTD's generator, and whether it is worth anything."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.masked_lm import Told, masked_accuracy, one_thread, split
+from rse_study.assets.minilm import minilm_generator
+from rse_study.assets.store import META, build, write_meta
+from rse_study.data.tokenised import tokenise
+from rse_study.errors import InputError
+from rse_study.models.loading import load_tokenizer
+from rse_study.models.rtd import check_same_tokenizer, load_generator
+from rse_study.spec import fingerprint_of
+from rse_study.training.trial import Trial
+
+MEASURED_ON = (
+    4000  # sentences: enough to count words by, a minute of BERT-base on one core for the 200 held out
+)
+
+
+def choose_generator(
+    trial: Trial, base: str, root: Path, sentences: list[str], told: Told
+) -> tuple[str, str]:
+    """(folder or hub name, revision) of G; two empty texts where RTD is off. `base` is the base encoder's own."""
+    if not trial.method.needs_generator:
+        return "", ""
+    wanted, encoder = trial.method.rtd.generator, trial.encoder
+    if wanted == "minilm-mlm" or (wanted == "base" and encoder.name == "minilm"):
+        return str(minilm_generator(root, sentences, told=told)), "main"
+    if wanted == "tiny" and encoder.name != "tiny":
+        where, rule = (
+            "method.rtd.generator",
+            "its tokenizer is the encoder's only where the encoder is tiny too",
+        )
+        raise InputError("tiny", where=where, rule=rule, remedy="Use generator: base, or encoder.name: tiny")
+    if wanted in ("base", "tiny"):
+        return base, encoder.revision
+    return wanted, "main"
+
+
+def check_generator(name: str, revision: str, tokenizer: Any, root: Path, sentences: list[str]) -> None:
+    """InputError where G reads other tokens than the encoder, or guesses no better than the commonest token."""
+    check_same_tokenizer(load_tokenizer(name, revision), tokenizer)
+    folder = Path(name)
+    meta = (
+        folder / META if (folder / META).is_file() else _measure(name, revision, tokenizer, root, sentences)
+    )
+    measured: dict[str, Any] = json.loads(meta.read_text(encoding="utf-8"))
+    model, unigram = measured["masked_accuracy"], measured["unigram_accuracy"]
+    if model <= unigram:
+        raise InputError(
+            f"the generator guesses {model:.1%} of masked tokens, the commonest token alone {unigram:.1%}",
+            where=name,
+            rule="a generator must beat the unigram baseline, else replaced tokens are trivial to find",
+            remedy="Use a larger corpus or another generator, or set lambda2: 0",
+        )
+
+
+def _measure(name: str, revision: str, tokenizer: Any, root: Path, sentences: list[str]) -> Path:
+    """meta.json with the accuracy of a generator that was not made here, measured once for each corpus."""
+    generator = load_generator(name, revision)
+    used = sentences[:MEASURED_ON]
+    key = {"generator": fingerprint_of_model(name, revision), "sentences": fingerprint_of(used)}
+
+    def write(draft: Path) -> None:
+        training, held_out = split(used)
+        with TemporaryDirectory() as scratch, one_thread():
+            seen = tokenise(training, tokenizer, 64, Path(scratch) / "training")
+            left = tokenise(held_out, tokenizer, 64, Path(scratch) / "held_out")
+            found = masked_accuracy(generator.model, left, seen)
+        draft.mkdir(parents=True)
+        write_meta(draft, {"masked_accuracy": found.model, "unigram_accuracy": found.unigram})
+
+    return build(root, "generator-accuracy", key, write) / META
