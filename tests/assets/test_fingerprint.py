@@ -1,0 +1,59 @@
+"""What a model is, by content: every file that decides its numbers, and no other."""
+
+import shutil
+
+import pytest
+
+from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.errors import InputError
+
+
+@pytest.fixture
+def folder(small, tmp_path):
+    shutil.copytree(small, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_copy_is_the_same_model_wherever_it_lies(folder, small):
+    (folder / "meta.json").unlink()
+    (folder / "README.md").write_text("words about it")
+    assert fingerprint_of_model(str(folder)) == fingerprint_of_model(str(small), "any-revision")
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_every_file_that_matters_counts(folder, name):
+    before = fingerprint_of_model(str(folder))
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    changed = fingerprint_of_model(str(folder))
+    (folder / name).write_bytes(content)
+    assert changed != before == fingerprint_of_model(str(folder))
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "merges.txt", "spiece.model", "tokenizer_config.json"])
+def test_other_tokenizer_files_count_too(folder, name):
+    before = fingerprint_of_model(str(folder))
+    (folder / name).write_text("{}")
+    assert fingerprint_of_model(str(folder)) != before
+
+
+def test_weights_in_several_files_count_all(folder):
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
+    shards = []
+    for content in (b"one", b"two"):
+        (folder / "model-00002-of-00002.safetensors").write_bytes(content)
+        shards.append(fingerprint_of_model(str(folder)))
+    assert shards[0] != shards[1]
+
+
+def test_older_weights_count(folder):
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    one = fingerprint_of_model(str(folder))
+    (folder / "pytorch_model.bin").write_bytes(b"other")
+    assert fingerprint_of_model(str(folder)) != one
+
+
+def test_a_folder_without_weights_is_no_model(folder):
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(InputError, match="no weights in this folder"):
+        fingerprint_of_model(str(folder))

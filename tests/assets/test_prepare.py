@@ -1,0 +1,206 @@
+"""A trial's materials: complete, built once, the right generator, and refused before anything long is done."""
+
+import json
+import shutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from transformers import BertForMaskedLM
+
+from rse_study.assets import minilm, prepare, tiny
+from rse_study.assets.masked_lm import MaskedLM
+from rse_study.assets.minilm import MiniLMGenerator
+from rse_study.assets.store import META
+from rse_study.assets.tiny import TinyEncoder
+from rse_study.data import builtin
+from rse_study.data.tokenised import TokenisedCorpus
+from rse_study.errors import InputError
+from rse_study.models.export import save_encoder
+from rse_study.models.loading import load_encoder
+from rse_study.training.trial import Trial
+
+# Enough to beat the commonest token clearly (it is a quarter of the built-in sentences' tokens).
+SPEC = TinyEncoder(
+    vocabulary_size=1000,
+    hidden_size=64,
+    num_heads=2,
+    intermediate_size=128,
+    training=MaskedLM(num_steps=250, max_epochs=40, batch_size=32, lr=5e-3),
+)
+TUNED = MiniLMGenerator(training=MaskedLM(num_steps=100, max_epochs=20, batch_size=32, lr=3e-3))
+NUM = 500
+NONE = {"lambda2": 0.0}
+
+
+def trial(*, encoder="tiny", method=None, num_sentences=NUM, **changes):
+    """A trial on built-in sentences, small enough for a small encoder."""
+    settings = {
+        "encoder": {"name": str(encoder), "pooling": "mean"},
+        "corpus": {"source": {"kind": "builtin", "num_sentences": num_sentences}},
+        "method": method or {},
+        "selection": {"dev": "builtin"},
+        "batch_size": 16,
+        "max_length": 16,
+    }
+    return Trial.model_validate(settings | changes)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_defaults(tmp_path_factory):
+    """The real paths through `prepare` with a small budget, and a small encoder without a head in MiniLM's place."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiny, "TinyEncoder", lambda: SPEC)
+        patch.setattr(minilm, "MiniLMGenerator", lambda: TUNED)
+        folder = tmp_path_factory.mktemp("minilm") / "model"
+        base = tiny.tiny_encoder(tmp_path_factory.mktemp("other"), builtin.corpus(0, NUM))
+        save_encoder(folder, *load_encoder(base))
+        patch.setattr(minilm, "minilm_folder", lambda: folder)
+        patch.setattr(import_module("rse_study.assets.prepare"), "minilm_folder", lambda: folder)
+        yield
+
+
+@pytest.fixture
+def ready(cache, tmp_path):
+    """Prepare a trial; the data folder is empty."""
+
+    def ready(wanted, told=lambda line: None):
+        return prepare(wanted, cache, tmp_path, told)
+
+    return ready
+
+
+def assets(cache):
+    """name -> time of the last change of every asset in the cache."""
+    return {
+        path.name: (path / META).stat().st_mtime_ns for path in (cache / "assets").iterdir() if path.is_dir()
+    }
+
+
+class TestComplete:
+    def test_everything_a_run_needs_is_there(self, ready):
+        told = []
+        found = ready(trial(), told.append)
+        assert told[0].startswith(f"corpus: {NUM} sentences")
+        corpus, (encoder, tokenizer) = TokenisedCorpus.open(found.corpus), load_encoder(found.base)
+        assert (len(corpus), corpus.meta.max_length) == (NUM, 16)
+        assert corpus.row(0).tolist()[:3] == tokenizer(builtin.corpus(0, NUM)[0]).input_ids[:3]
+        assert encoder.hidden_size == SPEC.hidden_size
+        assert found.generator == found.base
+        assert found.dev.fingerprint == builtin.graded_pairs("dev").fingerprint
+        assert found.fingerprints.keys() == {"corpus", "base", "dev", "generator"}
+        assert found.fingerprints["base"] == found.fingerprints["generator"]
+        assert found.fingerprints["corpus"] == corpus.fingerprint
+
+    def test_the_second_call_builds_nothing(self, ready, cache):
+        first = ready(trial())
+        before, told = assets(cache), []
+        second = ready(trial(), told.append)
+        assert assets(cache) == before
+        assert not [line for line in told if "masked-LM step" in line]
+        assert (second.corpus, second.base, second.fingerprints) == (
+            first.corpus,
+            first.base,
+            first.fingerprints,
+        )
+
+    def test_what_changes_is_built_beside_what_was_there(self, ready, cache):
+        first, before = ready(trial()), assets(cache)
+        longer, other = ready(trial(max_length=20)), ready(trial(num_sentences=NUM + 1))
+        assert longer.base == first.base != other.base
+        assert len({first.corpus, longer.corpus, other.corpus}) == 3
+        after = assets(cache)
+        assert {name: after[name] for name in before} == before
+
+
+class TestGenerator:
+    @pytest.mark.parametrize("encoder", ["tiny", "minilm"])
+    def test_none_without_rtd(self, ready, encoder):
+        found = ready(trial(encoder=encoder, method=NONE))
+        assert found.generator == ""
+        assert "generator" not in found.fingerprints
+
+    def test_tiny_is_its_own_by_either_name(self, ready):
+        for name in ("base", "tiny"):
+            found = ready(trial(method={"rtd": {"generator": name}}))
+            assert found.generator == found.base
+
+    def test_minilm_gets_the_one_made_from_it_by_either_name(self, ready, cache):
+        for name in ("base", "minilm-mlm"):
+            found = ready(trial(encoder="minilm", method={"rtd": {"generator": name}}))
+            assert found.base == str(minilm.minilm_folder())
+            assert found.generator.startswith(str(cache / "assets" / "minilm-mlm-"))
+            meta = json.loads((cache / "assets" / found.generator / META).read_text())
+            assert meta["masked_accuracy"] > meta["unigram_accuracy"]
+            assert found.fingerprints["base"] != found.fingerprints["generator"]
+
+    def test_a_users_folder_is_its_own_or_another_folder_is(self, ready, small_copy):
+        base, other = small_copy("base"), small_copy("other")
+        assert ready(trial(encoder=base)).generator == str(base)
+        found = ready(trial(encoder=base, method={"rtd": {"generator": str(other)}}))
+        assert found.generator == str(other)
+
+    def test_tiny_serves_tiny_alone(self, ready):
+        with pytest.raises(InputError, match=r"method.rtd.generator: tiny: its tokenizer.*generator: base"):
+            ready(trial(encoder="minilm", method={"rtd": {"generator": "tiny"}}))
+
+    def test_another_tokenizer_is_refused_by_its_first_token(self, ready, small):
+        with pytest.raises(InputError, match=r"token \d+ is .* for the generator .* token by token"):
+            ready(trial(method={"rtd": {"generator": str(small)}}))
+
+    def test_an_unknown_name_is_refused(self, ready, monkeypatch):
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        with pytest.raises(InputError, match=r"no-such-generator: cannot be loaded"):
+            ready(trial(method={"rtd": {"generator": "no-such-generator"}}))
+
+
+@pytest.fixture
+def small_copy(ready, tmp_path):
+    """Copies of the tiny asset under names of a user's; without meta.json, as anybody else's folder."""
+
+    def small_copy(name):
+        source = ready(trial()).base
+        shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns(META))
+        return tmp_path / name
+
+    return small_copy
+
+
+class TestWorthwhile:
+    """A generator that guesses no better than the commonest token makes RTD trivial."""
+
+    REFUSED = r"guesses .*% of masked tokens, the commonest token alone .*must beat the unigram.*lambda2: 0"
+
+    def test_an_asset_is_judged_by_its_meta(self, ready):
+        meta = Path(ready(trial()).base) / META
+        kept = meta.read_text()
+        content = json.loads(kept)
+        try:
+            meta.write_text(json.dumps({**content, "masked_accuracy": content["unigram_accuracy"]}))
+            with pytest.raises(InputError, match=self.REFUSED):
+                ready(trial())
+            ready(trial(method=NONE))  # as an encoder it may serve
+        finally:
+            meta.write_text(kept)
+
+    def test_a_users_folder_is_measured_once(self, ready, cache, small_copy):
+        base = small_copy("mine")
+        ready(trial(encoder=base))
+        before = assets(cache)
+        assert [name for name in before if name.startswith("generator-accuracy-")]
+        ready(trial(encoder=base))
+        assert assets(cache) == before
+
+    def test_a_random_one_is_refused(self, ready, small_copy):
+        base = small_copy("random")
+        model = BertForMaskedLM.from_pretrained(base)
+        for parameter in model.parameters():
+            parameter.data.normal_(0, 0.02)
+        model.save_pretrained(base)
+        with pytest.raises(InputError, match=self.REFUSED):
+            ready(trial(encoder=base))
