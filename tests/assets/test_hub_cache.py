@@ -12,6 +12,7 @@ from transformers import BertForMaskedLM
 
 from rse_study.assets.fingerprint import fingerprint_of_model
 
+pytestmark = pytest.mark.xdist_group("hub_cache")  # what the fixtures made is used by all
 ROOT = Path(__file__).parents[2]
 NAME = "somebody/small-bert"
 LONGER = 1.25

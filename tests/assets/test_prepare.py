@@ -20,6 +20,7 @@ from rse_study.models.export import save_encoder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Trial
 
+pytestmark = pytest.mark.xdist_group("prepare")  # what the fixtures made is used by all
 # Enough to beat the commonest token clearly (it is a quarter of the built-in sentences' tokens).
 SPEC = TinyEncoder(
     vocabulary_size=1000,

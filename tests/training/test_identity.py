@@ -1,0 +1,56 @@
+"""A cell's identity: what decides its numbers, wherever the files lie."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from rse_study.data import builtin
+from rse_study.training.materials import Materials, identity_of
+from tests.training.world import small_trial
+
+PRINTS = {"corpus": "c", "base": "b", "dev": "d", "generator": "g"}
+HERE = Materials(
+    corpus=Path("/here/corpus"),
+    base="/here/base",
+    dev=builtin.graded_pairs("dev"),
+    generator="/here/g",
+    fingerprints=PRINTS,
+)
+THERE = dataclasses.replace(HERE, corpus=Path("/there/corpus"), base="name", generator="name")
+
+
+def identity(materials=HERE, seed=3, **changes):
+    return identity_of(small_trial(**changes), seed, materials)
+
+
+def test_names_and_places_are_no_part_of_it():
+    moved = {
+        "encoder": {"name": "/there/base", "pooling": "mean", "revision": "later"},
+        "corpus": {"source": "/there/sentences.txt"},
+    }
+    assert identity(THERE, **moved) == identity()
+    rtd = small_trial().method.model_dump(mode="json") | {"rtd": {"generator": "/there/g"}}
+    assert identity(THERE, method=rtd) == identity()
+
+
+@pytest.mark.parametrize("name", PRINTS)
+def test_every_fingerprint_is(name):
+    assert identity(dataclasses.replace(HERE, fingerprints={**PRINTS, name: "other"})) != identity()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seed": 4},
+        {"encoder": {"name": "small", "pooling": "cls"}},
+        {"method": {"rtd": {"share": 0.3}}},
+        {"batch_size": 8},
+        {"max_length": 15},
+        {"selection": {"dev": "builtin", "every": 6}},
+        {"precision": "float64"},
+    ],
+    ids=str,
+)
+def test_everything_else_is(changes):
+    assert identity(**changes) != identity()
