@@ -1,5 +1,8 @@
 """Errors a user can act on. Everything else that escapes is a defect of ours."""
 
+from functools import partial
+from typing import Any
+
 
 class InputError(Exception):
     """Bad input, found at the border: says what, where, which rule, and what to do about it. Exit code 2."""
@@ -12,6 +15,20 @@ class InputError(Exception):
         located = ": ".join(part for part in (self.where, self.what, self.rule) if part)
         return f"{located}. {self.remedy}" if self.remedy else located
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are remade from positional arguments; ours are named.
+        return partial(type(self), self.what), (), self.__dict__
+
+
+class MissingFile(InputError):
+    """A file that is not there. `part` names what is missing of a set whose other parts are there."""
+
+    def __init__(
+        self, what: str, *, where: str = "", rule: str = "", remedy: str = "", part: str = ""
+    ) -> None:
+        super().__init__(what, where=where, rule=rule, remedy=remedy)
+        self.part = part
+
 
 class InputErrors(InputError):
     """Several problems of one file, reported at once."""
@@ -23,7 +40,7 @@ class InputErrors(InputError):
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)
 
-    def __reduce__(self) -> tuple[type, tuple[list[InputError]]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.problems,)
 
 

@@ -6,16 +6,21 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
+
+RULE = "the file must be valid YAML 1.2"
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file. Raises InputError (missing, not UTF-8, not YAML, not a mapping)."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (FileNotFoundError, IsADirectoryError):
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         remedy = "Check the path, or see `rse-study studies`"
-        raise InputError("no such file", where=str(path), remedy=remedy) from None
+        raise MissingFile("no such file", where=str(path), remedy=remedy) from None
+    except OSError as error:
+        remedy = "Check the path and its permissions"
+        raise InputError(f"cannot be read ({error.strerror})", where=str(path), remedy=remedy) from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"byte {error.start} is not UTF-8", where=str(path), remedy="Save it as UTF-8"
@@ -31,11 +36,15 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
         mark = error.problem_mark
         line = f"{where}:{mark.line + 1}" if mark else where
         problem = (error.problem or "not valid YAML").split("\n")[0]
-        raise InputError(problem, where=line, rule="the file must be valid YAML 1.2") from None
-    except YAMLError as error:
         raise InputError(
-            str(error).split("\n")[0], where=where, rule="the file must be valid YAML 1.2"
+            problem, where=line, rule=RULE, remedy="Correct the line, or the one before"
         ) from None
+    except YAMLError as error:
+        remedy = "Correct the file"
+        raise InputError(str(error).split("\n")[0], where=where, rule=RULE, remedy=remedy) from None
     if not isinstance(content, dict):
-        raise InputError("the file holds no mapping", where=where, rule="it must be `key: value` lines")
+        remedy = "See the shipped files for examples: `rse-study studies`"
+        raise InputError(
+            "the file holds no mapping", where=where, rule="it must be `key: value` lines", remedy=remedy
+        )
     return content

@@ -50,3 +50,13 @@ def test_files(tmp_path):
     for missing in (tmp_path / "other.yaml", tmp_path):
         with pytest.raises(InputError, match="no such file"):
             read_yaml(missing)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("study.yaml/other.yaml", "no such file"), ("x" * 300, "cannot be read")]
+)
+def test_a_path_that_cannot_be_one_is_refused(tmp_path, name, said):
+    (tmp_path / "study.yaml").write_text("a: 1\n")
+    with pytest.raises(InputError, match=said) as caught:
+        read_yaml(tmp_path / name)
+    assert caught.value.remedy

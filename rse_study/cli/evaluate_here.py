@@ -1,7 +1,7 @@
 """What `evaluate` does: an encoder, the STS sets that are here, a table."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import Variant, read_sts
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, StsScore, average, evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -45,26 +45,24 @@ def evaluate_here(
     print_table(table_of(scores, absent))
 
 
-def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], list[str]]:
-    """The STS sets in the data folder, and the names of those that are not there."""
-    tasks, absent = [], []
+def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str, str]]:
+    """The STS sets in the data folder; and of those that are not (all) there, what is missing."""
+    tasks, absent = [], {}
     for name, split in SPLITS:
         try:
             tasks.append(read_sts(name, split, folder, variant))
-        except InputError as error:
-            if error.what != "no such file":
-                raise
-            absent.append(f"{name} {split}")
+        except MissingFile as error:
+            absent[f"{name} {split}"] = f"lacks {error.part}" if error.part else "absent"
     return tasks, absent
 
 
-def table_of(scores: Sequence[StsScore], absent: Sequence[str]) -> pd.DataFrame:
+def table_of(scores: Sequence[StsScore], absent: Mapping[str, str]) -> pd.DataFrame:
     """One row a set: three aggregations, pairs; then the papers' average, and what is absent."""
     rows: dict[str, dict[str, str]] = {}
     for score in scores:
         row = rows.setdefault(f"{score.task} {score.split}", {"pairs": str(score.num_examples)})
         row[score.aggregation] = f"{score.spearman:.2f}{' (degenerate)' if score.degenerate else ''}"
-    rows |= {name: {"pairs": "absent"} for name in absent}
+    rows |= {name: {"pairs": missing} for name, missing in absent.items()}
     present = {score.task for score in scores if score.split == "test"}
     if present >= set(SEVEN):
         rows["average of the seven"] = {name: f"{average(scores, name):.2f}" for name in AGGREGATIONS}

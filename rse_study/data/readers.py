@@ -16,7 +16,7 @@ import numpy as np
 
 from rse_study.data.pairs import StsPairs
 from rse_study.data.text_files import find_file, read_lines
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
 
 Variant = Literal["orig", "senteval"]
@@ -50,18 +50,33 @@ def sts_splits(name: str) -> tuple[str, ...]:
 
 def _read_year(name: str, split: str, data_dir: Path, variant: Variant) -> StsPairs:
     _check_split(name, split)
-    folder = data_dir / "sts" / name / variant
     rows: Rows = []
     subsets: dict[str, slice] = {}
-    for subset in SUBSETS[name]:
+    for subset, (inputs, golds) in _find_subsets(name, data_dir / "sts" / name / variant).items():
         start = len(rows)
-        rows.extend(_read_subset(folder, subset))
+        rows.extend(_read_subset(inputs, golds))
         subsets[subset] = slice(start, len(rows))
     return _pairs(name, split, rows, subsets)
 
 
-def _read_subset(folder: Path, subset: str) -> Rows:
-    inputs, golds = (_find(folder / f"STS.{kind}.{subset}.txt") for kind in ("input", "gs"))
+def _find_subsets(name: str, folder: Path) -> dict[str, tuple[Path, Path]]:
+    """(sentences, gold) of every subset. Raises MissingFile, which says what is missing where the rest is there."""
+    found: dict[str, tuple[Path, Path]] = {}
+    missing: dict[str, MissingFile] = {}
+    for subset in SUBSETS[name]:
+        try:
+            inputs, golds = (_find(folder / f"STS.{kind}.{subset}.txt") for kind in ("input", "gs"))
+            found[subset] = inputs, golds
+        except MissingFile as error:
+            missing[subset] = error
+    if missing:
+        first = next(iter(missing.values()))
+        part = ", ".join(missing) if found else ""
+        raise MissingFile(first.what, where=first.where, rule=first.rule, remedy=first.remedy, part=part)
+    return found
+
+
+def _read_subset(inputs: Path, golds: Path) -> Rows:
     sentences, scores = list(read_lines(inputs)), list(read_lines(golds))
     if len(sentences) != len(scores):
         what = f"{len(scores)} gold lines for {len(sentences)} pairs in {inputs.name}"
@@ -121,20 +136,19 @@ def _number(text: str, path: Path, number: int) -> float:
     except ValueError:
         value = float("nan")
     if not 0 <= value <= 5:
-        raise InputError(
-            f"gold score {text!r}", where=f"{path}:{number}", rule="it must be a number from 0 to 5"
-        )
+        rule, remedy = "it must be a number from 0 to 5", "Fetch the file again, or correct the line"
+        raise InputError(f"gold score {text!r}", where=f"{path}:{number}", rule=rule, remedy=remedy)
     return value
 
 
 def _find(path: Path) -> Path:
     try:
         return find_file(path, Path())
-    except InputError as error:
+    except MissingFile as error:
         below = path.parts[len(path.parts) - 1 - path.parts[::-1].index("sts") :]
         rule = f"the layout is {'/'.join(below)} (plain or .gz) in the data folder"
         remedy = "Set RSE_STUDY_DATA to your data folder, or fetch the set (`rse-study data list`)"
-        raise InputError(error.what, where=error.where, rule=rule, remedy=remedy) from None
+        raise MissingFile(error.what, where=error.where, rule=rule, remedy=remedy) from None
 
 
 def _check_split(name: str, split: str) -> None:
@@ -144,4 +158,3 @@ def _check_split(name: str, split: str) -> None:
 _READERS: Registry[Callable[[str, str, Path, Variant], StsPairs]] = Registry(
     "STS task", {**dict.fromkeys(SUBSETS, _read_year), "STS-B": _read_sts_b, "SICK-R": _read_sick}
 )
-TASKS = tuple(_READERS)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from io import BufferedIOBase
 from pathlib import Path
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
 from rse_study.registry import did_you_mean
 
 MAX_LINE = 100_000  # characters; a longer line is a file without line ends, not a sentence
@@ -14,7 +14,7 @@ _MAX_BYTES_PER_CHARACTER = 4
 
 
 def find_file(path: str | Path, folder: Path) -> Path:
-    """`path` itself or `path.gz`, relative to `folder` unless absolute. Raises InputError with near names."""
+    """`path` itself or `path.gz`, relative to `folder` unless absolute. Raises MissingFile with near names."""
     wanted = folder / path
     for candidate in (wanted, wanted.with_name(wanted.name + ".gz")):
         if candidate.is_file():
@@ -22,7 +22,7 @@ def find_file(path: str | Path, folder: Path) -> Path:
     if wanted.is_dir():
         remedy = "Name the file in it, or write {dataset: FOLDER} for a folder in the hub's layout"
         raise InputError("is a folder", where=str(wanted), rule="a text file is expected", remedy=remedy)
-    raise InputError("no such file", where=str(wanted), remedy=_near(wanted))
+    raise MissingFile("no such file", where=str(wanted), remedy=_near(wanted))
 
 
 def read_lines(path: Path) -> Iterator[str]:

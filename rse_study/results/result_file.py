@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
 from rse_study.results.records import Record
 from rse_study.spec import fingerprint_of
 
@@ -66,7 +66,7 @@ def read_result(directory: Path) -> Result:
             )
         return Result.model_validate(content)
     except FileNotFoundError:
-        raise InputError("no such file", where=str(path), remedy="Has the cell finished?") from None
+        raise MissingFile("no such file", where=str(path), remedy="Has the cell finished?") from None
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         problem = str(error).split("\n")[0]
         remedy = "Remove it and run the cell again"

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputError, InputErrors, MissingFile
 from rse_study.spec import Spec
 from rse_study.study.paths import put, resolve
 from rse_study.study.problems import problems_of
@@ -51,10 +51,11 @@ def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
         )
     try:
         return overlay(read_extended(target, (*seen, target)), content)
-    except InputError as error:
-        if error.what != "no such file" or error.where != str(target):
-            raise
-        raise InputError(f"extends = {base!r}", where=str(path), rule="no such file") from None
+    except MissingFile as error:
+        if error.where != str(target):
+            raise  # the file extended is there; what that one extends is not
+        remedy = "The path is relative to the file that extends"
+        raise InputError(f"extends = {base!r}", where=str(path), rule="no such file", remedy=remedy) from None
 
 
 def overlay(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

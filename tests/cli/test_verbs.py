@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from rse_study.cli.evaluate_here import table_of
+from rse_study.cli.evaluate_here import find_tasks, table_of
 from rse_study.data import builtin
 from rse_study.evaluation.sts import evaluate_sts
 
@@ -62,12 +62,23 @@ def test_a_changed_file_is_found(rse, tmp_path):
     assert "different" in ended.out
 
 
+def test_a_set_that_lacks_a_file_is_not_called_absent(tmp_path):
+    folder = tmp_path / "sts" / "STS13" / "orig"
+    folder.mkdir(parents=True)
+    for subset in ("FNWN", "headlines"):
+        (folder / f"STS.input.{subset}.txt").write_text("a\tb\n")
+        (folder / f"STS.gs.{subset}.txt").write_text("1\n")
+    tasks, absent = find_tasks(tmp_path, "orig")
+    assert tasks == []
+    assert (absent["STS13 test"], absent["STS12 test"]) == ("lacks OnWN", "absent")
+
+
 def test_absent_sets_are_listed_as_absent():
     pairs = builtin.graded_pairs("test")
     scores = evaluate_sts(lambda texts: np.random.default_rng(0).normal(size=(len(texts), 3)), [pairs])
-    frame = table_of(scores, ["STS13 test"])
-    assert frame["set"].tolist() == [f"{pairs.name} test", "STS13 test"]
-    assert frame["pairs"].tolist() == [str(len(pairs)), "absent"]
+    frame = table_of(scores, {"STS13 test": "absent", "STS15 test": "lacks belief"})
+    assert frame["set"].tolist() == [f"{pairs.name} test", "STS13 test", "STS15 test"]
+    assert frame["pairs"].tolist() == [str(len(pairs)), "absent", "lacks belief"]
 
 
 @pytest.mark.parametrize("verb", ["report", "studies", "data list", "--help"])

@@ -3,8 +3,8 @@ import gzip
 import numpy as np
 import pytest
 
-from rse_study.data.readers import SUBSETS, TASKS, read_sts, sts_splits
-from rse_study.errors import InputError
+from rse_study.data.readers import SUBSETS, read_sts, sts_splits
+from rse_study.errors import InputError, MissingFile
 
 # counts as published; the data folder here lacks some tasks
 NUM_PAIRS = {
@@ -24,7 +24,9 @@ NUM_PAIRS = {
 
 
 def test_every_split_has_a_count():
-    assert set(NUM_PAIRS) == {(task, split) for task in TASKS for split in sts_splits(task)}
+    assert set(NUM_PAIRS) == {
+        (task, split) for task in (*SUBSETS, "STS-B", "SICK-R") for split in sts_splits(task)
+    }
 
 
 @pytest.mark.parametrize("variant", ["orig", "senteval"])
@@ -63,6 +65,16 @@ def test_pairs_without_gold_are_left_out_and_subsets_stay_apart(toy):
     assert pairs.parts() == {"FNWN": slice(0, 2), "headlines": slice(2, 4), "OnWN": slice(4, 6)}
 
 
+def test_a_set_that_lacks_a_subset_says_which(toy):
+    (toy / "sts/STS13/orig/STS.gs.OnWN.txt").unlink()
+    with pytest.raises(MissingFile, match="STS.gs.OnWN.txt: no such file") as caught:
+        read_sts("STS13", "test", toy)
+    assert caught.value.part == "OnWN"
+    with pytest.raises(MissingFile) as caught:
+        read_sts("STS14", "test", toy)
+    assert caught.value.part == ""
+
+
 def test_quotation_marks_are_text(toy):
     pairs = read_sts("STS-B", "dev", toy)
     assert list(zip(pairs.first, pairs.second, strict=True)) == [('a "quoted', "b"), ("c", 'd" e')]
@@ -80,7 +92,11 @@ def test_fingerprint_follows_the_content(toy):
     ("file", "content", "message"),
     [
         ("gs.OnWN", "2.5\n", r"STS.gs.OnWN.txt: 1 gold lines for 3 pairs in STS.input.OnWN.txt"),
-        ("gs.OnWN", "2.5\nx\n1\n", r"STS.gs.OnWN.txt:2: gold score 'x': it must be a number from 0 to 5"),
+        (
+            "gs.OnWN",
+            "2.5\nx\n1\n",
+            r"STS.gs.OnWN.txt:2: gold score 'x': it must be a number from 0 to 5. Fetch the file again",
+        ),
         ("gs.OnWN", "2.5\n7\n1\n", r"gold score '7'"),
         ("gs.OnWN", "2.5\nnan\n1\n", r"gold score 'nan'"),
         ("input.OnWN", "a\tb\nc\td\nno tab\n", r"STS.input.OnWN.txt:3: 1 column\(s\): at least 2 columns"),

@@ -1,0 +1,23 @@
+import pickle
+
+import pytest
+
+from rse_study.errors import InputError, InputErrors, MissingFile, NonFiniteLoss
+
+ONE = InputError("what", where="where", rule="rule", remedy="remedy")
+MISSING = MissingFile("no such file", where="where", remedy="remedy", part="part")
+
+
+def test_a_message_says_where_what_rule_and_remedy():
+    assert str(ONE) == "where: what: rule. remedy"
+    assert str(InputError("what")) == "what"
+
+
+@pytest.mark.parametrize("error", [ONE, MISSING, InputErrors([ONE, MISSING]), NonFiniteLoss("why", 3)])
+def test_errors_travel_between_processes(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again)) == (type(error), str(error))
+
+
+def test_a_missing_part_travels_too():
+    assert pickle.loads(pickle.dumps(MISSING)).part == "part"
