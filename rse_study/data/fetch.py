@@ -120,10 +120,9 @@ def _table_text(home: TableHome, split: str, mirror: Path) -> bytes:
     table = load_split(home.repository, split, mirror)
     lacking = [column for column in home.columns if column not in table.column_names]
     if lacking:
-        where = f"dataset {home.repository}"
-        raise InputError(
-            f"no column {', '.join(lacking)}", where=where, rule="the dataset's layout has changed"
-        )
+        where, remedy = f"dataset {home.repository}", "Get the set's files by hand: rse-study data list"
+        rule = f"the dataset's layout has changed: it has {', '.join(table.column_names)}"
+        raise InputError(f"no column {', '.join(lacking)}", where=where, rule=rule, remedy=remedy)
     columns = [[_cell(value) for value in table[column]] for column in home.columns]
     return "".join("\t".join(row) + "\n" for row in zip(*columns, strict=True)).encode()
 
@@ -138,9 +137,8 @@ def _repository_file(repository: str, name: str, mirror: Path) -> Path:
     if local.is_dir():
         if (local / name).is_file():
             return local / name
-        raise InputError(
-            f"holds no {name}", where=str(local), rule="the folder stands for the hub's repository"
-        )
+        rule, remedy = "the folder stands for the hub's repository", "Complete it, or take it away"
+        raise InputError(f"holds no {name}", where=str(local), rule=rule, remedy=remedy)
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -163,9 +161,9 @@ def _store(data_dir: Path, path: str, content: bytes, repository: str) -> None:
         _replace(target, gzip.compress(content, mtime=0))
         records = {**fetched_checksums(data_dir), path: record}
         _replace(data_dir / FETCHED, json.dumps(records, indent=1, sort_keys=True).encode())
-    except PermissionError:
+    except OSError as error:
         remedy = "Set RSE_STUDY_DATA to a folder of yours"
-        raise InputError("may not be written", where=str(target), remedy=remedy) from None
+        raise InputError(f"cannot be written ({error.strerror})", where=str(target), remedy=remedy) from None
 
 
 def _replace(target: Path, content: bytes) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from rse_study.errors import InputError
 
 SLOT, MASK = "[X]", "[MASK]"
+FIELD = "encoder.template"
 
 
 def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str = "") -> list[list[int]]:
@@ -13,13 +14,13 @@ def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str 
     In a template such as `This sentence of "[X]" means [MASK].` only the sentence is cut, never the template.
     """
     if not template:
-        _check_room(len(tokenizer("").input_ids), max_length)
+        _check_room(len(tokenizer("").input_ids), max_length, tokenizer)
         return tokenizer(
             sentences, truncation=True, max_length=max_length, return_attention_mask=False
         ).input_ids
     before, after = _parts(tokenizer, template)
     room = max_length - len(before) - len(after)
-    _check_room(len(before) + len(after), max_length)
+    _check_room(len(before) + len(after), max_length, tokenizer)
     bare = tokenizer(sentences, add_special_tokens=False, truncation=True, max_length=room).input_ids
     return [before + ids + after for ids in bare]
 
@@ -35,11 +36,11 @@ def _parts(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
     """Ids of everything before and after the sentence, special tokens included."""
     if template.count(SLOT) != 1 or template.count(MASK) != 1:
         rule = f"a template holds {SLOT} (the sentence) and {MASK} (whose vector is taken) once each"
-        raise InputError(f"template {template!r}", rule=rule)
+        remedy = f'For example: This sentence of "{SLOT}" means {MASK}.'
+        raise InputError(f"template {template!r}", where=FIELD, rule=rule, remedy=remedy)
     if tokenizer.mask_token is None:
-        raise InputError(
-            "the tokenizer has no mask token", rule="a template needs one", remedy="Use another pooling"
-        )
+        where, rule = str(tokenizer.name_or_path), "a template needs one"
+        raise InputError("it has no mask token", where=where, rule=rule, remedy="Use another pooling")
     before, after = template.replace(MASK, tokenizer.mask_token).split(SLOT)
     opening, closing = _specials(tokenizer)
     return opening + _bare(tokenizer, before), _bare(tokenizer, after) + closing
@@ -57,7 +58,8 @@ def _bare(tokenizer: Any, text: str) -> list[int]:
     return list(tokenizer(text, add_special_tokens=False).input_ids) if text else []
 
 
-def _check_room(num_fixed: int, max_length: int) -> None:
+def _check_room(num_fixed: int, max_length: int, tokenizer: Any) -> None:
     if max_length <= num_fixed:
         rule = f"it must exceed the {num_fixed} special and template tokens"
-        raise InputError(f"max_length = {max_length}", rule=rule, remedy="Raise max_length")
+        where = str(tokenizer.name_or_path)
+        raise InputError(f"max_length = {max_length}", where=where, rule=rule, remedy="Raise max_length")

@@ -16,6 +16,7 @@ from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.pooling import KINDS, PoolingKind
 from rse_study.models.stored import stored_max_length, stored_pooling
 from rse_study.models.suitability import check_family, model_class_of
+from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
 
 
@@ -145,7 +146,10 @@ def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind)
         )
     if kind == "prompt" and tokenizer.mask_token_id is None:
         raise InputError(
-            "its tokenizer has no [MASK]", where=name, rule="prompt pooling reads the vector there"
+            "its tokenizer has no [MASK]",
+            where=name,
+            rule="prompt pooling reads the vector there",
+            remedy="Use cls, mean or first_last pooling.",
         )
     return encoder
 
@@ -153,7 +157,8 @@ def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind)
 def _pooling_kind(name: str, pooling: str, revision: str) -> PoolingKind:
     kind = stored_pooling(name, revision).pooling if pooling == "stored" else pooling
     if kind not in KINDS:
-        raise InputError(f"pooling {kind!r}", where=name, rule=f"one of {', '.join(KINDS)}")
+        rule = f"must be one of {', '.join(KINDS)}, or stored"
+        raise InputError(f"pooling {kind!r}", where=name, rule=rule, remedy=did_you_mean(str(kind), KINDS))
     return kind  # type: ignore[return-value]
 
 

@@ -18,6 +18,9 @@ from rse_study.models.loading import load_config, load_tokenizer, quiet_loading
 from rse_study.models.sites import changed_outputs, require_sites
 from rse_study.models.suitability import check_family
 
+RULE = "RTD needs a masked language model"
+REMEDY = "Name a checkpoint saved with its masked-LM head (method.rtd.generator), or set lambda2: 0."
+
 
 class Discriminator(nn.Module):
     """Says of every position whether its token was replaced (RobustSentEmbed Eq. 8).
@@ -116,20 +119,25 @@ def load_generator(path_or_name: str | Path, revision: str = "main") -> Generato
     check_family(name, config)
     tokenizer = load_tokenizer(name, revision)
     if tokenizer.mask_token_id is None:
-        raise InputError("its tokenizer has no [MASK]", where=name, rule="the generator fills masked tokens")
+        raise InputError(
+            "its tokenizer has no [MASK]", where=name, rule="the generator fills masked tokens", remedy=REMEDY
+        )
     try:
         with quiet_loading():
             model, report = AutoModelForMaskedLM.from_pretrained(
                 name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True
             )
     except (OSError, ValueError, RuntimeError) as error:
-        raise InputError(f"no masked language model ({error})", where=name) from error
+        first_line = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(
+            f"no masked language model ({first_line})", where=name, rule=RULE, remedy=REMEDY
+        ) from error
     if report["missing_keys"]:
         raise InputError(
             f"it has no masked-LM head: {sorted(report['missing_keys'])[0]!r} is missing",
             where=name,
-            rule="RTD needs a masked language model",
-            remedy="Use a checkpoint saved with its head, or lambda2 = 0.",
+            rule=RULE,
+            remedy=REMEDY,
         )
     return Generator(model, tokenizer, name)
 
@@ -142,8 +150,9 @@ def check_same_tokenizer(generator_tokenizer: Any, encoder_tokenizer: Any) -> No
     for i in range(max(len(g_tokens), len(e_tokens), 1 + max([*g_tokens, *e_tokens, 0]))):
         if g_tokens.get(i) != e_tokens.get(i):
             raise InputError(
-                f"token {i} is {g_tokens.get(i, 'absent')!r} for the generator {g_name} and"
+                f"token {i} is {g_tokens.get(i, 'absent')!r} for the generator and"
                 f" {e_tokens.get(i, 'absent')!r} for the encoder {e_name}",
+                where=str(g_name),
                 rule="the generator's tokenizer must be the encoder's, token by token",
                 remedy="Use a generator trained with the encoder's tokenizer, or lambda2 = 0.",
             )

@@ -35,7 +35,7 @@ def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
         raise InputError(
             f"{num_needed} sites are asked of {name}",
             rule=f"it has {len(sites)}: the embedding block and {len(sites) - 1} layers",
-            remedy="Lower the number of weakened layers.",
+            remedy=f"Lower method.masks.num_layers to {len(sites) - 1} or less.",
         )
     return sites
 

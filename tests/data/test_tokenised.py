@@ -47,12 +47,13 @@ def test_a_prompt_is_never_cut(sentences, tokenizer):
         (8, PROMPT, "max_length = 8: it must exceed the 1"),
         (32, "no slot [MASK]", "once each"),
         (32, "[X] and [X] [MASK]", "once each"),
-        (32, "[X] without", "once each"),
+        (32, "[X] without", "encoder.template: template '[X] without'"),
     ],
 )
 def test_impossible_lengths_and_templates_are_refused(sentences, tokenizer, max_length, template, message):
-    with pytest.raises(InputError, match=message.replace("[", r"\[")):
+    with pytest.raises(InputError, match=message.replace("[", r"\[")) as caught:
         encode(sentences, tokenizer, max_length, template)
+    assert caught.value.remedy
 
 
 def test_an_interrupted_build_leaves_nothing(sentences, tokenizer, tmp_path):

@@ -1,5 +1,8 @@
+import shutil
+
 import pytest
 import torch
+from transformers import AutoTokenizer
 
 from rse_study.errors import InputError
 from rse_study.models.loading import load_encoder
@@ -98,7 +101,17 @@ def test_generator_never_trains(folders):
 def test_checkpoint_without_a_head_is_no_generator(folders):
     with pytest.raises(InputError, match="no masked-LM head") as caught:
         load_generator(folders["electra"])
-    assert "lambda2 = 0" in str(caught.value)
+    assert "lambda2: 0" in str(caught.value)
+
+
+def test_a_generator_without_a_mask_token_is_refused_with_a_remedy(folders, tmp_path):
+    shutil.copytree(folders["bert"], tmp_path / "g")
+    tokenizer = AutoTokenizer.from_pretrained(folders["bert"])
+    tokenizer.mask_token = None
+    tokenizer.save_pretrained(tmp_path / "g")
+    with pytest.raises(InputError, match=r"its tokenizer has no \[MASK\]: .*fills masked tokens") as caught:
+        load_generator(tmp_path / "g")
+    assert "lambda2: 0" in caught.value.remedy
 
 
 def test_first_differing_token_is_named():
@@ -111,6 +124,9 @@ def test_first_differing_token_is_named():
     with pytest.raises(InputError) as caught:
         check_same_tokenizer(theirs, ours)
     text = str(caught.value)
-    assert "token 8 is 'fish' for the generator generator-y and 'dog' for the encoder encoder-x" in text
+    assert text.startswith(
+        "generator-y: token 8 is 'fish' for the generator and 'dog' for the encoder encoder-x: "
+    )
+    assert caught.value.remedy
     with pytest.raises(InputError, match="token 22 is 'absent'"):
         check_same_tokenizer(word_tokenizer(words=WORDS[:-1]), word_tokenizer())
