@@ -28,7 +28,7 @@ class Spec(BaseModel):
         if not isinstance(given, dict):
             return given
         numeric = {name for name, field in cls.model_fields.items() if field.annotation is float}
-        return {key: _fraction(value) if key in numeric else value for key, value in given.items()}
+        return {key: fraction(value) if key in numeric else value for key, value in given.items()}
 
     def identity(self) -> dict[str, Any]:
         """Everything that decides this object's numbers: its fields (neutral ones left out) and semantics."""
@@ -88,6 +88,17 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def fraction(value: Any) -> Any:
+    """The number a text such as "1/128" stands for; anything else as it is."""
+    if not isinstance(value, str) or value.count("/") != 1:
+        return value
+    numerator, denominator = value.split("/")
+    try:
+        return float(numerator) / float(denominator)
+    except (ValueError, ZeroDivisionError):
+        return value
+
+
 def _identity_of(value: Any) -> Any:
     if isinstance(value, Spec):
         return value.identity()
@@ -101,13 +112,3 @@ def _identity_of(value: Any) -> Any:
 def _is_neutral(info: Any, value: Any) -> bool:
     extra = info.json_schema_extra
     return isinstance(extra, dict) and "neutral" in extra and value == extra["neutral"]
-
-
-def _fraction(value: Any) -> Any:
-    if not isinstance(value, str) or value.count("/") != 1:
-        return value
-    numerator, denominator = value.split("/")
-    try:
-        return float(numerator) / float(denominator)
-    except (ValueError, ZeroDivisionError):
-        return value

@@ -4,22 +4,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Tag, model_validator
 
-from rse_study.spec import Spec, field
+from rse_study.spec import Spec, field, fraction
 
 Scale = Literal["log", "linear", "none"]
 
-
-def _fraction(value: Any) -> Any:
-    if isinstance(value, str) and value.count("/") == 1:
-        numerator, denominator = value.split("/")
-        try:
-            return float(numerator) / float(denominator)
-        except (ValueError, ZeroDivisionError):
-            return value
-    return value
-
-
-Number = Annotated[float, BeforeValidator(_fraction)]
+Number = Annotated[float, BeforeValidator(fraction)]
 Numbers = tuple[Number, Number]
 Integers = tuple[int, int]
 Paths = Annotated[
