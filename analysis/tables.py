@@ -6,14 +6,8 @@ from typing import Any
 import pandas as pd
 
 from rse_study.results.reader import Reader
-from rse_study.results.records import StudyRecord
+from rse_study.results.records import BASELINES, StudyRecord
 
-# Always shown, measured or not: without them a trial's score says nothing.
-BASELINES = {
-    "token_overlap": "token overlap",
-    "untrained": "untrained encoder",
-    "start": "before training",
-}
 NOT_MEASURED = "not measured"
 
 

@@ -102,11 +102,6 @@ class Ledger:
                 (now(), identity),
             )
 
-    def record_metrics(self, identity: str, t: int, metrics: Mapping[str, float]) -> None:
-        """Note a running cell's metrics at step `t`."""
-        with self._db:
-            self._insert_metrics(identity, t, metrics)
-
     def record_result(self, result: Result) -> None:
         """Commit a cell: its whole history, how it ended and why, in one transaction."""
         with self._db:
@@ -117,7 +112,7 @@ class Ledger:
             self._end(result.identity, result.status, result.reason, result.duration_s)
 
     def fail(self, identity: str, reason: str) -> None:
-        """The cell ended without a result; its metrics so far are kept."""
+        """The cell ended without a result."""
         with self._db:
             self._end(identity, "failed", reason, 0.0)
 

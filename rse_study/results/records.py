@@ -12,6 +12,14 @@ OWN_COLUMNS = frozenset(
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
 
 
+BASELINES = {
+    "token_overlap": "token overlap",
+    "untrained": "untrained encoder",
+    "start": "before training",
+}
+"""Subjects always shown beside the trials, measured or not, and what readers call them."""
+
+
 class Record(BaseModel):
     """A row of the ledger, frozen. No Spec: it configures nothing and has no identity of its own."""
 

@@ -65,9 +65,9 @@ def test_a_finished_cell_is_not_started_again(study_dir, cells):
         assert ledger.cells()[0].status == "complete"
 
 
-def test_a_result_replaces_what_was_seen_live_and_may_come_twice(study_dir, cells):
+def test_a_result_replaces_the_history_before_it_and_may_come_twice(study_dir, cells):
     with Ledger.open(study_dir) as ledger:
-        ledger.record_metrics(cells[0].identity, 10, {"dev": 99.0, "loss": 1.0})
+        ledger.record_result(result_of(cells[0], [99.0, 98.0, 97.0]))
         for _ in range(2):
             ledger.record_result(result_of(cells[0], [1.0, 2.0]))
         assert [(row.t, row.name, row.value) for row in ledger.history(cells[0].identity)] == [
@@ -109,7 +109,9 @@ def test_every_float_survives(value, tmp_path_factory):
     cell = CellRecord(identity="a", trial=0, seed=0, config={})
     with Ledger.open(tmp_path_factory.mktemp("floats")) as ledger:
         ledger.plan([cell])
-        ledger.record_metrics("a", 1, {"loss": value})
+        ledger.record_result(
+            Result(identity="a", seed=0, config={}, history=(Point(t=1, metrics={"loss": value}),))
+        )
         (row,) = ledger.history("a")
     assert row.value == value or (math.isnan(value) and math.isnan(row.value))
 
@@ -133,15 +135,13 @@ def test_one_process_cannot_open_it_twice(study_dir):
 
 
 def test_what_was_committed_survives_a_kill(study_dir, cells):
-    code = HOLD.replace(
-        'print("held"', f'ledger.record_metrics("{cells[0].identity}", 5, {{"dev": 3.0}})\nprint("held"'
-    )
+    code = HOLD.replace('print("held"', f'ledger.fail("{cells[0].identity}", "gone")\nprint("held"')
     command = [sys.executable, "-c", code, str(study_dir)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout.readline() == "held\n"
         writer.kill()
     with Ledger.open(study_dir) as ledger:
-        assert [row.value for row in ledger.history(cells[0].identity)] == [3.0]
+        assert ledger.cells()[0].reason == "gone"
 
 
 def test_foreign_and_newer_files_are_refused(tmp_path):

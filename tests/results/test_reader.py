@@ -42,7 +42,7 @@ def test_a_nan_is_a_nan(study_dir, cells):
 def test_it_reads_while_another_writes(study_dir, cells):
     with Ledger.open(study_dir) as ledger, Reader(study_dir) as reader:
         assert reader.metrics().empty
-        ledger.record_metrics(cells[1].identity, 3, {"dev": 1.0})
+        finish(ledger, cells[1], [(3, {"dev": 1.0})])
         assert reader.metrics()[["trial", "t", "value"]].values.tolist() == [[1, 3, 1.0]]
 
 
