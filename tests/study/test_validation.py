@@ -42,7 +42,7 @@ BAD = [
     ),
     (
         "search.norm={choice: [l1, l2], into: [pgd.ball.norm]}",
-        "norms of pgd.ball, fgsm.ball and token_level.ball must agree",
+        "pgd.ball and fgsm.ball must agree",
     ),
     (
         "search.N={int: [0, 3], into: [pgd.num_steps, fgsm.num_steps]}",
@@ -123,6 +123,30 @@ def test_shipped_trials_are_valid(path):
 def test_a_bound_that_only_may_be_reached_is_a_warning():
     checked = read_study(QUICKSTART, ["search.beta={log: [1e-3, 0.5]}"])
     assert any("delta can reach its bound" in warning for warning in checked.warnings)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "way"),
+    [
+        (["search.alpha={log: [1e-6, 0.1]}"], "1.6125"),  # PGD: 16 * 0.1, and the start at 0.1 / sqrt(64)
+        (["search.beta={log: [1e-3, 0.062]}"], "1.0045"),  # 16 * 0.062 = 0.992 alone would stay inside
+        (["base.method.blend.pgd.sigma=9", "base.method.blend.fgsm.sigma=9"], "1.605"),
+    ],
+)
+def test_every_way_to_the_bound_is_a_warning(overrides, way):
+    (warning,) = read_study(QUICKSTART, overrides).warnings
+    assert warning.endswith(f"goes up to {way}, the radius is 1")
+
+
+def test_impossible_corners_do_not_end_the_search_for_warnings():
+    overrides = [
+        "search.alpha={log: [1e-6, 0.1]}",
+        "search.rho={float: [0.1, 1]}",
+        "search.N={choice: [0, 16], into: [pgd.num_steps]}",
+        "search.T={choice: [16, 0], into: [fgsm.num_steps]}",  # no adversary at all where N is 0 too
+    ]
+    (warning, *_) = read_study(QUICKSTART, overrides).warnings
+    assert warning.startswith("delta can reach its bound")
 
 
 def test_a_base_outside_the_space_is_a_warning():
