@@ -20,7 +20,7 @@ ANCHORS = {
     ("SICK-R", "all"): (77.58, 77.58, 77.58),
 }
 # Minutes of one core: `RSE_STUDY_ALL_ANCHORS=1 pytest tests/evaluation/test_anchor.py` runs all of them.
-SHORT = (("STS-B", "dev"), ("STS-B", "test"), ("SICK-R", "test"))
+SHORT = (("STS-B", "dev"), ("STS-B", "test"), ("SICK-R", "test"), ("STS12", "test"))
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
