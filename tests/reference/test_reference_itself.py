@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from .by_hand import near, numbers
 from .contrastive_reference import contrastive_anchor, cosine, regulariser_term, robust_term
 from .geometry_reference import length, project, project_l1, project_l1_by_enumeration, unit
 from .players_reference import Options, step_eta, token_scales
@@ -13,14 +14,6 @@ from .table_reference import write_back
 from .weakening_reference import threshold, updated, weight
 
 BOTH = torch.tensor([[True, True]])
-
-
-def numbers(*values) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64)
-
-
-def near(actual, expected) -> None:
-    torch.testing.assert_close(torch.as_tensor(actual, dtype=torch.float64), expected, rtol=1e-12, atol=1e-12)
 
 
 class TestGeometry:
