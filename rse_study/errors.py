@@ -53,3 +53,9 @@ class NonFiniteLoss(Exception):
 
     def __str__(self) -> str:
         return f"step {self.step}: {self.reason}"
+
+    @classmethod
+    def parse(cls, text: str) -> "NonFiniteLoss":
+        """The error whose text was kept."""
+        step, _, reason = text.removeprefix("step ").partition(": ")
+        return cls(reason, int(step))

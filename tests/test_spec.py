@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 from pydantic import ValidationError
 
-from rse_study.methods import METHODS, RobustSentEmbed
+from rse_study.methods import RobustSentEmbed
 from rse_study.spec import Spec, canonical_json, field, fingerprint_of, hash_file, symbols
 
 
@@ -78,11 +78,10 @@ def test_canonical_json_is_one_text_per_meaning():
 
 
 def test_a_spec_survives_its_own_dump():
-    for name in METHODS:
-        method = METHODS.get(name)()
-        again = type(method).model_validate_json(method.model_dump_json())
-        assert again == method
-        assert again.fingerprint() == method.fingerprint()
+    method = RobustSentEmbed()
+    again = RobustSentEmbed.model_validate_json(method.model_dump_json())
+    assert again == method
+    assert again.fingerprint() == method.fingerprint()
 
 
 def test_the_eight_searched_hyperparameters_have_their_symbols():

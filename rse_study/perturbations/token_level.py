@@ -48,7 +48,8 @@ class TokenLevel(Spec):
 
     def table(self, vocabulary: int, width: int, streams: Streams, epoch: int = 0) -> Table:
         """V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1) or per epoch."""
-        key = (epoch,) if epoch else ()  # the first table is the same with and without redrawing
+        # The first table is the same with and without redrawing.
+        key = (epoch,) if epoch and self.redraw == "epoch" else ()
         noise = torch.rand(vocabulary, width, generator=streams.generator("V", *key))
         return (2 * noise - 1) * self.sigma / width**0.5
 

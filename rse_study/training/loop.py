@@ -48,7 +48,7 @@ def train(
     if finished is not None:
         last = finished.history[-1].t
         if finished.status == "failed":
-            raise NonFiniteLoss(finished.reason, last)
+            raise NonFiniteLoss.parse(finished.reason)
         yield Progress(last, last, dict(finished.final), is_final=True)
         return
     session = open_session(
@@ -67,7 +67,7 @@ def _from(account: Account, session: Session, seed: int, checkpoint_seconds: flo
         try:
             outcome = session.advance(step)
         except NonFiniteLoss as loss:
-            _conclude(account, session, seed, failure=loss.reason)
+            _conclude(account, session, seed, failure=str(loss))
             raise
         account.t, account.seconds = step + 1, earlier + time.monotonic() - begun
         metrics = session.measure(outcome, account)
