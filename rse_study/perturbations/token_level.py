@@ -47,9 +47,9 @@ class TokenLevel(Spec):
         return 0
 
     def table(self, vocabulary: int, width: int, streams: Streams, epoch: int = 0) -> Table:
-        """V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1) or per epoch."""
+        """V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1); each later epoch has one of its own."""
         # The first table is the same with and without redrawing.
-        key = (epoch,) if epoch and self.redraw == "epoch" else ()
+        key = (epoch,) if epoch else ()
         noise = torch.rand(vocabulary, width, generator=streams.generator("V", *key))
         return (2 * noise - 1) * self.sigma / width**0.5
 
