@@ -14,7 +14,7 @@ from rse_study.results.result_file import FILE_NAME, Result, read_result
 from rse_study.study.validation import Checked
 from rse_study.training.trial import Trial
 
-MAX_ATTEMPTS = 32
+MAX_DRAWS = 32
 OUTCOMES: dict[str, Outcome] = {"complete": "complete", "failed": "failed", "stopped_early": "pruned"}
 
 
@@ -89,14 +89,17 @@ class Agenda:
         if number == 0 and first is not None:
             self._proposer.add(0, first)
             return self._cell(0, first)
-        for attempt in range(MAX_ATTEMPTS):
-            cell = self._cell(number, self._proposer.ask(number, attempt))
+        for draw in range(MAX_DRAWS):
+            cell = self._cell(number, self._proposer.ask(number, draw))
             if cell.identity not in self._known:
                 return cell
             self._proposer.tell(number, "failed")  # the same identity never runs twice: draw again
-        remedy = "Ask for fewer trials, or widen the space"
+        what, rule = (
+            f"trial {number}: {MAX_DRAWS} draws gave known trials only",
+            "the same identity never runs twice",
+        )
         raise InputError(
-            f"trial {number}: {MAX_ATTEMPTS} proposals were all known already", rule="", remedy=remedy
+            what, where=self._study.name, rule=rule, remedy="Lower num_trials, or widen the space"
         )
 
     def _cell(self, number: int, proposal: Mapping[str, Any]) -> Cell:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +16,7 @@ OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never t
 # every CPU is left to training.
 DRIVER = "rse_driver"
 MAX_DRIVERS = 1000
+CONNECT_SECONDS = 5.0
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
@@ -36,7 +38,7 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     if address:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        _join(address)
     else:
         # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
         ray.init(
@@ -52,6 +54,24 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _join(address: str) -> None:
+    """Connect to a running cluster. Ray itself tries for minutes where nobody listens, and then ends the process."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        if host and port.isdigit():
+            socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except (OSError, ValueError, OverflowError, RuntimeError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        rule, remedy = (
+            "HOST:PORT of a running Ray head, or auto",
+            "Leave --address out to use Ray on this machine",
+        )
+        raise InputError(
+            f"no cluster at {address!r} ({reason})", where="--address", rule=rule, remedy=remedy
+        ) from None
 
 
 def usable_cpus() -> int:
@@ -71,6 +91,8 @@ def concurrency(resources: Resources, available: dict[str, float]) -> int:
     if min(fits) < 1:
         needs = " and ".join(f"{amount} {kind}(s)" for kind, amount in per_trial.items() if amount)
         has = ", ".join(f"{available.get(kind, 0):g} {kind}(s)" for kind in per_trial)
-        remedy = "Lower resources.workers, threads or gpus"
-        raise InputError(f"resources: one trial needs {needs}", rule=f"there are {has}", remedy=remedy)
+        remedy = "Lower resources.workers, threads or gpus, or raise --cpus"
+        raise InputError(
+            f"one trial needs {needs}", where="resources", rule=f"there are {has}", remedy=remedy
+        )
     return min(*fits, resources.max_concurrent) if resources.max_concurrent else min(fits)

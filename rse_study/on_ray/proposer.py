@@ -50,9 +50,9 @@ class Proposer:
         self._optuna = optuna.create_study(direction=direction)
         self._numbers: dict[int, int] = {}  # our trial number -> Optuna's
 
-    def ask(self, number: int, attempt: int = 0) -> dict[str, Any]:
-        """A proposal for trial `number`; a later attempt draws another one for it."""
-        self._optuna.sampler = make_sampler(self._sampler, seed_of(self._search_seed, number, attempt))
+    def ask(self, number: int, draw: int = 0) -> dict[str, Any]:
+        """A proposal for trial `number`; every further `draw` gives another one for it."""
+        self._optuna.sampler = make_sampler(self._sampler, seed_of(self._search_seed, number, draw))
         asked = self._optuna.ask(self._distributions)
         self._numbers[number] = asked.number
         return dict(asked.params)
@@ -77,10 +77,6 @@ class Proposer:
         told = value if outcome == "complete" else None
         self._optuna.tell(self._numbers[number], values=told, state=STATES[outcome])
 
-    def states(self) -> list[str]:
-        """The state of every trial, in Optuna's words."""
-        return [trial.state.name for trial in self._optuna.trials]
-
 
 def describe_sampler(sampler: Sampler) -> dict[str, Any]:
     """Everything that decides proposals, for the record."""
@@ -95,9 +91,9 @@ def make_sampler(sampler: Sampler, seed: int) -> BaseSampler:
     return TPESampler(n_startup_trials=sampler.num_startup, seed=seed, **TPE)
 
 
-def seed_of(search_seed: int, number: int, attempt: int) -> int:
-    """sha256(search seed, trial number, attempt) in numpy's 32 bits."""
-    digest = hashlib.sha256(repr((search_seed, number, attempt)).encode()).digest()
+def seed_of(search_seed: int, number: int, draw: int) -> int:
+    """sha256(search seed, trial number, draw) in numpy's 32 bits."""
+    digest = hashlib.sha256(repr((search_seed, number, draw)).encode()).digest()
     return int.from_bytes(digest[:4], "big")
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray.handover import read_materials, write_materials
-from rse_study.on_ray.launch import concurrency
+from rse_study.on_ray.launch import concurrency, ray_session
 from rse_study.study.config import Resources
 
 
@@ -22,8 +22,18 @@ def test_as_many_trials_run_as_the_scarcest_resource_holds(resources, available,
 
 @pytest.mark.parametrize("resources", [{"workers": 3}, {"threads": 4}, {"gpus": 1}])
 def test_what_cannot_fit_is_refused(resources):
-    with pytest.raises(InputError, match="one trial needs"):
+    with pytest.raises(InputError, match="resources: one trial needs"):
         concurrency(Resources(**resources), {"CPU": 2.0})
+
+
+@pytest.mark.parametrize("address", ["wrong", "127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:99999"])
+def test_an_address_where_no_cluster_is_is_refused_at_once(address):
+    with (
+        pytest.raises(InputError, match=r"--address: no cluster at .*running Ray head.*Leave") as caught,
+        ray_session(address=address),
+    ):
+        raise AssertionError
+    assert address in caught.value.what
 
 
 def test_materials_come_back_as_they_were(tmp_path, materials):

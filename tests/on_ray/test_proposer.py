@@ -59,12 +59,12 @@ def test_states_are_true():
     asked.tell(0, "complete", 1.0)
     asked.tell(1, "failed")
     asked.tell(2, "pruned")
-    assert asked.states() == ["COMPLETE", "FAIL", "PRUNED", "RUNNING"]
+    assert [trial.state.name for trial in asked._optuna.trials] == ["COMPLETE", "FAIL", "PRUNED", "RUNNING"]
 
 
-def test_another_attempt_draws_another_proposal():
+def test_another_draw_is_another_proposal():
     asked = proposer()
-    assert asked.ask(0) != asked.ask(0, attempt=1)
+    assert asked.ask(0) != asked.ask(0, draw=1)
     assert len({seed_of(0, number, 0) for number in range(100)}) == 100
 
 
