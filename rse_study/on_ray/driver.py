@@ -65,6 +65,8 @@ def run_study(
         ledger = stack.enter_context(Ledger.open(place.study))
         stock = Stock(prepare)
         base = stock.of(study.base)
+        for point in checked.space.edges():
+            stock.of(checked.space.apply(point))  # a misfit anywhere is refused before the study is frozen
         ledger.freeze(study_record(checked, base.dev))
         ledger.add_provenance(
             provenance_of(base, study.resources) | {"sampler": describe_sampler(study.sampler)}
@@ -90,10 +92,9 @@ class Stock:
     def of(self, trial: Trial) -> Materials:
         """The materials of a trial."""
         parts = (trial.encoder, trial.corpus, trial.selection, trial.method.rtd)
-        needs = (
-            "/".join(part.fingerprint() for part in parts)
-            + f"/{trial.max_length}/{trial.method.needs_generator}"
-        )
+        masks = trial.method.masks
+        checked = (trial.batch_size, trial.max_length, masks.num_sites if masks.phi > 0 else 0)
+        needs = f"{[part.fingerprint() for part in parts]} {checked} {trial.method.needs_generator}"
         if needs not in self._made:
             self._made[needs] = self._prepare(trial)
         return self._made[needs]

@@ -17,7 +17,7 @@ class Reader:
     """Read-only view of a study's ledger."""
 
     def __init__(self, study_dir: Path) -> None:
-        path = ledger_path(study_dir)
+        self._path = path = ledger_path(study_dir)
         if not path.is_file():
             remedy = "Check the study's name, or run it first"
             raise InputError("no ledger", where=str(study_dir), remedy=remedy)
@@ -39,7 +39,9 @@ class Reader:
         """The study as it was frozen."""
         row = self._db.execute("SELECT content FROM study").fetchone()
         if row is None:
-            raise InputError("the ledger holds no study yet", remedy="Run the study first")
+            raise InputError(
+                "the ledger holds no study yet", where=str(self._path), remedy="Run the study first"
+            )
         return StudyRecord.model_validate_json(row[0])
 
     def cells(self) -> pd.DataFrame:

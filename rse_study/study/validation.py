@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.config import Study
-from rse_study.study.domains import AnyDomain, Domain
+from rse_study.study.domains import AnyDomain, Domain, Int
 from rse_study.study.flatness import flat_axes, risks_of_saturation
 from rse_study.study.reading import apply_overrides, build, read_extended
 from rse_study.study.space import Space, check_edges, resolve_space
@@ -44,7 +44,11 @@ def check_study(study: Study, *, where: str) -> Checked:
     space, problems = resolve_space(study.base, study.search, where=where)
     problems = problems + check_edges(space, where=where)
     if not problems:
-        problems = flat_axes(space, where=where) + _too_many(study, space, where)
+        problems = [
+            *flat_axes(space, where=where),
+            *_too_many(study, space, where),
+            *_uneven(study, space, where),
+        ]
     if problems:
         raise InputErrors(problems)
     return Checked(study, space, tuple(_warnings(space)))
@@ -70,6 +74,21 @@ def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]
         return []
     rule = f"the space has only {space.num_points():.0f} points, and none runs twice"
     return [InputError(f"num_trials = {study.num_trials}", where=where, rule=rule, remedy="Ask for fewer")]
+
+
+def _uneven(study: Study, space: Space[Trial], where: str) -> list[InputError]:
+    """Batch sizes the workers cannot share equally; an integer axis would propose some."""
+    workers, sizes = study.resources.workers, {study.base.batch_size}
+    for axis in space.axes:
+        if "batch_size" in axis.paths:
+            low, *_, high = axis.domain.edges()
+            sizes = set(range(low, high + 1)) if isinstance(axis.domain, Int) else set(axis.domain.edges())
+    uneven = sorted(size for size in sizes if size % workers)
+    if not uneven:
+        return []
+    rule = f"must be a multiple of resources.workers = {workers}: each takes an equal share"
+    remedy = "Change batch_size (an axis: `choice`) or resources.workers"
+    return [InputError(f"batch_size = {uneven[0]}", where=where, rule=rule, remedy=remedy)]
 
 
 def _warnings(space: Space[Trial]) -> list[str]:

@@ -30,6 +30,15 @@ def test_the_table_has_a_column_per_axis_and_the_last_value(study_dir, cells):
     assert table["t"][0] == 20
 
 
+def test_a_ledger_without_a_study_is_refused_where_it_lies(tmp_path):
+    Ledger.open(tmp_path).close()
+    with (
+        Reader(tmp_path) as reader,
+        pytest.raises(InputError, match=r"ledger\.sqlite: the ledger holds no study"),
+    ):
+        reader.study()
+
+
 def test_a_nan_is_a_nan(study_dir, cells):
     with Ledger.open(study_dir) as ledger:
         finish(ledger, cells[0], [(1, {"loss": math.nan}), (2, {"loss": math.inf})], status="failed")

@@ -161,6 +161,23 @@ def test_more_trials_than_points_are_refused(content):
         check_study(build(Study, content, where="x.yaml"), where="x.yaml")
 
 
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["resources.workers=3"],
+        ["resources.workers=2", "search.batch_size={int: [4, 8]}"],
+        ["resources.workers=4", "search.batch_size={choice: [4, 8, 10]}"],
+    ],
+)
+def test_workers_share_a_batch_equally(overrides):
+    with pytest.raises(InputErrors, match=r"batch_size = \d+: must be a multiple of resources.workers = \d"):
+        read_study(QUICKSTART, overrides)
+
+
+def test_an_equal_share_is_valid():
+    read_study(QUICKSTART, ["resources.workers=4", "search.batch_size={choice: [4, 8, 32]}"])
+
+
 def test_an_override_that_is_none_is_refused(content):
     with pytest.raises(InputError, match="an override is path=value"):
         apply_overrides(content, ["num_trials"])

@@ -1,0 +1,55 @@
+"""What the driver refuses before anything is frozen or started; Ray stays away."""
+
+import pytest
+
+from rse_study.errors import InputError
+from rse_study.on_ray.driver import Stock, run_study
+from rse_study.results.ledger import Ledger
+from rse_study.study.config import Study
+from rse_study.study.reading import build
+from rse_study.study.validation import check_study
+
+
+class Nobody:
+    """A watcher that nothing ever happens to."""
+
+    def started(self, cell):
+        raise AssertionError
+
+    progressed = ended = started
+
+
+@pytest.fixture
+def checked(study_content):
+    content = study_content | {"search": {"batch_size": {"choice": [2, 4, 8]}}}
+    return check_study(build(Study, content, where="little.yaml"), where="little.yaml")
+
+
+def test_a_misfit_anywhere_in_the_space_is_refused_before_the_study_is_frozen(checked, materials, tmp_path):
+    def prepare(trial):
+        if trial.batch_size == 8:
+            raise InputError("batch_size = 8", where="corpus")
+        return materials
+
+    with pytest.raises(InputError, match="corpus: batch_size = 8"):
+        run_study(checked, tmp_path, prepare, Nobody())
+    with Ledger.open(tmp_path) as ledger:
+        assert ledger.study() is None
+        assert ledger.cells() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "num_made"),
+    [
+        ([{}, {"report_every": 5}, {"optimizer": {"lr": 1e-3}}], 1),
+        ([{}, {"batch_size": 8}, {"max_length": 8}], 3),
+        ([{}, {"method": {"masks": {"phi": 0.1}}}, {"method": {"masks": {"phi": 0.2}}}], 2),
+        ([{}, {"method": {"lambda2": 0}}], 2),
+    ],
+)
+def test_materials_are_made_once_for_all_trials_that_share_them(checked, materials, changes, num_made):
+    made = []
+    stock = Stock(lambda trial: made.append(trial) or materials)
+    for change in changes:
+        stock.of(type(checked.study.base).model_validate(change))
+    assert len(made) == num_made
