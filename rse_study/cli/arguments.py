@@ -1,6 +1,7 @@
 """Arguments several verbs share, and what a user may write for a study."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,9 @@ from rse_study.registry import did_you_mean
 
 StudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A YAML file, or the name of a shipped study.")
+]
+TrialArgument = Annotated[
+    str, typer.Argument(metavar="TRIAL", help="A YAML file, or the name of a shipped trial.")
 ]
 Overrides = Annotated[
     list[str] | None,
@@ -26,18 +30,31 @@ def shipped_studies() -> Iterator[Path]:
     yield from sorted(Path(str(files("search_spaces"))).glob("*.yaml"))
 
 
+def shipped_trials() -> Iterator[Path]:
+    """The trials that come with the package, by name."""
+    yield from sorted(Path(str(files("search_spaces"))).glob("trials/*.yaml"))
+
+
 def study_file(study: str) -> Path:
     """The YAML file a user means: a path, or the name of a shipped study."""
-    path = Path(study)
-    if path.suffix in (".yaml", ".yml") or path.is_file():
-        return path
-    shipped = {found.stem: found for found in shipped_studies()}
-    wanted = study.replace("-", "_")
+    return _file(study, "study", shipped_studies())
+
+
+def trial_file(trial: str) -> Path:
+    """The YAML file a user means: a path, or the name of a shipped trial."""
+    return _file(trial, "trial", shipped_trials())
+
+
+def _file(given: str, kind: str, found: Iterable[Path]) -> Path:
+    if Path(given).suffix in (".yaml", ".yml") or os.path.isfile(given):
+        return Path(given)
+    shipped = {path.stem: path for path in found}
+    wanted = given.replace("-", "_")
     if wanted in shipped:
         return shipped[wanted]
-    remedy = did_you_mean(study, shipped)
+    rule = f"a YAML file or the name of a shipped {kind}"
     raise InputError(
-        f"no study {study!r}", where="STUDY", rule="a YAML file or the name of a shipped study", remedy=remedy
+        f"no {kind} {given!r}", where=kind.upper(), rule=rule, remedy=did_you_mean(given, shipped)
     )
 
 

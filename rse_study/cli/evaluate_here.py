@@ -17,7 +17,7 @@ from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, StsScore, average, evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.models.stored import stored_pooling
+from rse_study.models.stored import stored_template
 
 SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 
@@ -26,16 +26,19 @@ def evaluate_here(
     model: str, data: Path | None, pooling: str, variant: Variant, threads: int, as_json: bool
 ) -> None:
     """Evaluate and print."""
-    folder = data or data_dir()
+    name, folder = model_name(model), data or data_dir()
     tasks, absent = find_tasks(folder, variant)
     if not tasks:
         remedy = "Set RSE_STUDY_DATA or --data, or fetch sets: rse-study data list"
         raise InputError("no STS set is here", where=str(folder), remedy=remedy)
     if threads:
         torch.set_num_threads(threads)
-    name = model_name(model)
     encoder, tokenizer = load_encoder(name, pooling)
-    template = stored_pooling(name).template if pooling == "stored" else ""
+    template = stored_template(name) if encoder.pooling == "prompt" else ""
+    if encoder.pooling == "prompt" and not template:
+        rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
+        remedy = "Use cls, mean or first_last, or a model trained here with prompt pooling"
+        raise InputError("pooling 'prompt'", where=model, rule=rule, remedy=remedy)
     scores = evaluate_sts(Embedder(encoder, tokenizer, template), tasks)
     if as_json:
         content = {"model": model, "pooling": encoder.pooling, "variant": variant, "absent": absent}

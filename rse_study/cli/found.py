@@ -1,4 +1,4 @@
-"""Models a user may name: a trial's folder, a study's trial, a packaged or a Hugging Face encoder."""
+"""Models a user may name: a cell's folder, a study's trial, a packaged or a Hugging Face encoder."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ from rse_study.errors import InputError
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
 
+ASSETS = ("tiny", "minilm-mlm")
 MODEL = "model"  # the folder the training loop keeps its model in
 
 
@@ -17,18 +18,21 @@ def model_name(model: str) -> str:
 
         return str(minilm_folder())
     path = Path(model)
+    if model in ASSETS and not path.exists():
+        rule, remedy = "an asset, made anew for each corpus", "Train it first and name the run's folder"
+        raise InputError(f"{model!r} is no model", where="MODEL", rule=rule, remedy=remedy)
     if (path / MODEL / "config.json").is_file():
         return str(path / MODEL)
     if path.is_dir() and not (path / "config.json").is_file():
-        remedy = "Name an encoder's folder, or the folder of a trial that has ended"
+        remedy = "Name an encoder's folder, or the folder of a cell that has ended"
         raise InputError(
             "holds no model", where=model, rule="neither config.json nor model/config.json", remedy=remedy
         )
     return model
 
 
-def trial_folder(source: str, trial: str, store: Path) -> Path:
-    """The folder of a trial: itself, or the best (or a numbered) one of a study."""
+def cell_folder(source: str, trial: str, store: Path) -> Path:
+    """The folder of a cell: itself, or that of the best (or a numbered) trial of a study."""
     if (Path(source) / MODEL / "config.json").is_file():
         return Path(source)
     if Path(source).is_dir() and not ledger_path(Path(source)).is_file():
@@ -48,5 +52,6 @@ def _identity(study: Path, trial: str) -> str:
     chosen = table[table["best"]] if trial == "best" else table[table["trial"].astype(str) == trial]
     if chosen.empty:
         rule = "no trial is complete yet" if trial == "best" else f"trials are 0 to {len(table) - 1}"
-        raise InputError(f"--trial {trial}", where=str(study), rule=rule)
+        remedy = "See the study's table: rse-study report"
+        raise InputError(f"--trial {trial}", where=str(study), rule=rule, remedy=remedy)
     return str(chosen["identity"].iloc[0])

@@ -11,9 +11,11 @@ from rse_study.cli.arguments import (
     Store,
     StudyArgument,
     shipped_studies,
+    shipped_trials,
     study_file,
     study_folder,
 )
+from rse_study.cli.places import require_file
 
 
 def validate(study: StudyArgument, override: Overrides = None) -> None:
@@ -35,11 +37,11 @@ def run(
     address: Annotated[
         str, typer.Option(help="Address of a running Ray cluster; default: Ray on this machine.")
     ] = "",
-) -> None:
-    """Run a study, or go on with one that was interrupted; then write its report."""
+) -> int:
+    """Run a study, or go on with one that was interrupted; then write its report. Exit code 3 where trials failed."""
     from rse_study.cli.search_here import search_here
 
-    search_here(study_file(study), override or (), store, cpus, address)
+    return search_here(study_file(study), override or (), store, cpus, address)
 
 
 def report(
@@ -52,13 +54,21 @@ def report(
     """Write the study's report: one self-contained HTML file."""
     from analysis.report import write_report
 
-    print(write_report(study_folder(study, store), out))
+    folder = study_folder(study, store)
+    if out:
+        require_file(out, where="--out")
+    print(write_report(folder, out))
 
 
 def studies() -> None:
-    """List the studies that come with the package."""
+    """List the studies and trials that come with the package."""
     from rse_study.study.reading import read_extended
 
     for path in shipped_studies():
         content = read_extended(path)
         print(f"{path.stem}: {content['question']}\n    {content['num_trials']} trials, {path}")
+    print("\ntrials, for `rse-study train`:")
+    for path in shipped_trials():
+        content = read_extended(path)
+        budget = f"{content['budget']['amount']} {content['budget']['unit']}"
+        print(f"{path.stem}: encoder {content['encoder']['name']}, {budget}\n    {path}")

@@ -5,23 +5,21 @@ from pathlib import Path
 import torch
 
 from rse_study.assets import prepare
+from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import Bar, announce
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputError
-from rse_study.results.records import EvaluationRow
+from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.study.baselines import measure_baselines
 from rse_study.training.loop import Progress, train
 from rse_study.training.trial import Trial
 
-LABELS = {"token_overlap": "token overlap", "untrained": "untrained encoder", "start": "before training"}
-
 
 def train_here(trial: Trial, seed: int, out: Path, threads: int, device: str) -> None:
     """Train in this process; resumes what lies in `out`."""
-    if device != "cpu" and not (device.startswith("cuda") and torch.cuda.is_available()):
-        raise InputError(
-            f"device {device!r}", where="--device", rule="must be cpu, or cuda where there is a GPU"
-        )
+    _require_device(device)
+    require_folder(out, where="--out")
+    require_cache()
     torch.set_num_threads(threads)
     materials = prepare(trial, cache_dir(), data_dir(), announce)
     rows = measure_baselines(trial, materials, ("token_overlap", "untrained", "start"))
@@ -38,7 +36,15 @@ def train_here(trial: Trial, seed: int, out: Path, threads: int, device: str) ->
     announce(f"model and result: {out}")
 
 
+def _require_device(device: str) -> None:
+    num_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    known = ["cpu", *(["cuda"] if num_gpus else []), *(f"cuda:{i}" for i in range(num_gpus))]
+    if device not in known:
+        rule, remedy = f"must be one of {', '.join(known)} here", "See `rse-study doctor`"
+        raise InputError(f"device {device!r}", where="--device", rule=rule, remedy=remedy)
+
+
 def _show(rows: list[EvaluationRow]) -> None:
     for row in rows:
         if row.aggregation == "all":
-            announce(f"{row.task} {row.split}, {LABELS[row.subject]}: {row.value:.2f}")
+            announce(f"{row.task} {row.split}, {BASELINES[row.subject]}: {row.value:.2f}")

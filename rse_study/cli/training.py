@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from rse_study.cli.arguments import Overrides
+from rse_study.cli.arguments import Overrides, TrialArgument, trial_file
 
 
 def train(
-    trial: Annotated[Path, typer.Argument(metavar="TRIAL.yaml", help="A complete trial.")],
+    trial: TrialArgument,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the run; one that holds a checkpoint is resumed.")
+        Path | None, typer.Option(help="Folder of the cell; one that holds a checkpoint is resumed.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the cell.")] = 0,
     override: Overrides = None,
@@ -25,5 +25,6 @@ def train(
     from rse_study.study.reading import read_spec
     from rse_study.training.trial import Trial
 
-    config = read_spec(Trial, trial, override or ())
-    train_here(config, seed, out or Path("studies") / "trials" / f"{trial.stem}-seed{seed}", threads, device)
+    path = trial_file(trial)
+    config = read_spec(Trial, path, override or ())
+    train_here(config, seed, out or Path("studies") / "trials" / f"{path.stem}-seed{seed}", threads, device)

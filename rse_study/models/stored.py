@@ -44,6 +44,12 @@ def stored_pooling(path_or_name: str | Path, revision: str = "main") -> StoredPo
     )
 
 
+def stored_template(path_or_name: str | Path, revision: str = "main") -> str:
+    """The template of prompt pooling; empty where none is recorded."""
+    ours = _read(str(path_or_name), FILE_NAME, revision)
+    return StoredPooling(**ours).template if ours else ""
+
+
 def stored_max_length(path_or_name: str | Path, revision: str = "main") -> int | None:
     """sentence-transformers' own limit in tokens, where there is one."""
     length = _read(str(path_or_name), "sentence_bert_config.json", revision).get("max_seq_length")

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from rse_study.cli.arguments import trial_file
 from rse_study.cli.evaluate_here import find_tasks, table_of
 from rse_study.data import builtin
 from rse_study.evaluation.sts import evaluate_sts
@@ -37,6 +38,12 @@ def test_shipped_studies_are_listed(rse):
     assert ended.code == 0
     assert "quickstart: " in ended.out
     assert "mini_joint: " in ended.out
+    assert "tiny_simcse: encoder tiny, 60 steps" in ended.out
+
+
+def test_shipped_trials_go_by_name():
+    assert trial_file("tiny-simcse") == trial_file("tiny_simcse")
+    assert trial_file("tiny_simcse").is_file()
 
 
 def test_the_doctor_says_what_is_missing(rse):

@@ -1,0 +1,32 @@
+"""Where a verb may write, asked before it begins: no long run ends at a path that cannot be written."""
+
+import os
+from pathlib import Path
+
+from rse_study.errors import InputError
+
+
+def require_folder(path: Path, *, where: str) -> None:
+    """InputError unless the folder is there, or can be made, and can be written. Makes nothing."""
+    full = path.absolute()
+    nearest = next(folder for folder in (full, *full.parents) if os.path.lexists(folder))
+    rule, remedy = "a folder that can be written is needed", "Name another folder"
+    if not os.path.isdir(nearest):
+        raise InputError(f"{nearest} is no folder", where=f"{where} {path}", rule=rule, remedy=remedy)
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise InputError(f"{nearest} cannot be written", where=f"{where} {path}", rule=rule, remedy=remedy)
+
+
+def require_file(path: Path, *, where: str) -> None:
+    """InputError unless a file can be written here."""
+    if os.path.isdir(path):
+        rule, remedy = "a file is written here", f"Name a file in it: {path / 'report.html'}"
+        raise InputError("is a folder", where=f"{where} {path}", rule=rule, remedy=remedy)
+    require_folder(path.parent, where=where)
+
+
+def require_cache() -> None:
+    """InputError unless the cache folder can be written: assets are built there."""
+    from rse_study.data.location import cache_dir
+
+    require_folder(cache_dir(), where="RSE_STUDY_CACHE")
