@@ -144,6 +144,9 @@ def test_what_cannot_be_fetched_says_why(mirror, tmp_path, monkeypatch):
         fetch("SUBJ", tmp_path / "data", mirror)
     with pytest.raises(InputError, match=r"wiki1m_for_simcse.txt: cannot be fetched .*Check the connection"):
         fetch("wiki1m", tmp_path / "elsewhere")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot be written .*Set RSE_STUDY_DATA to a folder of yours"):
+        fetch("wiki1m", tmp_path / "file", mirror)
     (mirror / SIMCSE / "wiki1m_for_simcse.txt").unlink()
     with pytest.raises(InputError, match=r"holds no wiki1m_for_simcse.txt"):
         fetch("wiki1m", tmp_path / "data", mirror)

@@ -67,7 +67,7 @@ def test_pairs_without_gold_are_left_out_and_subsets_stay_apart(toy):
 
 def test_a_set_that_lacks_a_subset_says_which(toy):
     (toy / "sts/STS13/orig/STS.gs.OnWN.txt").unlink()
-    with pytest.raises(MissingFile, match="STS.gs.OnWN.txt: no such file") as caught:
+    with pytest.raises(MissingFile, match=r"STS.gs.OnWN.txt: no such file") as caught:
         read_sts("STS13", "test", toy)
     assert caught.value.part == "OnWN"
     with pytest.raises(MissingFile) as caught:

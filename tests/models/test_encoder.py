@@ -143,7 +143,9 @@ def test_too_many_weights_and_unknown_families_are_refused(folders, padded):
     ids, mask = padded(tokenizer)
     embeddings = encoder.word_embeddings(ids)
     ones = torch.ones(*ids.shape, encoder.hidden_size, dtype=torch.float64)
-    with pytest.raises(InputError, match="it has 4: the embedding block and 3 layers"):
+    with pytest.raises(
+        InputError, match=r"4: the embedding block and 3 layers. Lower method.masks.num_layers to 3"
+    ):
         encoder(embeddings, mask, weights=[ones] * 5)
     encoder.backbone.encoder.layer = torch.nn.Sequential(*encoder.backbone.encoder.layer)
     with pytest.raises(InputError, match="has no known sites"):
