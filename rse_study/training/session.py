@@ -161,7 +161,9 @@ def _batches(
     if trial.batch_size % collectives.size != 0:
         raise InputError(
             f"batch_size = {trial.batch_size}",
+            where="trial",
             rule=f"must be a multiple of the {collectives.size} workers: each takes an equal share",
+            remedy="Change batch_size or the number of workers",
         )
     return Batches(corpus, trial.batch_size, streams, collectives.rank, collectives.size)
 
