@@ -15,8 +15,8 @@ from transformers import (
     XLMRobertaModel,
 )
 
-WORDS = ["a", "the", "cat", "dog", "bird", "sat", "ran", "slept", "on", "under", "mat", "tree", "big", "small", "red"]
-WORDS += ["old", "and", "quickly"]
+WORDS = ["a", "the", "cat", "dog", "bird", "sat", "ran", "slept", "on", "under", "mat", "tree"]
+WORDS += ["big", "small", "red", "old", "and", "quickly"]
 SENTENCES = [
     "the cat sat on the mat",
     "a dog ran",
