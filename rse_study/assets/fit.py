@@ -27,15 +27,8 @@ def check_batch(trial: Trial, num_sentences: int) -> None:
 
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
     """InputError where the encoder has fewer positions or layers than the trial asks for."""
-    encoder = _shape_of(base, trial)
-    usable = max_length(encoder, tokenizer)
-    if trial.max_length > usable:
-        raise InputError(
-            f"max_length = {trial.max_length}",
-            where=base,
-            rule=f"this encoder reads at most {usable} tokens",
-            remedy=f"Set max_length to {usable} or less",
-        )
+    encoder = _shape_of(base, trial.encoder.revision)
+    check_length(trial.max_length, max_length(encoder, tokenizer), base)
     masks, num_sites = trial.method.masks, len(find_sites(encoder.backbone))
     if masks.phi > 0 and masks.num_sites > num_sites:
         raise InputError(
@@ -46,10 +39,26 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
         )
 
 
-def _shape_of(base: str, trial: Trial) -> SentenceEncoder:
+def check_length(wanted: int, usable: int, name: str) -> None:
+    """InputError where a model reads fewer tokens than training gives it."""
+    if wanted > usable:
+        raise InputError(
+            f"max_length = {wanted}",
+            where=name,
+            rule=f"this model reads at most {usable} tokens",
+            remedy=f"Set max_length to {usable} or less",
+        )
+
+
+def usable_length(name: str, revision: str, tokenizer: Any) -> int:
+    """Tokens a model can read, asked of its configuration alone."""
+    return max_length(_shape_of(name, revision), tokenizer)
+
+
+def _shape_of(name: str, revision: str) -> SentenceEncoder:
     """The encoder without its weights: nothing is allocated."""
-    config = load_config(base, trial.encoder.revision)
-    check_family(base, config)
+    config = load_config(name, revision)
+    check_family(name, config)
     with torch.device("meta"):
         backbone = AutoModel.from_config(config)
-    return SentenceEncoder(backbone, trial.encoder.pooling)
+    return SentenceEncoder(backbone, "mean")

@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.fit import check_length, usable_length
 from rse_study.assets.masked_lm import Told, masked_accuracy, one_thread, split
 from rse_study.assets.minilm import minilm_generator
 from rse_study.assets.store import META, build, write_meta
@@ -16,9 +17,9 @@ from rse_study.models.rtd import check_same_tokenizer, load_generator
 from rse_study.spec import fingerprint_of
 from rse_study.training.trial import Trial
 
-MEASURED_ON = (
-    4000  # sentences: enough to count words by, a minute of BERT-base on one core for the 200 held out
-)
+MEASURED_LENGTH = 64  # tokens
+# Sentences: enough to count words by, and a minute of BERT-base on one core for the 200 held out.
+MEASURED_ON = 4000
 
 
 def choose_generator(
@@ -36,20 +37,23 @@ def choose_generator(
             "its tokenizer is the encoder's only where the encoder is tiny too",
         )
         raise InputError("tiny", where=where, rule=rule, remedy="Use generator: base, or encoder.name: tiny")
+    if wanted == "minilm":
+        where, rule = "method.rtd.generator", "MiniLM itself has no masked-LM head"
+        raise InputError("minilm", where=where, rule=rule, remedy="Use generator: minilm-mlm")
     if wanted in ("base", "tiny"):
         return base, encoder.revision
     return wanted, "main"
 
 
-def check_generator(name: str, revision: str, tokenizer: Any, root: Path, sentences: list[str]) -> None:
-    """InputError where G reads other tokens than the encoder, or guesses no better than the commonest token."""
+def check_generator(
+    name: str, revision: str, tokenizer: Any, wanted_length: int, root: Path, sentences: list[str]
+) -> None:
+    """InputError where G reads other or fewer tokens than the encoder, or is no better than the commonest token."""
     check_same_tokenizer(load_tokenizer(name, revision), tokenizer)
-    folder = Path(name)
-    meta = (
-        folder / META if (folder / META).is_file() else _measure(name, revision, tokenizer, root, sentences)
-    )
-    measured: dict[str, Any] = json.loads(meta.read_text(encoding="utf-8"))
-    model, unigram = measured["masked_accuracy"], measured["unigram_accuracy"]
+    usable = usable_length(name, revision, tokenizer)
+    check_length(wanted_length, usable, name)
+    known = _accuracies(Path(name) / META)
+    model, unigram = known or _measure(name, revision, tokenizer, usable, root, sentences)
     if model <= unigram:
         raise InputError(
             f"the generator guesses {model:.1%} of masked tokens, the commonest token alone {unigram:.1%}",
@@ -59,19 +63,31 @@ def check_generator(name: str, revision: str, tokenizer: Any, root: Path, senten
         )
 
 
-def _measure(name: str, revision: str, tokenizer: Any, root: Path, sentences: list[str]) -> Path:
-    """meta.json with the accuracy of a generator that was not made here, measured once for each corpus."""
+def _accuracies(meta: Path) -> tuple[float, float] | None:
+    """(G's, unigram's) masked accuracy where an asset's meta.json says them; other meta.json files do not."""
+    content = json.loads(meta.read_text(encoding="utf-8")) if meta.is_file() else None
+    if not isinstance(content, dict) or not {"masked_accuracy", "unigram_accuracy"} <= content.keys():
+        return None
+    return content["masked_accuracy"], content["unigram_accuracy"]
+
+
+def _measure(
+    name: str, revision: str, tokenizer: Any, usable: int, root: Path, sentences: list[str]
+) -> tuple[float, float]:
+    """The accuracies of a generator that was not made here, measured once for each corpus."""
     generator = load_generator(name, revision)
-    used = sentences[:MEASURED_ON]
+    used, length = sentences[:MEASURED_ON], min(MEASURED_LENGTH, usable)
     key = {"generator": fingerprint_of_model(name, revision), "sentences": fingerprint_of(used)}
 
     def write(draft: Path) -> None:
         training, held_out = split(used)
         with TemporaryDirectory() as scratch, one_thread():
-            seen = tokenise(training, tokenizer, 64, Path(scratch) / "training")
-            left = tokenise(held_out, tokenizer, 64, Path(scratch) / "held_out")
+            seen = tokenise(training, tokenizer, length, Path(scratch) / "training")
+            left = tokenise(held_out, tokenizer, length, Path(scratch) / "held_out")
             found = masked_accuracy(generator.model, left, seen)
         draft.mkdir(parents=True)
         write_meta(draft, {"masked_accuracy": found.model, "unigram_accuracy": found.unigram})
 
-    return build(root, "generator-accuracy", key, write) / META
+    found = _accuracies(build(root, "generator-accuracy", key, write) / META)
+    assert found is not None
+    return found

@@ -38,7 +38,7 @@ def prepare(
     told = _teller("minilm-mlm", announce)
     generator, revision = choose_generator(trial, base, root, corpus.sentences, told)
     if generator:
-        check_generator(generator, revision, tokenizer, root, corpus.sentences)
+        check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     tokenised = tokenised_corpus(root, corpus.sentences, tokenizer, trial.max_length, trial.encoder.template)
     fingerprints = {
         "corpus": TokenisedCorpus.open(tokenised).fingerprint,

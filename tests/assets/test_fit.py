@@ -34,7 +34,7 @@ def test_an_epoch_holds_a_whole_batch(ready, tmp_path):
 
 
 def test_max_length_is_within_the_encoders(ready, tmp_path):
-    with pytest.raises(InputError, match=r"max_length = 129: this encoder reads at most 128 tokens. Set"):
+    with pytest.raises(InputError, match=r"max_length = 129: this model reads at most 128 tokens. Set"):
         ready(max_length=129)
     assert not (tmp_path / "cache").exists()
     assert ready(max_length=128).corpus.is_dir()

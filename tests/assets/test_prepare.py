@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+import torch
 from transformers import BertForMaskedLM
 
 from rse_study.assets import minilm, prepare, tiny
@@ -205,3 +206,21 @@ class TestWorthwhile:
         model.save_pretrained(base)
         with pytest.raises(InputError, match=self.REFUSED):
             ready(trial(encoder=base))
+
+    @pytest.mark.parametrize("foreign", ['{"lang": "en"}', "[1, 2]"])
+    def test_somebody_elses_meta_is_no_judgement(self, ready, cache, small_copy, foreign):
+        base = small_copy("foreign")
+        (Path(base) / META).write_text(foreign)
+        ready(trial(encoder=base))
+        assert any(name.startswith("generator-accuracy-") for name in assets(cache))
+
+
+def test_a_generator_that_reads_less_than_training_gives_it_is_refused(ready, small_copy):
+    base, short = small_copy("long"), small_copy("short")
+    model = BertForMaskedLM.from_pretrained(short)
+    positions = model.bert.embeddings.position_embeddings.weight.data[:6].clone()
+    model.config.max_position_embeddings = 6
+    model.bert.embeddings.position_embeddings = torch.nn.Embedding.from_pretrained(positions)
+    model.save_pretrained(short)
+    with pytest.raises(InputError, match=r"short.*: this model reads at most 6 tokens. Set max_length to 6"):
+        ready(trial(encoder=base, method={"rtd": {"generator": str(short)}}))
