@@ -63,6 +63,9 @@ def _from(account: Account, session: Session, seed: int, checkpoint_seconds: flo
     earlier = account.seconds
     if not account.history:
         yield _note(account, session, _before(session))
+    if account.t == session.num_steps:  # stopped after the last checkpoint, before its result
+        _conclude(account, session, seed)
+        yield Progress(account.t, account.t, account.history[-1]["metrics"], is_final=True)
     for step in range(account.t, session.num_steps):
         try:
             outcome = session.advance(step)

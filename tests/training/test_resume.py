@@ -77,3 +77,12 @@ def test_interrupted_between_checkpoints_the_steps_are_done_again(world: World, 
     again = list(train(small_trial(), 3, world.materials(), tmp_path / "cell"))
     assert [point.t for point in again] == [point.t for point in whole]
     assert [point.metrics for point in again] == [point.metrics for point in whole]
+
+
+def test_killed_between_the_last_checkpoint_and_the_result(world: World, tmp_path: Path) -> None:
+    whole = list(train(small_trial(), 3, world.materials(), tmp_path))
+    before = read_result(tmp_path)
+    (tmp_path / "result.json").unlink()
+    again = list(train(small_trial(), 3, world.materials(), tmp_path))
+    assert again == whole[-1:]
+    assert read_result(tmp_path).history == before.history
