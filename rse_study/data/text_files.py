@@ -9,6 +9,7 @@ from pathlib import Path
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import did_you_mean
 
+SET_DATA = "Set RSE_STUDY_DATA to your data folder, or fetch what has a home: rse-study data list"
 MAX_LINE = 100_000  # characters; a longer line is a file without line ends, not a sentence
 _MAX_BYTES_PER_CHARACTER = 4
 
@@ -22,7 +23,10 @@ def find_file(path: str | Path, folder: Path) -> Path:
     if wanted.is_dir():
         remedy = "Name the file in it, or write {dataset: FOLDER} for a folder in the hub's layout"
         raise InputError("is a folder", where=str(wanted), rule="a text file is expected", remedy=remedy)
-    raise MissingFile("no such file", where=str(wanted), remedy=_near(wanted))
+    remedy = (
+        _near(wanted) if folder.is_dir() or Path(path).is_absolute() else f"There is no {folder}. {SET_DATA}"
+    )
+    raise MissingFile("no such file", where=str(wanted), remedy=remedy)
 
 
 def read_lines(path: Path) -> Iterator[str]:
@@ -79,6 +83,6 @@ def _near(wanted: Path) -> str:
         parent, name = parent.parent, parent.name
     names = sorted(entry.name for entry in parent.iterdir() if not entry.name.startswith("."))
     if not names:
-        return f"{parent} is empty: set RSE_STUDY_DATA to your data folder, or see `rse-study data fetch`"
+        return f"{parent} is empty. {SET_DATA}"
     hint = did_you_mean(name, names[:50])
     return f"{hint} (in {parent})"

@@ -86,7 +86,7 @@ def test_missing_files_are_refused_with_a_near_name(write):
     with pytest.raises(InputError, match="is a folder: a text file is expected"):
         read_corpus(Corpus(source="."), folder)
     (folder / "void").mkdir()
-    with pytest.raises(InputError, match="void is empty: set RSE_STUDY_DATA"):
+    with pytest.raises(InputError, match="void is empty. Set RSE_STUDY_DATA"):
         read_corpus(Corpus(source="x.txt"), folder / "void")
 
 
@@ -141,3 +141,8 @@ def test_a_folder_in_the_hubs_layout_is_read(hub_folder):
 def test_bad_datasets_are_refused(hub_folder, source, message):
     with pytest.raises(InputError, match=message):
         read_corpus(Corpus(source=source), hub_folder)
+
+
+def test_a_data_folder_that_is_not_there_is_named_with_the_setting(tmp_path):
+    with pytest.raises(InputError, match=r"There is no .*nowhere. Set RSE_STUDY_DATA to your data folder"):
+        read_sentences(Corpus(source="wiki/some.txt"), tmp_path / "nowhere")
