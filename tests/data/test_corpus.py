@@ -86,7 +86,7 @@ def test_missing_files_are_refused_with_a_near_name(write):
     with pytest.raises(InputError, match="is a folder: a text file is expected"):
         read_corpus(Corpus(source="."), folder)
     (folder / "void").mkdir()
-    with pytest.raises(InputError, match="void is empty. Set RSE_STUDY_DATA"):
+    with pytest.raises(InputError, match=r"void is empty\. Set RSE_STUDY_DATA"):
         read_corpus(Corpus(source="x.txt"), folder / "void")
 
 
