@@ -10,6 +10,7 @@ from rse_study.cli.screen import Bar, announce
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputError
 from rse_study.results.records import BASELINES, EvaluationRow
+from rse_study.results.result_file import read_result
 from rse_study.study.baselines import measure_baselines
 from rse_study.training.loop import Progress, train
 from rse_study.training.trial import Trial
@@ -22,16 +23,15 @@ def train_here(trial: Trial, seed: int, out: Path, threads: int, device: str) ->
     require_cache()
     torch.set_num_threads(threads)
     materials = prepare(trial, cache_dir(), data_dir(), announce)
-    rows = measure_baselines(trial, materials, ("token_overlap", "untrained", "start"))
-    _show(rows)
+    # The base before training is the run's own first point: it need not be measured twice.
+    _show(measure_baselines(trial, materials, ("token_overlap", "untrained")))
     last: Progress | None = None
     with Bar(out.name) as bar:
         for progress in train(trial, seed, materials, out, device=device):
             bar.show(progress.t, progress.num_steps, progress.metrics)
             last = progress
     assert last is not None
-    before = next(row.value for row in rows if row.subject == "start" and row.aggregation == "all")
-    after, dev = last.metrics["dev"], materials.dev
+    before, after, dev = read_result(out).history[0].metrics["dev"], last.metrics["dev"], materials.dev
     announce(f"{dev.name} {dev.split}, Spearman x100: {before:.2f} before, {after:.2f} after {last.t} steps")
     announce(f"model and result: {out}")
 

@@ -50,7 +50,7 @@ def write_result(directory: Path, result: Result) -> Path:
         stream.flush()
         os.fsync(stream.fileno())
     draft.replace(path)
-    _sync_directory(directory)
+    sync(directory)
     return path
 
 
@@ -73,8 +73,9 @@ def read_result(directory: Path) -> Result:
         raise InputError(f"damaged: {problem}", where=str(path), remedy=remedy) from None
 
 
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Have a file's or a folder's content on the disk before going on."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

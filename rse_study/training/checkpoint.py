@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from rse_study.errors import InputError
+from rse_study.results.result_file import sync
 
 PARTS = ("networks", "optimizer", "state")
 
@@ -44,12 +45,12 @@ def save(
     for name, tensors in zip(PARTS, parts, strict=True):
         path = draft / f"{name}.safetensors"
         save_file({key: value.detach().clone().contiguous() for key, value in tensors.items()}, path)
-        _sync(path)
+        sync(path)
     (draft / "account.json").write_text(json.dumps(account.__dict__), encoding="utf-8")
-    _sync(draft / "account.json")
+    sync(draft / "account.json")
     shutil.rmtree(final, ignore_errors=True)
     draft.rename(final)
-    _sync(directory)
+    sync(directory)
     for older in _complete(directory)[:-1]:
         shutil.rmtree(older)
 
@@ -102,11 +103,3 @@ def _put_moments(networks: nn.Module, optimizer: Optimizer, tensors: dict[str, T
 
 def _complete(directory: Path) -> list[Path]:
     return sorted(directory.glob("step-*"))
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

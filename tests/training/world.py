@@ -7,18 +7,11 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
+from rse_study.assets.word_pieces import SPECIAL
 from rse_study.data import builtin
 from rse_study.data.tokenised import tokenise
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
-
-SPECIAL = {
-    "pad_token": "[PAD]",
-    "unk_token": "[UNK]",
-    "cls_token": "[CLS]",
-    "sep_token": "[SEP]",
-    "mask_token": "[MASK]",
-}
 
 
 @dataclass(frozen=True)
