@@ -3,19 +3,27 @@ PYTHON ?= python3
 VENV ?= .venv
 STUDY ?= search_spaces/quickstart.yaml
 WORKERS ?= 2
+EXECUTOR ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help study test setup lint format types floors check clean
+.PHONY: help study test faults schema setup lint format types floors check clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
 
-study: $(VENV)/.runtime ## run the quickstart through Tune, Optuna and Train, and say where its report is
-	$(BIN)/rse-study run $(STUDY)
+study: $(VENV)/.runtime ## run the quickstart and say where its report is (EXECUTOR=train: all of it on Ray Train)
+	$(BIN)/rse-study run $(STUDY) $(if $(EXECUTOR),-o resources.executor=$(EXECUTOR))
 
 test: setup ## the whole test suite
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+faults: setup ## kills by the dozen, and everything else that takes too long for the test suite (about an hour)
+	RSE_STUDY_SLOW=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/faults
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults.kill_driver
+
+schema: $(VENV)/.runtime ## the JSON schema that editors check study files with
+	$(BIN)/python -m rse_study.study.schema > search_spaces/study.schema.json
 
 setup: $(VENV)/.development ## everything for development, once
 

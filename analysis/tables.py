@@ -1,34 +1,61 @@
-"""The tables of a search, as frames: numbers for figures, text for people."""
+"""The tables of a study as text: a terminal prints them as they are."""
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from analysis import search
+from analysis.contents import Contents, baseline_scores, read_contents
+from analysis.formats import show_duration, show_number, show_status, show_value
+from analysis.scores import NOT_MEASURED, scores, show_scores
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASELINES, StudyRecord
-
-NOT_MEASURED = "not measured"
 
 
 def trials(reader: Reader) -> pd.DataFrame:
-    """`Reader.trials_table` with a column `best`: the best objective among complete cells (the first on a tie)."""
-    table, direction = reader.trials_table(), reader.study().objective.direction
-    candidates = table["objective"].where(table["status"] == "complete").dropna()
-    table["best"] = False
-    if not candidates.empty:
-        table.loc[candidates.idxmax() if direction == "maximize" else candidates.idxmin(), "best"] = True
-    return table
+    """The cells of a search or a grid with a column `best`: `search.trials`."""
+    return search.trials(read_contents(reader))
 
 
-def baselines(reader: Reader) -> pd.DataFrame:
-    """The baselines on the objective's own pairs: subject, label, value (NaN where nobody measured it)."""
-    objective, scores = reader.study().objective, reader.evaluations()
-    matching = scores[scores["metric"] == (objective.evaluation or objective.metric)].set_index("subject")[
-        "value"
+def as_text(study_dir: Path) -> pd.DataFrame:
+    """The whole study as strings, baselines first. The best trial of a search has a star."""
+    with Reader(study_dir) as reader:
+        contents = read_contents(reader)
+    if contents.study.kind == "grid":
+        return flat(
+            show_scores(scores(contents, contents.stage("grid")), "SD", contents.decimals, (contents.label,))
+        )
+    above = baseline_scores(contents.evaluations, contents.study.objective.evaluation)
+    shown = show_trials(contents, search.trials(contents), above)
+    return with_confirmed(contents, shown)
+
+
+def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
+    """The trials' table with a row per confirmed cell below, and a column per evaluation."""
+    cells, decimals = search.confirmed(contents), contents.decimals
+    frame = scores(contents, cells)
+    tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
+    values = {
+        (row.row, row.seed, row.measure): show_number(row.value, decimals) for row in frame.itertuples()
+    }
+    below = [
+        {"trial": f"confirmed: {cell['name']}, seed {cell['seed']}", "status": show_status(cell["status"])}
+        | {"step": show_value(cell["t"]), "time": show_duration(cell["duration_s"])}
+        | {m: values[cell["name"], cell["seed"], m] for m in (contents.label, *tests)}
+        for cell in cells.to_dict("records")
     ]
-    rows = [(subject, label, matching.get(subject, float("nan"))) for subject, label in BASELINES.items()]
-    return pd.DataFrame(rows, columns=["subject", "label", "value"])
+    known = {m: [values.get((row, pd.NA, m), "") for row in shown["trial"]] for m in tests}
+    table = (
+        pd.concat([shown.assign(**known), pd.DataFrame(below, dtype=object)])
+        .fillna("")
+        .reset_index(drop=True)
+    )
+    first = ["trial", contents.label, *tests]
+    return table[[*first, *(name for name in shown.columns if name not in first)]]
+
+
+def flat(table: pd.DataFrame) -> pd.DataFrame:
+    """Two levels of headings in one line."""
+    return table.set_axis([f"{measure} {what}".strip() for measure, what in table.columns], axis=1)
 
 
 def beaten(table: pd.DataFrame, scores: pd.DataFrame, direction: str) -> list[str]:
@@ -43,69 +70,26 @@ def beaten(table: pd.DataFrame, scores: pd.DataFrame, direction: str) -> list[st
     ]
 
 
-def failures(reader: Reader) -> pd.DataFrame:
-    """Cells that failed, with the reason on record."""
-    cells = reader.cells()
-    return cells.loc[cells["status"] == "failed", ["trial", "seed", "reason"]].reset_index(drop=True)
-
-
-def costs(reader: Reader) -> dict[str, str]:
-    """What the study took so far, in words and numbers."""
-    cells = reader.cells()
-    durations = cells.loc[cells["duration_s"] > 0, "duration_s"]
-    cost = {
-        "cells": ", ".join(f"{count} {status}" for status, count in cells["status"].value_counts().items())
-    }
-    if not durations.empty:
-        cost["time in cells"] = show_duration(durations.sum())
-        cost["median cell"] = show_duration(durations.median())
-    started, ended = (
-        pd.to_datetime(cells[name].replace("", None), utc=True) for name in ("started", "ended")
-    )
-    if started.notna().any() and ended.notna().any():
-        cost["first start to last end"] = show_duration((ended.max() - started.min()).total_seconds())
-    return cost
-
-
-def as_text(study_dir: Path) -> pd.DataFrame:
-    """The whole search as strings, baselines first: a terminal prints it as it is. The best trial has a star."""
-    with Reader(study_dir) as reader:
-        return show_trials(reader.study(), trials(reader), baselines(reader))
-
-
-def show_trials(study: StudyRecord, table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Baselines and trials under the headings of the study, every value as text."""
-    axes, label = study.headings, study.objective.label or study.objective.metric
+    axes, label, decimals = contents.study.headings, contents.label, contents.decimals
+    names = contents.cells.set_index("identity")["name"]
     above = [
-        {"trial": row.label, label: NOT_MEASURED if pd.isna(row.value) else show_number(row.value, 2)}
+        {"trial": row.label, label: NOT_MEASURED if pd.isna(row.value) else show_number(row.value, decimals)}
         for row in scores.itertuples()
     ]
     below = [
-        {"trial": f"{row['trial']} *" if row["best"] else str(row["trial"])}
-        | {label: show_number(row["objective"], 2), "status": row["status"]}
-        | {axis: show_value(row[axis]) for axis in axes}
+        {"trial": names[row["identity"]] + (" *" if row["best"] else "")}
+        | {label: show_score(row["objective"], row["status"], decimals), "status": show_status(row["status"])}
         | {"step": show_value(row["t"]), "time": show_duration(row["duration_s"])}
+        | {axis: show_value(row[axis]) for axis in axes}
         for row in table.to_dict("records")
     ]
-    headings = ["trial", label, "status", *axes, "step", "time"]
+    headings = ["trial", label, "step", "status", *axes, "time"]
     return pd.DataFrame(above + below, columns=headings, dtype=object).fillna("")
 
 
-def show_number(value: float, decimals: int) -> str:
-    """Fixed decimals; nothing where there is no number."""
-    return "" if pd.isna(value) else f"{value:.{decimals}f}"
-
-
-def show_value(value: Any) -> str:
-    """A configured value: three digits are enough to recognise it."""
-    if pd.api.types.is_scalar(value) and pd.isna(value):
-        return ""
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def show_duration(seconds: float) -> str:
-    """3.2 s, 4 min 05 s, 2 h 10 min."""
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds else ""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+def show_score(value: float, status: str, decimals: int) -> str:
+    """A score; in parentheses where it is not one of the full budget."""
+    text = show_number(value, decimals)
+    return text if status == "complete" or not text else f"({text})"

@@ -44,6 +44,10 @@ class InputErrors(InputError):
         return type(self), (self.problems,)
 
 
+class OverBudget(Exception):
+    """What is planned costs more than was allowed. Exit code 4."""
+
+
 class NonFiniteLoss(Exception):
     """The loss became NaN or infinite: the run ends here, with its reason on record."""
 

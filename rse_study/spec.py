@@ -1,5 +1,6 @@
 """Base of every configured object: frozen, strict about its keys, and identified by its canonical JSON."""
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterator
@@ -23,12 +24,13 @@ class Spec(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_fractions(cls, given: Any) -> Any:
-        """Accept "1/128" wherever a number is expected: papers print their coefficients so."""
+    def _read_numbers(cls, given: Any) -> Any:
+        """Accept "1/128" wherever a number is expected: papers print their coefficients so. YAML's true is none."""
         if not isinstance(given, dict):
             return given
-        numeric = {name for name, field in cls.model_fields.items() if field.annotation is float}
-        return {key: fraction(value) if key in numeric else value for key, value in given.items()}
+        kinds = _numeric_fields(cls)
+        odd = {key: value for key, value in given.items() if key in kinds and isinstance(value, str | bool)}
+        return given | {key: _number(value, kinds[key]) for key, value in odd.items()}
 
     def identity(self) -> dict[str, Any]:
         """Everything that decides this object's numbers: its fields (neutral ones left out) and semantics."""
@@ -99,6 +101,20 @@ def fraction(value: Any) -> Any:
         return value
 
 
+@functools.cache
+def _numeric_fields(cls: type[Spec]) -> dict[str, type[int] | type[float]]:
+    kinds: tuple[type[int], type[float]] = (int, float)
+    return {
+        name: kind for name, info in cls.model_fields.items() for kind in kinds if info.annotation is kind
+    }
+
+
+def _number(value: str | bool, kind: type[int] | type[float]) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()  # pydantic would read 1 or 0; a text it refuses, as it should
+    return fraction(value) if kind is float else value
+
+
 def _identity_of(value: Any) -> Any:
     if isinstance(value, Spec):
         return value.identity()
@@ -111,4 +127,9 @@ def _identity_of(value: Any) -> Any:
 
 def _is_neutral(info: Any, value: Any) -> bool:
     extra = info.json_schema_extra
-    return isinstance(extra, dict) and "neutral" in extra and value == extra["neutral"]
+    # Compared as identities: a list is a tuple, whoever wrote it down.
+    return (
+        isinstance(extra, dict)
+        and "neutral" in extra
+        and _identity_of(value) == _identity_of(extra["neutral"])
+    )

@@ -1,5 +1,6 @@
 """YAML 1.2 in: `1e-5` is a number, `off`/`no`/`on` are strings, duplicate keys are refused."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from rse_study.errors import InputError, MissingFile
 
 RULE = "the file must be valid YAML 1.2"
+OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b).*", re.MULTILINE)  # by its rules 1e-5 would be a text
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -30,6 +32,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
     """The mapping in a YAML text; `where` names its source in errors."""
+    other = OTHER_VERSION.search(text)
+    if other:
+        line = f"{where}:{text.count(chr(10), 0, other.start()) + 1}"
+        raise InputError(other.group(), where=line, rule=RULE, remedy="Remove the line")
     try:
         content = YAML(typ="safe", pure=True).load(text)
     except MarkedYAMLError as error:
@@ -42,6 +48,8 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
     except YAMLError as error:
         remedy = "Correct the file"
         raise InputError(str(error).split("\n")[0], where=where, rule=RULE, remedy=remedy) from None
+    except RecursionError:
+        raise InputError("nested too deeply", where=where, rule=RULE, remedy="Correct the file") from None
     if not isinstance(content, dict):
         remedy = "See the shipped files for examples: `rse-study studies`"
         raise InputError(

@@ -4,7 +4,9 @@ import json
 from typing import ClassVar
 
 import pytest
-from pydantic import ValidationError
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SerializeAsAny, ValidationError, create_model
 
 from rse_study.methods import RobustSentEmbed
 from rse_study.spec import Spec, canonical_json, field, fingerprint_of, hash_file, symbols
@@ -69,6 +71,52 @@ def test_identity_changes_with_values_and_semantics_and_not_with_neutral_fields(
     changed = [Outer(weight=0.1), Outer(inner=Inner(num_steps=6)), Outer(inner=Bumped()), Outer(later="some")]
     assert len({base, *(spec.fingerprint() for spec in changed)}) == 5
     assert Outer(later="none").fingerprint() == base
+
+
+class Old(Spec):
+    """A class before a field was added to it."""
+
+    weight: float = 0.5
+    words: tuple[str, ...] = ()
+
+
+WORDS = st.sampled_from(["none", "mean", "last"])
+OLD = st.builds(Old, weight=st.floats(-2, 2), words=st.lists(WORDS, max_size=2).map(tuple))
+BALLS = st.lists(st.builds(Inner, num_steps=st.integers(1, 3)), max_size=2).map(tuple)
+
+
+def grown(default: object, neutral: object, kind: object) -> type[Spec]:
+    """The same class with one more field."""
+    return create_model("New", __base__=Old, later=(kind, field(default, neutral=neutral)))
+
+
+def placed(spec: Spec, beside: list[Spec]) -> list[Spec]:
+    """The spec by itself, inside another one, in a list and in a mapping of specs."""
+    fields = {"alone": Spec, "several": tuple[Spec, ...], "named": dict[str, Spec]}
+    holder = create_model("Holder", __base__=Spec, **{n: (SerializeAsAny[k], ...) for n, k in fields.items()})
+    return [spec, holder(alone=spec, several=(*beside, spec), named={"x": spec})]
+
+
+@given(old=OLD, beside=st.lists(OLD, max_size=2), draws=st.data())
+def test_a_new_field_moves_no_identity_at_its_neutral_value_and_any_elsewhere(old, beside, draws):
+    """Whatever the default is, and wherever the class stands in a configuration."""
+    kind, values = draws.draw(
+        st.sampled_from([(str, WORDS), (tuple[Inner, ...], BALLS), (int, st.integers(0, 3))])
+    )
+    default, neutral, value = (draws.draw(values) for _ in range(3))
+    new = grown(default, neutral, kind)
+    for later in (neutral, value):
+        spec = new(**dict(old), later=later)
+        before, after = placed(old, beside), placed(spec, beside)
+        same = [a.fingerprint() == b.fingerprint() for a, b in zip(before, after, strict=True)]
+        assert same == [later == neutral] * 2
+    assert (new(**dict(old)).fingerprint() == old.fingerprint()) == (default == neutral)
+
+
+def test_a_list_that_is_neutral_may_be_written_as_either():
+    new = grown((), [], tuple[Inner, ...])
+    assert new().fingerprint() == Old().fingerprint()
+    assert new(later=(Inner(),)).fingerprint() != Old().fingerprint()
 
 
 def test_canonical_json_is_one_text_per_meaning():

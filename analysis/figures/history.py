@@ -1,49 +1,91 @@
-"""The objective trial by trial, the best so far, and the baselines."""
+"""The search trial by trial: complete trials with the best so far, and below them those that ended before."""
 
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
-from analysis.figures.style import BLUE, DASHES, GREY, ORANGE, plain
+from analysis.figures.style import BLUE, DASHES, GREY, ORANGE, label_text, plain
+
+ENDED_BEFORE = {"stopped_early": ("circle-open", "stopped early"), "failed": ("x-thin-open", "failed")}
 
 
 def history_data(table: pd.DataFrame, direction: str) -> pd.DataFrame:
-    """trial, objective, status, best, best_so_far (of complete cells) in the order of the trials."""
-    frame = table[["trial", "objective", "status", "best"]].sort_values("trial").reset_index(drop=True)
+    """trial, objective, t, status, best, best_so_far (of complete cells) in the order of the trials."""
+    columns = ["trial", "objective", "t", "status", "best"]
+    frame = table[columns].sort_values("trial").reset_index(drop=True)
     complete = frame["objective"].where(frame["status"] == "complete")
     running = complete.cummax() if direction == "maximize" else complete.cummin()
     return frame.assign(best_so_far=running.ffill())
 
 
-def draw_history(frame: pd.DataFrame, scores: pd.DataFrame, label: str) -> go.Figure:
-    """Dots for trials (hollow: stopped early), a step line for the best so far, a line per baseline."""
-    figure = go.Figure()
+def draw_history(frame: pd.DataFrame, scores: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
+    """Dots for complete trials, a step line for the best so far, a line per baseline.
+
+    A trial that ended before its full budget has no place among them: a strip of its own shows how far it got.
+    """
+    ended = frame[frame["status"].isin(ENDED_BEFORE)]
+    figure = two_parts() if len(ended) else go.Figure()
+    add_complete(figure, frame, decimals)
+    add_baselines(figure, scores, frame["trial"], decimals)
+    figure.update_yaxes(title=label_text(label, 18))
+    if len(ended):
+        add_ended_before(figure, ended, decimals)
+    ticks = {"dtick": 1} if len(frame) <= 8 else {"nticks": 20, "tickangle": 0}
+    figure.update_xaxes(tickformat="d", range=span(frame["trial"]), **ticks)
+    figure.update_xaxes(title="trial", **({"row": 2, "col": 1} if len(ended) else {}))
+    return plain(figure, height=520 if len(ended) else 420)
+
+
+def two_parts() -> go.Figure:
+    """Scores above, a strip for what has none to compare below, over the same trials."""
+    return make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.74, 0.26])
+
+
+def add_complete(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
+    """The trials of the full budget, and the best of them so far."""
     figure.add_scatter(
         x=frame["trial"], y=frame["best_so_far"], name="best so far", mode="lines",
         line={"shape": "hv", "color": GREY, "width": 2}, hoverinfo="skip",
     )  # fmt: skip
-    marks = (("complete", "circle", "trial"), ("stopped_early", "circle-open", "stopped early"))
-    for status, symbol, name in marks:
-        part = frame[frame["status"] == status]
-        if not part.empty:
-            colours = [ORANGE if best else BLUE for best in part["best"]]
-            figure.add_scatter(
-                x=part["trial"], y=part["objective"], name=name, mode="markers",
-                marker={"size": 10, "symbol": symbol, "color": colours},
-                hovertemplate="trial %{x}: %{y:.2f}<extra></extra>",
-            )  # fmt: skip
-    add_baselines(figure, scores, frame["trial"])
-    figure.update_xaxes(
-        title="trial", tickformat="d", dtick=1 if len(frame) <= 20 else None, range=span(frame["trial"])
-    )
-    figure.update_yaxes(title=label)
-    return plain(figure, height=400)
+    complete = frame[frame["status"] == "complete"]
+    for is_best, name, colour in ((False, "complete", BLUE), (True, "best", ORANGE)):
+        part = complete[complete["best"] == is_best]
+        figure.add_scatter(
+            x=part["trial"], y=part["objective"], name=name, mode="markers", marker={"size": 10, "color": colour},
+            hovertemplate=f"trial %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
+        )  # fmt: skip
 
 
-def add_baselines(figure: go.Figure, scores: pd.DataFrame, trials: pd.Series) -> None:
+def add_ended_before(figure: go.Figure, ended: pd.DataFrame, decimals: int) -> None:
+    """The strip: the step at which a trial ended, with its value there on hover."""
+    for status, (symbol, name) in ENDED_BEFORE.items():
+        part = ended[ended["status"] == status]
+        if part.empty:
+            continue
+        texts = [
+            ended_text(name, *row) for row in zip(part["trial"], part["t"], part["objective"], strict=True)
+        ]
+        figure.add_scatter(
+            x=part["trial"], y=part["t"].fillna(0), name=name, mode="markers", text=texts, row=2, col=1,
+            marker={"size": 10, "symbol": symbol, "color": BLUE if status == "stopped_early" else ORANGE,
+                    "line": {"width": 2}},
+            hovertemplate="%{text}<extra></extra>",
+        )  # fmt: skip
+    figure.update_yaxes(title="ended<br>at step", rangemode="tozero", nticks=5, row=2, col=1)
+
+
+def ended_text(name: str, trial: int, t: object, objective: float) -> str:
+    """trial 3: stopped early at step 15, 54.20 there."""
+    if pd.isna(t):
+        return f"trial {trial}: {name} before its first value"
+    return f"trial {trial}: {name} at step {t}" + ("" if pd.isna(objective) else f", {objective:.2f} there")
+
+
+def add_baselines(figure: go.Figure, scores: pd.DataFrame, trials: pd.Series, decimals: int = 2) -> None:
     """A dashed line over the whole width for every baseline that was measured."""
     for row in scores.dropna(subset="value").itertuples():
         figure.add_scatter(
-            x=span(trials), y=[row.value, row.value], name=f"{row.label}: {row.value:.2f}",
+            x=span(trials), y=[row.value, row.value], name=f"{row.label}: {row.value:.{decimals}f}",
             mode="lines", line={"color": GREY, "dash": DASHES[row.subject], "width": 1.5},
             hoverinfo="name", hoverlabel={"namelength": -1},
         )  # fmt: skip

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.style import BLUE, ORANGE, plain
+from analysis.figures.style import BLUE, ORANGE, label_text, plain
 from rse_study.results.records import Axis
 
 
@@ -18,7 +18,7 @@ def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
     return frame.set_axis(["trial", "value", "objective", "best"], axis=1).dropna().reset_index(drop=True)
 
 
-def draw_slice(frame: pd.DataFrame, axis: Axis, heading: str) -> go.Figure:
+def draw_slice(frame: pd.DataFrame, axis: Axis, heading: str, decimals: int = 2) -> go.Figure:
     """Scatter; logarithmic where the axis is searched so; choices in the order of the space."""
     figure = go.Figure()
     colours = [ORANGE if best else BLUE for best in frame["best"]]
@@ -26,9 +26,9 @@ def draw_slice(frame: pd.DataFrame, axis: Axis, heading: str) -> go.Figure:
     figure.add_scatter(
         x=values, y=frame["objective"], customdata=frame["trial"], mode="markers", showlegend=False,
         marker={"size": 9, "color": colours},
-        hovertemplate="trial %{customdata}<br>%{x}: %{y:.2f}<extra></extra>",
+        hovertemplate=f"trial %{{customdata}}<br>%{{x}}: %{{y:.{decimals}f}}<extra></extra>",
     )  # fmt: skip
-    figure.update_xaxes(title=heading, **x_axis(axis))
+    figure.update_xaxes(title=label_text(heading, 40), **x_axis(axis))
     figure.update_yaxes(nticks=5)
     return plain(figure, height=230)
 

@@ -1,9 +1,14 @@
 """What all figures share: colours that survive colour blindness and print, and a quiet layout."""
 
+from html import escape
+from textwrap import wrap
+
 import plotly.graph_objects as go
 
-INK, GREY, BLUE, ORANGE = "#1f2328", "#8c959f", "#0b62c4", "#c4560b"
+INK, GREY, FAINT, BLUE, ORANGE = "#1f2328", "#6e7781", "#b6bec7", "#0b62c4", "#c4560b"
 DASHES = {"token_overlap": "dot", "untrained": "dash", "start": "dashdot"}
+SEED_COLOURS = ("#0b62c4", "#c4560b", "#1a7f5a", "#8250df", "#b3246b", "#57606a")
+SEED_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 
 
 def plain(figure: go.Figure, height: int) -> go.Figure:
@@ -20,3 +25,8 @@ def plain(figure: go.Figure, height: int) -> go.Figure:
     figure.update_xaxes(automargin=True, zeroline=False)
     figure.update_yaxes(automargin=True, zeroline=False)
     return figure
+
+
+def label_text(text: str, width: int = 22) -> str:
+    """A name on an axis: broken into short lines, never read as markup."""
+    return "<br>".join(escape(line, quote=False) for line in wrap(text, width) or [""])

@@ -12,8 +12,8 @@ from rse_study.assets.minilm import minilm_generator
 from rse_study.assets.store import META, build, write_meta
 from rse_study.data.tokenised import tokenise
 from rse_study.errors import InputError
+from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_tokenizer
-from rse_study.models.rtd import check_same_tokenizer, load_generator
 from rse_study.spec import fingerprint_of
 from rse_study.training.trial import Trial
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rse_study.cli import datasets, doctor, models, searches, training
+from rse_study.cli import datasets, doctor, models, plan, replaying, starting, studies, training, watching
 from rse_study.cli.border import guarded
 
 app = typer.Typer(
@@ -42,12 +42,17 @@ def _root(
 
 VERBS: tuple[Callable[..., int | None], ...] = (
     training.train,
-    searches.validate,
-    searches.run,
-    searches.report,
-    searches.studies,
+    studies.validate,
+    plan.plan,
+    studies.run,
+    watching.status,
+    watching.dashboard,
+    replaying.replay,
+    studies.report,
+    studies.studies,
     models.evaluate,
     models.export,
+    starting.init,
     doctor.doctor,
 )
 DATA_VERBS: dict[str, Callable[..., int | None]] = {

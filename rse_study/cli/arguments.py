@@ -1,7 +1,7 @@
 """Arguments several verbs share, and what a user may write for a study."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +13,9 @@ from rse_study.registry import did_you_mean
 
 StudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A YAML file, or the name of a shipped study.")
+]
+RanStudyArgument = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study that has run: its name, folder or YAML file.")
 ]
 TrialArgument = Annotated[
     str, typer.Argument(metavar="TRIAL", help="A YAML file, or the name of a shipped trial.")
@@ -62,15 +65,29 @@ def study_folder(study: str, store: Path) -> Path:
     """The folder of a study that has run: the folder itself, its name, or its YAML file."""
     from rse_study.results.schema import ledger_path
 
+    return _folder_where(study, store, lambda folder: ledger_path(folder).is_file())
+
+
+def remains_folder(study: str, store: Path) -> Path:
+    """The folder of a study of which there is a ledger, or at least what one can be rebuilt from."""
+    from rse_study.results.schema import ledger_path
+    from rse_study.results.study_file import FILE_NAME
+
+    return _folder_where(
+        study, store, lambda folder: ledger_path(folder).is_file() or (folder / FILE_NAME).is_file()
+    )
+
+
+def _folder_where(study: str, store: Path, holds: Callable[[Path], bool]) -> Path:
+    """The one place a user can mean that holds something of a study."""
     candidates = [Path(study), store / study]
-    if Path(study).suffix in (".yaml", ".yml") or study.replace("-", "_") in {
-        p.stem for p in shipped_studies()
-    }:
+    is_file = Path(study).suffix in (".yaml", ".yml")
+    if is_file or study.replace("-", "_") in {path.stem for path in shipped_studies()}:
         candidates.append(store / name_in(study_file(study)))
     for folder in candidates:
-        if ledger_path(folder).is_file():
+        if holds(folder):
             return folder
-    known = sorted(p.parent.name for p in store.glob("*/ledger.sqlite"))
+    known = sorted(path.name for path in store.glob("*/") if holds(path))
     remedy = did_you_mean(study, known) if known else "Run it first: rse-study run STUDY"
     raise InputError(f"no study {study!r} has run", where=str(store), remedy=remedy)
 

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import typer
 
-from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.errors import InputError, NonFiniteLoss, OverBudget
 
-OK, BAD_INPUT, INCOMPLETE, INTERNAL, INTERRUPTED = 0, 2, 3, 70, 130
+OK, CONTRADICTED, BAD_INPUT, INCOMPLETE, OVER_BUDGET, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
@@ -36,6 +36,8 @@ def _run(call: Callable[[], int | None]) -> int:
         return _say(str(error), BAD_INPUT)
     except NonFiniteLoss as error:
         return _say(f"the run failed: {error}", INCOMPLETE)
+    except OverBudget as error:
+        return _say(f"over budget: {error}", OVER_BUDGET)
     except KeyboardInterrupt:
         return _say("interrupted; the same command goes on from here", INTERRUPTED)
     except typer.Exit:

@@ -1,4 +1,4 @@
-"""`doctor`: what this installation is, and what it lacks."""
+"""`doctor`: what this installation is, and what it lacks; and the repair of a ledger."""
 
 import os
 import platform
@@ -8,6 +8,12 @@ from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rse_study.cli.arguments import DEFAULT_STORE, Store, remains_folder
+from rse_study.cli.border import INCOMPLETE
 
 PACKAGES = (
     "torch",
@@ -24,10 +30,37 @@ PACKAGES = (
 CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"  # in a checkout; a wheel has none
 
 
-def doctor() -> None:
-    """Check Python, versions, threads, memory, data and cache folders."""
+def doctor(
+    rebuild: Annotated[
+        str,
+        typer.Option(
+            metavar="STUDY", help="Make this study's ledger anew from the files of its cells instead."
+        ),
+    ] = "",
+    store: Store = DEFAULT_STORE,
+) -> int | None:
+    """Check Python, versions, threads, memory, data and cache folders.
+
+    With --rebuild: make a lost or damaged ledger anew from study.json and the files of the cells. The one that is
+    there is kept beside it. Exit code 3 where a file was damaged: its cell runs again with the next `run`.
+    """
+    if rebuild:
+        return _rebuild(remains_folder(rebuild, store))
     for line in (*_python(), *_packages(), *_machine(), *_folders(), *_extras()):
         print(line)
+    return None
+
+
+def _rebuild(study_dir: Path) -> int | None:
+    from rse_study.results.rebuild import rebuild
+
+    found = rebuild(study_dir)
+    print(
+        f"{study_dir}: {found.num_cells} cells, {found.num_results} results, {found.num_evaluations} scores found"
+    )
+    for damage in found.damaged:
+        print(f"damaged: {damage}")
+    return INCOMPLETE if found.damaged else None
 
 
 def _python() -> Iterator[str]:

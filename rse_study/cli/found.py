@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from rse_study.cli.arguments import study_folder
+from rse_study.cli.cells import find_cell
 from rse_study.errors import InputError
+from rse_study.results import schema
 from rse_study.results.reader import Reader
-from rse_study.results.schema import ledger_path
 
 ASSETS = ("tiny", "minilm-mlm")
 MODEL = "model"  # the folder the training loop keeps its model in
@@ -35,12 +36,16 @@ def cell_folder(source: str, trial: str, store: Path) -> Path:
     """The folder of a cell: itself, or that of the best (or a numbered) trial of a study."""
     if (Path(source) / MODEL / "config.json").is_file():
         return Path(source)
-    if Path(source).is_dir() and not ledger_path(Path(source)).is_file():
+    if Path(source).is_dir() and not schema.ledger_path(Path(source)).is_file():
         raise InputError("holds neither a model nor a ledger", where=source, remedy="Has the run ended?")
     study = study_folder(source, store)
-    folder = study / "cells" / _identity(study, trial)[:16]
+    folder = schema.cell_folder(study, _identity(study, trial))
     if not (folder / MODEL / "config.json").is_file():
-        raise InputError(f"trial {trial} kept no model", where=str(folder), remedy="Choose a complete trial")
+        rule, remedy = (
+            "a cell that ended keeps one, unless the study says `keep_models`",
+            "Choose another",
+        )
+        raise InputError(f"trial {trial} kept no model", where=str(folder), rule=rule, remedy=remedy)
     return folder
 
 
@@ -48,10 +53,10 @@ def _identity(study: Path, trial: str) -> str:
     from analysis.tables import trials
 
     with Reader(study) as reader:
+        if trial != "best":
+            return str(find_cell(reader.cells(retired=True), trial, study)["identity"])
         table = trials(reader)
-    chosen = table[table["best"]] if trial == "best" else table[table["trial"].astype(str) == trial]
-    if chosen.empty:
-        rule = "no trial is complete yet" if trial == "best" else f"trials are 0 to {len(table) - 1}"
-        remedy = "See the study's table: rse-study report"
-        raise InputError(f"--trial {trial}", where=str(study), rule=rule, remedy=remedy)
-    return str(chosen["identity"].iloc[0])
+    if not table["best"].any():
+        remedy = "See how far it is: rse-study status"
+        raise InputError("--trial best", where=str(study), rule="no trial is complete yet", remedy=remedy)
+    return str(table.loc[table["best"], "identity"].iloc[0])

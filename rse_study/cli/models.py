@@ -44,7 +44,10 @@ def export(
         ),
     ],
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
-    trial: Annotated[str, typer.Option(help="Of a study: `best`, or a trial's number.")] = "best",
+    trial: Annotated[
+        str,
+        typer.Option(help="Of a study: `best`, a trial's number, TRIAL/SEED, or an identity's first digits."),
+    ] = "best",
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Write a model that transformers and sentence-transformers load, with the same vectors."""

@@ -17,6 +17,16 @@ def require_folder(path: Path, *, where: str) -> None:
         raise InputError(f"{nearest} cannot be written", where=f"{where} {path}", rule=rule, remedy=remedy)
 
 
+def require_new_folder(path: Path, *, where: str) -> None:
+    """InputError unless the folder can be made, or is there, empty."""
+    require_folder(path, where=where)
+    if path.is_dir() and any(path.iterdir()):
+        remedy = "Name a new folder"
+        raise InputError(
+            "is not empty", where=f"{where} {path}", rule="nothing is overwritten", remedy=remedy
+        )
+
+
 def require_file(path: Path, *, where: str) -> None:
     """InputError unless a file can be written here."""
     if os.path.isdir(path):

@@ -3,11 +3,9 @@
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
 
 import pandas as pd
 from rich.console import Console
-from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -52,65 +50,14 @@ class Bar:
             self._said = time.monotonic()
 
 
-class Board:
-    """Progress of a study: one row a running trial, one line an ended one. A `Watcher` of on_ray."""
-
-    def __init__(self, num_trials: int, console: Console | None = None) -> None:
-        self._console = console or Console()
-        self._num_trials = num_trials
-        self._running: dict[int, str] = {}
-        self._live = Live(console=self._console, refresh_per_second=2) if self._console.is_terminal else None
-
-    def __enter__(self) -> "Board":
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        if self._live:
-            self._live.update("")
-            self._live.stop()
-
-    def started(self, cell: Any) -> None:
-        """A trial runs."""
-        values = "  ".join(f"{name} {_short(value)}" for name, value in cell.proposal.items())
-        self._say(f"trial {cell.number}: started  {values}")
-        self._update(cell.number, "starting")
-
-    def progressed(self, cell: Any, t: int, num_steps: int, metrics: Mapping[str, float]) -> None:
-        """A trial reported."""
-        if not self._live and (t == 0 or "dev" in metrics):
-            self._say(f"trial {cell.number}: step {t}/{num_steps}  {describe(metrics)}")
-        self._update(cell.number, f"step {t}/{num_steps}  {describe(metrics)}")
-
-    def ended(self, cell: Any, record: Any) -> None:
-        """A trial ended."""
-        reason = f": {record.reason}" if record.reason else ""
-        self._running.pop(cell.number, None)
-        self._say(f"trial {cell.number} ({cell.number + 1} of {self._num_trials}): {record.status}{reason}")
-        self._draw()
-
-    def _update(self, number: int, text: str) -> None:
-        self._running[number] = text
-        self._draw()
-
-    def _draw(self) -> None:
-        if not self._live:
-            return
-        table = Table("trial", "progress", box=None)
-        for number, text in sorted(self._running.items()):
-            table.add_row(str(number), text)
-        self._live.update(table)
-
-    def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
 def print_table(frame: pd.DataFrame, console: Console | None = None) -> None:
-    """A frame of strings; columns aligned, nothing cut when the output is no terminal."""
+    """A frame of strings; columns aligned, the first to the left; nothing cut when the output is no terminal."""
     screen = console or Console()
     if not screen.is_terminal:
-        announce(frame.to_string(index=False))
+        first = frame.columns[0]
+        width = max(len(str(value)) for value in [first, *frame[first]])
+        padded = frame.assign(**{first: [str(value).ljust(width) for value in frame[first]]})
+        announce(padded.rename(columns={first: str(first).ljust(width)}).to_string(index=False))
         return
     table = Table(*[str(column) for column in frame.columns], box=None)
     for row in frame.itertuples(index=False):
@@ -121,7 +68,3 @@ def print_table(frame: pd.DataFrame, console: Console | None = None) -> None:
 def _bars(console: Console) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, TextColumn("{task.fields[seen]}"), console=console)
-
-
-def _short(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -8,32 +8,57 @@ from rse_study.assets import prepare
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import Bar, announce
 from rse_study.data.location import cache_dir, data_dir
-from rse_study.errors import InputError
+from rse_study.data.pairs import StsPairs
+from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.records import BASELINES, EvaluationRow
-from rse_study.results.result_file import read_result
+from rse_study.results.result_file import Result, read_result
 from rse_study.study.baselines import measure_baselines
-from rse_study.training.loop import Progress, train
+from rse_study.training.loop import Progress, finished
+from rse_study.training.materials import identity_of
+from rse_study.training.processes import train_here
 from rse_study.training.trial import Trial
+from rse_study.training.workers import require_equal_shares
 
 
-def train_here(trial: Trial, seed: int, out: Path, threads: int, device: str) -> None:
-    """Train in this process; resumes what lies in `out`."""
+def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: int, device: str) -> None:
+    """Train on this machine; goes on with what lies in `out`, and says what a finished cell came to."""
     _require_device(device)
+    require_equal_shares(trial, workers)
     require_folder(out, where="--out")
     require_cache()
-    torch.set_num_threads(threads)
     materials = prepare(trial, cache_dir(), data_dir(), announce)
-    # The base before training is the run's own first point: it need not be measured twice.
-    _show(measure_baselines(trial, materials, ("token_overlap", "untrained")))
-    last: Progress | None = None
-    with Bar(out.name) as bar:
-        for progress in train(trial, seed, materials, out, device=device):
-            bar.show(progress.t, progress.num_steps, progress.metrics)
-            last = progress
-    assert last is not None
-    before, after, dev = read_result(out).history[0].metrics["dev"], last.metrics["dev"], materials.dev
-    announce(f"{dev.name} {dev.split}, Spearman x100: {before:.2f} before, {after:.2f} after {last.t} steps")
+    ended = finished(out, identity_of(trial, seed, materials))
+    if ended is None or ended.status == "stopped_early":
+        # The base before training is the run's own first point: it need not be measured twice.
+        _show(measure_baselines(trial, materials, ("token_overlap", "untrained"), [materials.dev]))
+        with Bar(out.name) as bar:
+
+            def report(progress: Progress) -> None:
+                bar.show(progress.t, progress.num_steps, progress.metrics)
+
+            train_here(
+                trial,
+                seed,
+                materials,
+                out,
+                workers=workers,
+                threads=threads,
+                device=device,
+                report=report,
+                continues=True,
+            )
+    else:
+        announce(f"{out} holds this run already")
+    _summarise(read_result(out), materials.dev)
     announce(f"model and result: {out}")
+
+
+def _summarise(result: Result, dev: StsPairs) -> None:
+    if result.status == "failed":
+        raise NonFiniteLoss.parse(result.reason)
+    before, last = result.history[0].metrics["dev"], result.history[-1]
+    scores = f"{before:.2f} before, {last.metrics['dev']:.2f} after {last.t} steps"
+    announce(f"{dev.name} {dev.split}, Spearman x100: {scores}")
 
 
 def _require_device(device: str) -> None:

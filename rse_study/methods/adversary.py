@@ -26,6 +26,10 @@ class Found:
     weights: tuple[Float[Tensor, "b l d"], ...]
     metrics: dict[str, Mean]
 
+    def added(self, *, with_eta: bool) -> Float[Tensor, "b l d"]:
+        """What z_adv adds to X: delta_final, and eta where it is wanted and there."""
+        return self.delta + self.eta if with_eta and self.eta is not None else self.delta
+
 
 @dataclass(frozen=True)
 class Adversary:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
+from rse_study.methods.cost import StepCost
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Discriminator, Generator
 from rse_study.streams import Streams
@@ -71,6 +72,8 @@ class Method(Protocol):
 
     @property
     def needs_generator(self) -> bool: ...
+    @property
+    def cost(self) -> StepCost: ...
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks: ...
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]: ...
     def renew(

@@ -11,6 +11,7 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.adversary import Adversary, Found
+from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, Outcome, Run
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.methods.views import Views, encode_views
@@ -19,6 +20,7 @@ from rse_study.models.heads import build_head
 from rse_study.models.rtd import Discriminator
 from rse_study.perturbations.ascent import Anchor
 from rse_study.perturbations.blend import Blend
+from rse_study.perturbations.passes import passes_for
 from rse_study.perturbations.token_level import TokenLevel
 from rse_study.perturbations.weakening_masks import WeakeningMasks
 from rse_study.spec import Spec, field
@@ -79,6 +81,17 @@ class RobustSentEmbed(Spec):
         """lambda2 = 0 runs no replaced-token detection."""
         return self.lambda2 > 0
 
+    @property
+    def cost(self) -> StepCost:
+        """What one step computes: the inner loop, two or three views, RTD."""
+        per_step = passes_for(self.blend, delta_sees_eta=self._delta_sees_eta).per_step
+        num_views = 3 if self.has_adversary else 2
+        return StepCost(self.blend.num_steps * per_step, num_views, self.needs_generator)
+
+    @property
+    def _delta_sees_eta(self) -> bool:
+        return self.delta_gradient == "with_eta" or not self.has_eta
+
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         """Encoder, training-only head and, for RTD, a discriminator from the same checkpoint (stream `init`)."""
         head = build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
@@ -110,7 +123,7 @@ class RobustSentEmbed(Spec):
         views = encode_views(
             networks,
             embeddings,
-            None if found is None else self._added(found),
+            None if found is None else found.added(with_eta=self.z_adv_eta == "with"),
             () if found is None else found.weights,
             batch,
             run,
@@ -149,15 +162,9 @@ class RobustSentEmbed(Spec):
             self.masks,
             self.temperature,
             self.inner_dropout,
-            delta_sees_eta=self.delta_gradient == "with_eta" or not self.has_eta,
+            delta_sees_eta=self._delta_sees_eta,
         )
         return adversary.find(networks, state.get("V"), anchor, batch, run)
-
-    def _added(self, found: Found) -> Float[Tensor, "b l d"]:
-        """What z_adv adds to X: delta_final, and eta where the switch says so."""
-        if self.z_adv_eta == "without" or found.eta is None:
-            return found.delta
-        return found.delta + found.eta
 
     def _contrastive(self, views: Views, batch: Batch, run: Run) -> tuple[Tensor, dict[str, Mean]]:
         """The first two terms of eq 10, summed over this worker's anchors, over the global batch size."""

@@ -1,161 +1,141 @@
-"""What is left to run, in order: the driver's side of a search, without Ray."""
+"""What is left to run of one stage, in order: the driver's side of a study, without Ray."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.on_ray.proposer import Outcome, Proposer
+from rse_study.on_ray.cell import Cell, Outcome, Source, judged
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import FINISHED, CellRecord
+from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
 from rse_study.results.result_file import FILE_NAME, Result, read_result
-from rse_study.study.validation import Checked
-from rse_study.training.trial import Trial
-
-MAX_DRAWS = 32
-OUTCOMES: dict[str, Outcome] = {"complete": "complete", "failed": "failed", "stopped_early": "pruned"}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A trial x seed about to run."""
-
-    number: int
-    seed: int
-    identity: str
-    trial: Trial
-    proposal: Mapping[str, Any]
+from rse_study.results.schema import cell_folder
+from rse_study.study.asha import verdict
+from rse_study.study.config import Study
 
 
 class Agenda:
-    """Hands out cells and takes in how they ended; the ledger knows both before anybody else does."""
+    """Hands out cells and takes in how they go and end; the ledger knows both before anybody else does."""
 
     def __init__(
-        self,
-        checked: Checked,
-        ledger: Ledger,
-        proposer: Proposer,
-        cells: Path,
-        identify: Callable[[Trial, int], str],
+        self, study: Study, stage: Stage, source: Source, ledger: Ledger, rungs: tuple[int, ...] = ()
     ) -> None:
-        self._study, self._space, self._ledger = checked.study, checked.space, ledger
-        self._proposer, self._cells, self._identify = proposer, cells, identify
-        self._known: set[str] = set()
+        self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
         self._interrupted: list[Cell] = []
-        self._next_number = 0
+        self._tries: dict[str, int] = {}  # in this run
+        self._attempts: dict[str, int] = {}  # in all
+        self._values: dict[int, dict[str, float]] = {t: {} for t in rungs}
+        self._verdicts: dict[tuple[str, int], Verdict] = {}
+        for row in ledger.rungs():
+            self._note(row)
+        self._last = ledger.last_points(study.objective.metric)
         for record in ledger.cells():
-            self._replay(record)
+            if record.stage == stage and not record.retired:
+                self._recall(record)
 
     @property
     def num_left(self) -> int:
-        """Cells still to be handed out."""
-        return len(self._interrupted) + max(0, self._study.num_trials - self._next_number)
+        """Cells still to be handed out, as far as is known now."""
+        return len(self._interrupted) + self._source.num_left
 
     def next_cell(self) -> Cell | None:
         """The next cell to run; None when there is none left."""
-        if self._interrupted:
-            return self._start(self._interrupted.pop(0))
-        if self._next_number >= self._study.num_trials:
+        cell = self._interrupted.pop(0) if self._interrupted else self._source.give()
+        if cell is None:
             return None
-        cell = self._propose(self._next_number)
-        self._next_number += 1
-        self._known.add(cell.identity)
-        self._ledger.plan([_record(cell)])
-        return self._start(cell)
+        self._ledger.plan([cell.record()])
+        used = cell.resources
+        self._attempts[cell.identity] = self._ledger.start(
+            cell.identity, executor=used.runs_on, workers=used.workers, threads=used.threads
+        )
+        self._tries[cell.identity] = self._tries.get(cell.identity, 0) + 1
+        return cell
 
-    def finish(self, cell: Cell, reason: str = "") -> CellRecord:
-        """Commit a cell that ended: its `result.json`, or else the reason there is none."""
-        result = self._result_of(cell.identity)
+    def progressed(self, cell: Cell, t: int, metrics: dict[str, float]) -> Verdict | None:
+        """Enter what a running cell reported; at a rung, decide whether it goes on. Elsewhere None."""
+        self._ledger.record_progress(cell.identity, t, metrics)
+        if t not in self.rungs_of(cell):
+            return None
+        if (cell.identity, t) not in self._verdicts:
+            value = metrics.get(self._study.objective.metric, math.nan)
+            row = RungRow(cell=cell.identity, t=t, value=value, verdict=self._decide(value, t))
+            self._ledger.record_rung(row)
+            self._note(row)
+        return self._verdicts[cell.identity, t]  # the first verdict stands, whoever asks again
+
+    def finish(self, cell: Cell, reason: str = "", *, for_good: bool = False) -> CellRecord | None:
+        """Commit a cell that ended: its `result.json`, or else the reason there is none.
+
+        A cell whose process was lost is tried again, up to max_attempts times in one run: None. `for_good`: it would
+        end in the same way again.
+        """
+        result = self._new_result_of(cell)
+        if result is None and not for_good and self._tries[cell.identity] < cell.resources.max_attempts:
+            self._ledger.lose(cell.identity, reason or "ended without a result")
+            self._interrupted.append(cell)
+            return None
         if result is None:
             self._ledger.fail(cell.identity, reason or "ended without a result")
         else:
             self._ledger.record_result(result)
-        outcome, value = self._judge(result)
-        self._proposer.tell(cell.number, outcome, value)
-        return next(record for record in self._ledger.cells() if record.identity == cell.identity)
+        value = self._value_of(result)
+        if not cell.continues:  # the search it was part of is over
+            self._source.tell(cell, judged("failed" if result is None else result.status, value), value)
+        return self._ledger.cell(cell.identity)
 
-    def directory(self, identity: str) -> Path:
-        """Where a cell keeps its checkpoint, its model and its result."""
-        return self._cells / identity[:16]
+    def attempt_of(self, cell: Cell) -> int:
+        """The number of the attempt under way."""
+        return self._attempts[cell.identity]
 
-    def _start(self, cell: Cell) -> Cell:
-        self._ledger.start(cell.identity)
-        return cell
+    def rungs_of(self, cell: Cell) -> tuple[int, ...]:
+        """Steps at which this cell waits for a verdict: none where it is confirmed."""
+        return () if cell.continues else self._rungs
 
-    def _propose(self, number: int) -> Cell:
-        first = self._space.base_point
-        if number == 0 and first is not None:
-            self._proposer.add(0, first)
-            return self._cell(0, first)
-        for draw in range(MAX_DRAWS):
-            cell = self._cell(number, self._proposer.ask(number, draw))
-            if cell.identity not in self._known:
-                return cell
-            self._proposer.tell(number, "failed")  # the same identity never runs twice: draw again
-        what, rule = (
-            f"trial {number}: {MAX_DRAWS} draws gave known trials only",
-            "the same identity never runs twice",
-        )
-        raise InputError(
-            what, where=self._study.name, rule=rule, remedy="Lower num_trials, or widen the space"
-        )
+    def _decide(self, value: float, t: int) -> Verdict:
+        assert self._study.early_stopping is not None, "rungs without early stopping"
+        known, factor = self._values[t].values(), self._study.early_stopping.factor
+        return verdict(value, known, factor, self._study.objective.direction)
 
-    def _cell(self, number: int, proposal: Mapping[str, Any]) -> Cell:
-        trial, seed = self._space.apply(proposal), self._study.seeds[0]
-        return Cell(number, seed, self._identify(trial, seed), trial, dict(proposal))
+    def _note(self, row: RungRow) -> None:
+        self._values.setdefault(row.t, {})[row.cell] = row.value
+        self._verdicts[row.cell, row.t] = row.verdict
 
-    def _replay(self, record: CellRecord) -> None:
-        """Enter a cell the ledger holds; one that was running is run again, unless its result already lies there."""
-        self._next_number = max(self._next_number, record.trial + 1)
-        self._known.add(record.identity)
-        result = None
-        if record.status not in FINISHED:
-            result = self._result_of(record.identity)
-            if result is None:
-                in_order = {axis.name: record.proposal[axis.name] for axis in self._space.axes}
-                self._interrupted.append(self._cell(record.trial, in_order))
-                self._proposer.add(record.trial, record.proposal)
-                return
+    def _recall(self, record: CellRecord) -> None:
+        """Enter a cell the ledger holds. One without a result runs (again), unless its result already lies there."""
+        outcome: Outcome = "running"
+        value: float | None = None
+        if record.status in FINISHED and not self._is_worth_another_try(record):
+            _, value = self._last.get(record.identity, (0, None))
+            outcome = judged(record.status, value)
+        elif (result := self._result_of(record.identity)) is not None:
             self._ledger.record_result(result)
             self._ledger.log("adopted", "result found on disk", record.identity)
-            outcome, value = self._judge(result)
-        else:
-            outcome, value = OUTCOMES[record.status], self._last_value(record.identity)
-        self._proposer.add(record.trial, record.proposal, outcome, value)
+            value = self._value_of(result)
+            outcome = judged(result.status, value)
+        cell = self._source.recall(record, outcome, value)
+        if cell is not None:
+            self._interrupted.append(cell)
+
+    def _is_worth_another_try(self, record: CellRecord) -> bool:
+        """Failed without a result: its process was lost each time, which says nothing about its configuration."""
+        folder = cell_folder(self._ledger.study_dir, record.identity)
+        return record.status == "failed" and not (folder / FILE_NAME).exists()
+
+    def _new_result_of(self, cell: Cell) -> Result | None:
+        """The result of the attempt that just ended; a continued cell's old one does not count."""
+        result = self._result_of(cell.identity)
+        return None if result is not None and cell.continues and result.status == "stopped_early" else result
 
     def _result_of(self, identity: str) -> Result | None:
-        directory = self.directory(identity)
+        directory = cell_folder(self._ledger.study_dir, identity)
         if not (directory / FILE_NAME).exists():
             return None
         try:
             result = read_result(directory)
         except InputError as damage:
+            # Moved away, or the loop would trip over it too.
+            (directory / FILE_NAME).replace(directory / f"{FILE_NAME}.damaged")
             self._ledger.log("damaged", str(damage), identity)
             return None
         return result if result.identity == identity else None
 
-    def _judge(self, result: Result | None) -> tuple[Outcome, float | None]:
-        """What the sampler is told: the value at the last step, never the best so far."""
-        if result is None:
-            return "failed", None
-        value = result.final.get(self._study.objective.metric, math.nan)
-        outcome = OUTCOMES[result.status]
-        return ("failed", None) if outcome == "complete" and not math.isfinite(value) else (outcome, value)
-
-    def _last_value(self, identity: str) -> float | None:
-        values = [
-            row.value for row in self._ledger.history(identity) if row.name == self._study.objective.metric
-        ]
-        return values[-1] if values else None
-
-
-def _record(cell: Cell) -> CellRecord:
-    return CellRecord(
-        identity=cell.identity,
-        trial=cell.number,
-        seed=cell.seed,
-        config=cell.trial.model_dump(mode="json"),
-        proposal=dict(cell.proposal),
-    )
+    def _value_of(self, result: Result | None) -> float | None:
+        return None if result is None else result.final.get(self._study.objective.metric)

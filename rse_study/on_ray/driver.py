@@ -1,55 +1,42 @@
-"""A study from its first cell to its last: the one process that writes the ledger."""
+"""A study from its first cell to its last score: the one process that writes the ledger."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import ray
 
-from rse_study.on_ray import tuner
-from rse_study.on_ray.agenda import Agenda, Cell
-from rse_study.on_ray.handover import write_materials
-from rse_study.on_ray.launch import concurrency, driver_resources, ray_session
+from rse_study.data.pairs import StsPairs
+from rse_study.on_ray.agenda import Agenda
+from rse_study.on_ray.cell import Cell
+from rse_study.on_ray.evaluations import ask_for_scores, drop_models, missing_evaluations
+from rse_study.on_ray.importance import importance_rows
+from rse_study.on_ray.interrupt import graceful
+from rse_study.on_ray.listed import Listed
+from rse_study.on_ray.place import Place, Prepare, Stock
+from rse_study.on_ray.proposals import Proposals
 from rse_study.on_ray.proposer import Proposer, describe_sampler
-from rse_study.on_ray.searcher import CellSearcher, Watcher
+from rse_study.on_ray.room import Room
+from rse_study.on_ray.stages import confirm_cells, grid_cells
+from rse_study.on_ray.watcher import Watcher
 from rse_study.results.ledger import Ledger
+from rse_study.results.rebuild import rebuild
+from rse_study.results.records import Stage
+from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.study.baselines import measure_baselines
 from rse_study.study.record import provenance_of, study_record
+from rse_study.study.revisions import change_between
 from rse_study.study.validation import Checked
-from rse_study.training.materials import Materials, identity_of
-from rse_study.training.trial import Trial
 
-Prepare = Callable[[Trial], Materials]
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a study lives."""
-
-    study: Path
-
-    @property
-    def cells(self) -> Path:
-        """One folder a cell: checkpoint, model, result."""
-        return self.study / "cells"
-
-    @property
-    def materials(self) -> Path:
-        """What workers are handed."""
-        return self.study / "materials"
-
-    @property
-    def ray(self) -> Path:
-        """Ray's own notes: disposable."""
-        return self.study / "ray"
+Pairs = Callable[[str], StsPairs]
+GONE = "the driver ended while it ran"
 
 
 def run_study(
     checked: Checked,
     directory: Path,
     prepare: Prepare,
+    pairs: Pairs,
     watcher: Watcher,
     *,
     num_cpus: int = 0,
@@ -57,78 +44,144 @@ def run_study(
 ) -> Path:
     """Run what is missing of the study and return its folder. Call it again after an interruption.
 
-    `prepare` makes (or finds) what a trial is trained on; it is called in the driver, before a cell starts.
-    Raises InputError where the study cannot run here, KeyboardInterrupt after letting go of Ray.
+    `prepare` makes (or finds) what a trial is trained on, `pairs` the sentence pairs of an evaluation; both are
+    called in the driver, before a cell starts. Raises InputError where the study cannot run here,
+    KeyboardInterrupt after an interruption, when running cells have ended and Ray is gone.
     """
-    study, place = checked.study, Place(directory.resolve())
+    place = Place(directory.resolve())
+    if not ledger_path(place.study).exists() and (place.study / "study.json").exists():
+        found = rebuild(place.study)
+        watcher.told(f"the ledger was gone: rebuilt, with {found.num_results} results found on disk")
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger.open(place.study))
-        stock = Stock(prepare)
-        base = stock.of(study.base)
-        for point in checked.space.edges():
-            stock.of(checked.space.apply(point))  # a misfit anywhere is refused before the study is frozen
-        ledger.freeze(study_record(checked, base.dev))
-        ledger.add_provenance(
-            provenance_of(base, study.resources) | {"sampler": describe_sampler(study.sampler)}
-        )
-        agenda = Agenda(checked, ledger, _proposer(checked), place.cells, stock.identify)
-        if agenda.num_left == 0:
-            return place.study
-        ledger.record_evaluations(measure_baselines(study.base, base, study.baselines))
-        stack.enter_context(ray_session(num_cpus, address))
-        most = concurrency(study.resources, ray.cluster_resources())
-        searcher = CellSearcher(agenda, Packer(checked, place, stock, agenda), watcher, most)
-        tuner.run(searcher, agenda.num_left, place.ray, driver_resources())
+        run = Run(checked, place, ledger, Stock(prepare), pairs, watcher)
+        run.prepare()
+        room = Room(stack, place, run.stock, num_cpus, address)
+        stack.enter_context(graceful(lambda: _close(room, watcher)))
+        run.all_stages(room)
+        if room.closing.is_set():
+            raise KeyboardInterrupt
     return place.study
 
 
-class Stock:
-    """Materials made so far, by what they depend on: most searches need one set for all trials."""
-
-    def __init__(self, prepare: Prepare) -> None:
-        self._prepare = prepare
-        self._made: dict[str, Materials] = {}
-
-    def of(self, trial: Trial) -> Materials:
-        """The materials of a trial."""
-        parts = (trial.encoder, trial.corpus, trial.selection, trial.method.rtd)
-        masks = trial.method.masks
-        checked = (trial.batch_size, trial.max_length, masks.num_sites if masks.phi > 0 else 0)
-        needs = f"{[part.fingerprint() for part in parts]} {checked} {trial.method.needs_generator}"
-        if needs not in self._made:
-            self._made[needs] = self._prepare(trial)
-        return self._made[needs]
-
-    def identify(self, trial: Trial, seed: int) -> str:
-        """The identity of a cell."""
-        return identity_of(trial, seed, self.of(trial))
+def _close(room: Room, watcher: Watcher) -> None:
+    room.closing.set()
+    watcher.told("interrupted: running cells end first, no other starts; once more stops now")
 
 
-class Packer:
-    """A cell as the plain mapping its Tune trial is given."""
+class Run:
+    """One run of a study: its stages in order, each of them doing what is still missing."""
 
-    def __init__(self, checked: Checked, place: Place, stock: Stock, agenda: Agenda) -> None:
-        self._resources, self._place, self._stock, self._agenda = (
-            checked.study.resources,
-            place,
-            stock,
-            agenda,
+    def __init__(
+        self, checked: Checked, place: Place, ledger: Ledger, stock: Stock, pairs: Pairs, watcher: Watcher
+    ) -> None:
+        self._checked, self._study, self._place = checked, checked.study, place
+        self._ledger, self.stock, self._pairs, self._watcher = ledger, stock, pairs, watcher
+
+    def prepare(self) -> None:
+        """Refuse what cannot run, before anything is frozen; then freeze the study and measure its baselines."""
+        study, base = self._study, self.stock.of(self._study.base)
+        for point in self._checked.space.edges() if study.grid is None else ():
+            self.stock.of(self._checked.space.apply(point))
+        for row in self._checked.rows:
+            self.stock.of(row.trial)
+        self._tasks: Sequence[StsPairs] = [self._pairs(name) for name in study.evaluations]
+        record, known = study_record(self._checked, base.dev), self._ledger.study()
+        self._ledger.freeze(record, change_between(known, record) if known else "created")
+        self._ledger.close_attempts(GONE)
+        sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
+        self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
+        self._baselines([base.dev, *self._tasks])
+
+    def all_stages(self, room: Room) -> None:
+        """The grid, or the search and its confirmation; then every score that is missing."""
+        if self._study.grid is not None:
+            cells = grid_cells(self._checked, self._ledger, self.stock.identify)
+            self._list("grid", cells, room)
+        else:
+            self._search(room)
+            cells = self._confirm(room)
+        if not room.closing.is_set():
+            self._evaluate([cell for cell in cells if not cell.continues], room)
+
+    def _search(self, room: Room) -> None:
+        study, checked = self._study, self._checked
+        domains = {axis.name: axis.domain for axis in checked.space.axes}
+        proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
+        source = Proposals(checked, proposer, self.stock.identify)
+        agenda = Agenda(study, "search", source, self._ledger, checked.rungs)
+        room.run(agenda, study.resources, self._watcher)
+        self._ledger.record_importance(
+            importance_rows(checked.space.axes, self._complete_trials(), study.objective.direction)
         )
 
-    def __call__(self, cell: Cell) -> dict[str, Any]:
-        return {
-            "cell": cell.identity,
-            "number": cell.number,
-            "trial": cell.trial.model_dump_json(),  # a text: Tune would take a nested mapping for a space of its own
-            "seed": cell.seed,
-            "materials": str(write_materials(self._place.materials, self._stock.of(cell.trial))),
-            "directory": str(self._agenda.directory(cell.identity)),
-            "storage": str(self._place.ray / "train"),
-            **self._resources.model_dump(include={"workers", "threads", "gpus"}),
-        }
+    def _confirm(self, room: Room) -> list[Cell]:
+        if self._study.confirm is None or room.closing.is_set():
+            return []
+        cells = confirm_cells(self._checked, self._ledger, self.stock.identify)
+        self._list("search", [cell for cell in cells if cell.continues], room)
+        self._list("confirm", [cell for cell in cells if not cell.continues], room)
+        return cells
 
+    def _list(self, stage: Stage, cells: list[Cell], room: Room) -> None:
+        """Run cells that are known beforehand."""
+        if not cells:
+            return
+        if stage != "search":
+            self._ledger.retire_others({cell.identity for cell in cells}, stage)
+        agenda = Agenda(self._study, stage, Listed(cells, self._ledger), self._ledger)
+        if agenda.num_left:
+            self._watcher.told(f"{stage}: {agenda.num_left} of {len(cells)} cells to run")
+        room.run(agenda, cells[0].resources, self._watcher)
 
-def _proposer(checked: Checked) -> Proposer:
-    study = checked.study
-    domains = {axis.name: axis.domain for axis in checked.space.axes}
-    return Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
+    def _evaluate(self, cells: list[Cell], room: Room) -> None:
+        """Scores of the kept models, as many tasks at a time as fit; each is in the ledger as soon as it is there."""
+        missing = missing_evaluations(cells, self._tasks, self._ledger)
+        wanted = [cell for cell in cells if cell.identity in missing]
+        if wanted:
+            used = wanted[0].resources
+            room.open(used)
+            self._watcher.told(f"evaluations: {len(wanted)} models on {', '.join(self._study.evaluations)}")
+            waiting = [
+                ask_for_scores(cell, room.packer(cell), self._tasks_by(missing[cell.identity]))
+                for cell in wanted
+            ]
+            while waiting and not room.closing.is_set():
+                done, waiting = ray.wait(waiting, timeout=1.0)
+                for rows in ray.get(done):
+                    self._ledger.record_evaluations(rows)
+        if not room.closing.is_set():
+            drop_models([cell_folder(self._place.study, identity) for identity in self._not_kept(cells)])
+
+    def _tasks_by(self, fingerprints: Sequence[str]) -> list[StsPairs]:
+        return [pairs for pairs in self._tasks if pairs.fingerprint in fingerprints]
+
+    def _not_kept(self, cells: Sequence[Cell]) -> list[str]:
+        """Identities of the cells whose model goes, by keep_models; `best`: of a search's chosen, of a grid's best."""
+        every = [record.identity for record in self._ledger.cells() if record.status == "complete"]
+        if self._study.keep_models == "final":
+            return []
+        if self._study.keep_models == "none":
+            return every
+        kept = {cell.identity for cell in cells} if self._study.grid is None else set(self._best(every))
+        return [identity for identity in every if identity not in kept]
+
+    def _best(self, identities: Sequence[str]) -> list[str]:
+        values = self._ledger.last_points(self._study.objective.metric)
+        choose = max if self._study.objective.direction == "maximize" else min
+        return [choose(identities, key=lambda identity: values[identity][1])] if identities else []
+
+    def _complete_trials(self) -> list[tuple[dict[str, object], float]]:
+        values = self._ledger.last_points(self._study.objective.metric)
+        searched = [record for record in self._ledger.cells() if record.stage == "search"]
+        return [(r.proposal, values[r.identity][1]) for r in searched if r.status == "complete"]
+
+    def _baselines(self, tasks: Sequence[StsPairs]) -> None:
+        """Baselines on the dev pairs and on every evaluation, each measured once."""
+        study = self._study
+        known = {(row.subject, row.fingerprint) for row in self._ledger.evaluations()}
+        for name in study.baselines:
+            lacking = [pairs for pairs in tasks if (name, pairs.fingerprint) not in known]
+            if lacking:
+                rows = measure_baselines(study.base, self.stock.of(study.base), [name], lacking)
+                self._ledger.record_evaluations(rows)

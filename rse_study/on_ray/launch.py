@@ -21,6 +21,7 @@ ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
     "RAY_DEDUP_LOGS": "0",
+    "RAY_gcs_server_port_wait_time_s": "120",  # a busy machine is no failure
     # A trial is a handful of processes: raylet need not warn that there are more of them than CPUs.
     "RAY_worker_maximum_startup_concurrency": "16",
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
@@ -28,6 +29,8 @@ ENVIRONMENT = {
     # Ctrl-C comes to us as KeyboardInterrupt; Tune's own handler would swallow it.
     "TUNE_DISABLE_SIGINT_HANDLER": "1",
     "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
+    # How often Train's controller hears its workers: every verdict waits for it.
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
 
@@ -79,8 +82,10 @@ def usable_cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def driver_resources() -> dict[str, float]:
-    """What a trial actor asks for."""
+def trial_resources(resources: Resources) -> dict[str, float]:
+    """What a trial actor asks for: all of its cell's where the cell runs in it, next to nothing where it only waits."""
+    if resources.runs_on == "inline":
+        return {"CPU": float(resources.threads), **({"GPU": float(resources.gpus)} if resources.gpus else {})}
     return {DRIVER: 1.0} if DRIVER in ray.cluster_resources() else {"CPU": 0.1}
 
 

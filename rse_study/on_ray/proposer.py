@@ -14,11 +14,12 @@ from optuna.distributions import (
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState, create_trial
 
+from rse_study.on_ray.cell import Outcome
+from rse_study.on_ray.points import grid_point, quasi_random_point
 from rse_study.study.config import Sampler
 from rse_study.study.domains import Choice, Domain, Int
 
 Direction = Literal["maximize", "minimize"]
-Outcome = Literal["complete", "pruned", "failed", "running"]
 STATES = {
     "complete": TrialState.COMPLETE,
     "pruned": TrialState.PRUNED,
@@ -45,16 +46,22 @@ class Proposer:
         self, domains: Mapping[str, Domain], sampler: Sampler, search_seed: int, direction: Direction
     ) -> None:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._domains = dict(domains)
         self._distributions = {name: distribution_of(domain) for name, domain in domains.items()}
         self._sampler, self._search_seed = sampler, search_seed
         self._optuna = optuna.create_study(direction=direction)
         self._numbers: dict[int, int] = {}  # our trial number -> Optuna's
+        self._num_entered = 0
 
     def ask(self, number: int, draw: int = 0) -> dict[str, Any]:
         """A proposal for trial `number`; every further `draw` gives another one for it."""
+        if self._sampler.name in ("grid", "quasi_random"):
+            proposal = self._point(number, draw)
+            self.add(number, proposal)
+            return proposal
         self._optuna.sampler = make_sampler(self._sampler, seed_of(self._search_seed, number, draw))
         asked = self._optuna.ask(self._distributions)
-        self._numbers[number] = asked.number
+        self._numbers[number], self._num_entered = asked.number, asked.number + 1
         return dict(asked.params)
 
     def add(
@@ -67,7 +74,7 @@ class Proposer:
         """Enter a trial that was not asked for: the base, or one the ledger already holds."""
         state = STATES[outcome]
         told = value if state == TrialState.COMPLETE else None
-        self._numbers[number] = len(self._optuna.trials)
+        self._numbers[number], self._num_entered = self._num_entered, self._num_entered + 1
         self._optuna.add_trial(
             create_trial(state=state, params=dict(proposal), distributions=self._distributions, value=told)
         )
@@ -76,6 +83,13 @@ class Proposer:
         """How a running trial ended."""
         told = value if outcome == "complete" else None
         self._optuna.tell(self._numbers[number], values=told, state=STATES[outcome])
+
+    def _point(self, number: int, draw: int) -> dict[str, Any]:
+        """These two ask nobody; a further draw looks past the point that was known already."""
+        index = number + draw
+        if self._sampler.name == "quasi_random":
+            return quasi_random_point(self._domains, self._search_seed, index)
+        return grid_point(self._domains, index)
 
 
 def describe_sampler(sampler: Sampler) -> dict[str, Any]:
@@ -86,6 +100,7 @@ def describe_sampler(sampler: Sampler) -> dict[str, Any]:
 
 def make_sampler(sampler: Sampler, seed: int) -> BaseSampler:
     """A fresh sampler."""
+    assert sampler.name in ("tpe", "random"), f"{sampler.name} is no sampler of Optuna here"
     if sampler.name == "random":
         return RandomSampler(seed=seed)
     return TPESampler(n_startup_trials=sampler.num_startup, seed=seed, **TPE)

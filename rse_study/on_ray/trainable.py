@@ -1,4 +1,4 @@
-"""What runs in a Tune trial: a Train run of its own, named by the cell."""
+"""What runs in a Tune trial: the loop itself (`inline`), or a Train run of its own (`train`)."""
 
 from typing import Any
 
@@ -9,14 +9,27 @@ from ray.train.v2.api.exceptions import TrainingFailedError, WorkerGroupError
 from ray.train.v2.torch.torch_trainer import TorchTrainer
 from ray.tune.integration.ray_train import TuneReportCallback
 
-from rse_study.on_ray.worker import run_worker
+from rse_study.collectives import Alone
+from rse_study.on_ray.worker import run_loop, run_worker
 
-MAX_WORKER_FAILURES = 1
+MAX_WORKER_FAILURES = 0  # a lost worker is a lost attempt, entered in the ledger and tried again from there
 MAX_CONTROLLER_FAILURES = 3
 
 
-def run_trial(config: dict[str, Any]) -> None:
-    """Train the cell in `config` and report its end; the loop resumes from the cell's folder by itself."""
+def run_inline(config: dict[str, Any]) -> None:
+    """Train the cell in `config` in this process and report its end."""
+    try:
+        ended = run_loop(config, Alone(), ray.tune.report)
+    except BaseException as error:
+        # Out of memory, a full disk, a defect of ours: say why, and let the trial fail, so that Tune does not give
+        # the next cell to this process.
+        _report_end(config, {"reason": f"{type(error).__name__}: {_last_line(str(error))}"})
+        raise
+    _report_end(config, ended)
+
+
+def run_on_train(config: dict[str, Any]) -> None:
+    """Train the cell in `config` on Train workers; the loop resumes from the cell's folder by itself."""
     gpus = config["gpus"]
     trainer = TorchTrainer(
         run_worker,
@@ -28,7 +41,9 @@ def run_trial(config: dict[str, Any]) -> None:
             resources_per_worker={"CPU": config["threads"], **({"GPU": gpus} if gpus else {})},
         ),
         run_config=RunConfig(
-            name=config["cell"][:16],
+            # The attempt is part of the name: the loop resumes from its own checkpoint, and a Train run that had
+            # failed for good would only say so again.
+            name=f"{config['cell'][:16]}-{config['attempt']}",
             storage_path=config["storage"],
             callbacks=[TuneReportCallback()],
             failure_config=FailureConfig(
@@ -41,8 +56,7 @@ def run_trial(config: dict[str, Any]) -> None:
         ended = result.return_value or {}
     except TrainingFailedError as error:
         ended = {"reason": reason_of(error)}
-    # After fit(), and always: a run that had finished before a crash reports nothing when it is resumed.
-    ray.tune.report({**ended, "final": True, "cell": config["cell"]})
+    _report_end(config, ended)
 
 
 def reason_of(error: TrainingFailedError) -> str:
@@ -52,6 +66,11 @@ def reason_of(error: TrainingFailedError) -> str:
         cause = getattr(failure, "cause", None) or failure
         return f"worker {rank}: {type(cause).__name__}: {_last_line(str(cause))}"
     return f"{type(error).__name__}: {_last_line(str(error))}"
+
+
+def _report_end(config: dict[str, Any], ended: dict[str, Any]) -> None:
+    # Always, and last: a run that had finished before a crash reports nothing else when it is resumed.
+    ray.tune.report({"for_good": False, **ended, "final": True, "cell": config["cell"]})
 
 
 def _last_line(text: str) -> str:

@@ -1,23 +1,32 @@
-"""Ray Tune around the agenda: it starts trials and hears how they go; decisions and memory stay with us."""
+"""Ray Tune around an agenda: it starts trials and hears how they go; decisions and memory stay with us."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from ray import tune
 
 from rse_study.on_ray.searcher import CellSearcher
-from rse_study.on_ray.trainable import run_trial
+from rse_study.on_ray.watchdog import Watchdog
 
 
-def run(searcher: CellSearcher, num_trials: int, folder: Path, resources: dict[str, float]) -> None:
-    """Run up to `num_trials` trials of the searcher; returns when the last one has ended."""
+def run(
+    searcher: CellSearcher,
+    trainable: Callable[[dict[str, Any]], None],
+    watchdog: Watchdog,
+    folder: Path,
+    resources: dict[str, float],
+) -> None:
+    """Run trials until the searcher has no more of them and the last one has ended."""
     # A new experiment each time: resuming is replaying the ledger, never Tune's restore (which unpickles).
     name = f"tune-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     tune.Tuner(
-        tune.with_resources(run_trial, resources),
+        tune.with_resources(trainable, resources),
         tune_config=tune.TuneConfig(
             search_alg=searcher,
-            num_samples=num_trials,
+            num_samples=-1,  # the searcher says when it is over: a lost cell is a trial more
+            reuse_actors=True,  # cells of one process share its imports, which cost more than a small cell
             trial_dirname_creator=lambda trial: f"{trial.config['number']:04d}-{trial.trial_id}",
             trial_name_creator=lambda trial: f"trial-{trial.trial_id}",
         ),
@@ -25,6 +34,7 @@ def run(searcher: CellSearcher, num_trials: int, folder: Path, resources: dict[s
             name=name,
             storage_path=str(folder),
             verbose=0,
+            callbacks=[watchdog],
             failure_config=tune.FailureConfig(max_failures=0),
         ),
     ).fit()

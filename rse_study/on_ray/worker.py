@@ -9,26 +9,35 @@ import torch
 from rse_study.collectives import Alone, Collectives, Group
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.on_ray.handover import read_materials
+from rse_study.on_ray.reporting import Report, Reporter
+from rse_study.training.drive import drive
 from rse_study.training.loop import train
 from rse_study.training.trial import Trial
 
 
 def run_worker(config: dict[str, Any]) -> dict[str, Any]:
-    """Train one cell on this worker; rank 0's return value says how it ended."""
-    torch.set_num_threads(config["threads"])
+    """Train one cell on this Train worker; rank 0's return value says how it ended."""
     alone = ray.train.get_context().get_world_size() == 1
-    collectives: Collectives = Alone() if alone else Group()
+    # Every worker yields at the same steps, as `ray.train.report` demands: it waits for all of them.
+    return run_loop(config, Alone() if alone else Group(), ray.train.report)
+
+
+def run_loop(config: dict[str, Any], collectives: Collectives, report: Report) -> dict[str, Any]:
+    """The loop over a packed cell, in this process. `reason`: why there is no complete result, "" where there is."""
+    torch.set_num_threads(config["threads"])
     trial = Trial.model_validate_json(config["trial"])
-    materials = read_materials(Path(config["materials"]))
     device = "cuda" if config["gpus"] else "cpu"
+    points = train(
+        trial,
+        config["seed"],
+        read_materials(Path(config["materials"])),
+        Path(config["directory"]),
+        collectives,
+        device=device,
+        continues=config["continues"],
+    )
     try:
-        # Every worker yields at the same steps, as `ray.train.report` demands: it waits for all of them.
-        for progress in train(
-            trial, config["seed"], materials, Path(config["directory"]), collectives, device=device
-        ):
-            ray.train.report(
-                {"t": progress.t, "num_steps": progress.num_steps, "metrics": dict(progress.metrics)}
-            )
+        drive(points, Reporter(config, collectives, report).report)
     except (NonFiniteLoss, InputError) as error:
-        return {"reason": str(error)}  # every worker raises it, and would again: no retry
-    return {"reason": ""}
+        return {"reason": str(error), "for_good": True}  # every worker raises it, and would again
+    return {"reason": "", "for_good": False}

@@ -69,14 +69,18 @@ class Player(Protocol):
 
 @runtime_checkable
 class Passes(Protocol):
-    """Where gradients are taken at each step, and which of them a player receives."""
+    """Where gradients are taken at each step (so many passes), and which of them a player receives."""
 
+    @property
+    def per_step(self) -> int: ...
     def points(self, players: Sequence[Player], states: Sequence[Any]) -> list[Change]: ...
     def share(self, gradients: list[Change], player: int) -> Change: ...
 
 
 class Together:
     """One point, the sum of all players' changes: one gradient serves everybody (METHODS 6)."""
+
+    per_step = 1
 
     def points(self, players: Sequence[Player], states: Sequence[Any]) -> list[Change]:
         """The one point."""

@@ -26,6 +26,11 @@ class Apart:
     delta_sees_eta: bool
     splits: bool
 
+    @property
+    def per_step(self) -> int:
+        """One for each branch of the blend that is passed alone, one for the full point where it is needed."""
+        return (2 if self.splits else 1) + (not self.delta_sees_eta)
+
     def points(self, players: Sequence[Player], states: Sequence[Any]) -> list[Change]:
         """The blend's own points, then the full point where it is needed."""
         blended = states[0]

@@ -1,55 +1,59 @@
 """The ledger: one truth per study, in SQLite, with one writer at a time."""
 
-import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
 from rse_study.errors import InputError
-from rse_study.results.lock import take_lock
-from rse_study.results.records import CellRecord, EvaluationRow, MetricRow, StudyRecord
+from rse_study.results import attempts, beside, inserts
+from rse_study.results.opening import lock_study, open_to_write, remove_ledger
+from rse_study.results.records import (
+    CellRecord,
+    EvaluationRow,
+    ImportanceRow,
+    Revision,
+    RungRow,
+    Stage,
+    StudyRecord,
+)
 from rse_study.results.result_file import Result
-from rse_study.results.schema import SCHEMA_VERSION, TABLES, check_version, ledger_path
+from rse_study.results.rows import Rows, now
+from rse_study.results.schema import SCHEMA_VERSION, ledger_path
 from rse_study.spec import canonical_json
 
 
-class Ledger:
-    """Everything a study knows, open for writing. Every method is one transaction and may be repeated."""
+class Ledger(Rows):
+    """Everything a study knows, open for writing. Every method is one transaction and may be repeated.
 
-    def __init__(self, connection: sqlite3.Connection, lock: TextIO) -> None:
-        self._db, self._lock = connection, lock
+    What it would take to rebuild it is written beside it: study.json, and a cell.json and evaluations.json per cell.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, lock: TextIO, study_dir: Path) -> None:
+        super().__init__(connection)
+        self._lock, self.study_dir = lock, study_dir
 
     @classmethod
     def open(cls, study_dir: Path) -> "Ledger":
         """Open or create the study's ledger. Raises InputError while a live process holds it."""
+        lock = lock_study(study_dir)
         try:
-            study_dir.mkdir(parents=True, exist_ok=True)
-            lock = take_lock(study_dir / "ledger.lock")
-        except OSError as error:
-            remedy = "Choose another folder, or make this one writable"
-            raise InputError(
-                f"no place for a ledger: {error.strerror}", where=str(study_dir), remedy=remedy
-            ) from None
-        path = ledger_path(study_dir)
-        # One writer, not one thread: the driver's callbacks may come from another thread, one at a time.
-        connection = sqlite3.connect(path, check_same_thread=False)
-        try:
-            if check_version(connection, path) == 0:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.executescript(f"BEGIN;{TABLES}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
-            connection.execute("PRAGMA foreign_keys = ON")
+            connection, found = open_to_write(ledger_path(study_dir))
         except BaseException:
-            connection.close()
             lock.close()
             raise
-        return cls(connection, lock)
+        ledger = cls(connection, lock, study_dir)
+        if 0 < found < SCHEMA_VERSION:
+            beside.write_everything(study_dir, ledger)
+        return ledger
 
     def close(self) -> None:
-        """Close the ledger and let go of the lock."""
+        """Close the ledger and let go of the lock. One that no study was frozen in leaves no file behind."""
+        is_empty = self.study() is None
         self._db.close()
+        if is_empty:
+            remove_ledger(ledger_path(self.study_dir))
         self._lock.close()
 
     def __enter__(self) -> "Ledger":
@@ -58,21 +62,20 @@ class Ledger:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         self.close()
 
-    def freeze(self, study: StudyRecord) -> None:
-        """Record what the study is; a name owns one question, so another one is refused."""
-        known = self.study()
-        if known is not None and known != study:
-            rule = f"this folder holds the study {known.name!r} with other settings"
-            raise InputError(
-                "the study differs from its ledger",
-                where=study.name,
-                rule=rule,
-                remedy="Give it another name, or restore its file",
-            )
-        with self._db:
-            self._db.execute(
-                "INSERT OR IGNORE INTO study VALUES (?, ?)", (study.name, study.model_dump_json())
-            )
+    def freeze(self, record: StudyRecord, change: str = "") -> int:
+        """The number of the revision that is `record`: a new one where it differs from the newest.
+
+        `change` says in words how. What may change at all is decided before.
+        """
+        # As it is read back: JSON knows no tuples.
+        record, newest = StudyRecord.model_validate_json(record.model_dump_json()), self.study()
+        number = self._revision()
+        if newest != record:
+            number, change = number + 1, change or ("created" if newest is None else "")
+            with self._db:
+                inserts.add_revision(self._db, Revision(number=number, at=now(), change=change, study=record))
+        beside.write_study(self.study_dir, self)
+        return number
 
     def add_provenance(self, content: Mapping[str, Any]) -> None:
         """Record where this run's numbers come from: code revision, versions, machine, fingerprints."""
@@ -82,25 +85,51 @@ class Ledger:
             )
 
     def plan(self, cells: Iterable[CellRecord]) -> None:
-        """Add cells that are not known yet; known ones keep everything they have."""
-        rows = [
-            (c.identity, c.trial, c.seed, canonical_json(c.config), canonical_json(c.proposal)) for c in cells
-        ]
-        with self._db:
-            self._db.executemany(
-                "INSERT INTO cell VALUES (?, ?, ?, ?, ?, 'planned', '', '', '', 0.0)"
-                " ON CONFLICT (identity) DO NOTHING",
-                rows,
-            )
+        """Add cells that are not known yet; known ones keep everything they have, and are no longer retired.
 
-    def start(self, identity: str) -> None:
-        """The cell runs from now on; a finished cell is left alone."""
+        Raises InputError where another cell has the trial and the seed of one of these.
+        """
+        revision, is_retired = self._revision(), self.is_retired()
+        assert revision, "cells are planned after their study was frozen"
+        changed = [cell for cell in cells if is_retired.get(cell.identity, True)]
         with self._db:
-            self._db.execute(
-                "UPDATE cell SET status = 'running', started = ?"
-                " WHERE identity = ? AND status IN ('planned', 'running')",
-                (now(), identity),
-            )
+            for cell in changed:
+                self._plan(
+                    cell.model_copy(update={"revision": revision, "status": "planned", "retired": False})
+                )
+            # Their files before the commit: what the ledger knows can be found without it.
+            beside.write_cells(self.study_dir, self, [cell.identity for cell in changed])
+
+    def retire_others(self, identities: Collection[str], stage: Stage) -> None:
+        """Of the cells of this stage, only these belong to the newest revision; the others are kept, but retired.
+
+        Call it before `plan`: a new cell may have the trial and the seed of a retired one.
+        """
+        staged = [cell for cell in self.cells() if cell.stage == stage]
+        changed = [cell for cell in staged if cell.retired == (cell.identity in identities)]
+        with self._db:
+            for retired in (1, 0):  # the others first: of one trial and seed, one cell is not retired
+                self._db.executemany(
+                    "UPDATE cell SET retired = ? WHERE identity = ?",
+                    [(retired, cell.identity) for cell in changed if cell.retired != bool(retired)],
+                )
+            beside.write_cells(self.study_dir, self, [cell.identity for cell in changed])
+
+    def start(self, identity: str, *, executor: str, workers: int, threads: int) -> int:
+        """The cell runs from now on; the number of this attempt, counted from 1. A complete one never runs again."""
+        with self._db:
+            return attempts.begin(self._db, identity, executor, workers, threads)
+
+    def record_progress(self, identity: str, t: int, metrics: Mapping[str, float]) -> None:
+        """What a running cell reported at step `t`; its result replaces it. Too late once it has ended: ignored."""
+        with self._db:
+            if attempts.is_running(self._db, identity):
+                inserts.add_metrics(self._db, identity, t, metrics)
+
+    def record_rung(self, row: RungRow) -> None:
+        """A verdict. The first one at a cell's step stands."""
+        with self._db:
+            inserts.add_rung(self._db, row)
 
     def record_result(self, result: Result) -> None:
         """Commit a cell: its whole history, how it ended and why, in one transaction."""
@@ -108,62 +137,63 @@ class Ledger:
             # A run that was resumed redoes steps; what the worker wrote last is its history.
             self._db.execute("DELETE FROM metric WHERE cell = ?", (result.identity,))
             for point in result.history:
-                self._insert_metrics(result.identity, point.t, point.metrics)
-            self._end(result.identity, result.status, result.reason, result.duration_s)
+                inserts.add_metrics(self._db, result.identity, point.t, point.metrics)
+            self._db.execute(
+                "UPDATE cell SET duration_s = ?, provenance = ? WHERE identity = ?",
+                (result.duration_s, canonical_json(result.provenance), result.identity),
+            )
+            attempts.end(self._db, result.identity, result.status, result.reason)
+        beside.write_cells(self.study_dir, self, [result.identity])
 
     def fail(self, identity: str, reason: str) -> None:
-        """The cell ended without a result."""
+        """The cell ended for good without a result."""
         with self._db:
-            self._end(identity, "failed", reason, 0.0)
+            attempts.end(self._db, identity, "failed", reason)
+        beside.write_cells(self.study_dir, self, [identity])
+
+    def lose(self, identity: str, reason: str) -> None:
+        """The attempt ended without a result, through no fault of the cell: it is planned again."""
+        with self._db:
+            attempts.lose(self._db, identity, reason)
+
+    def close_attempts(self, reason: str) -> None:
+        """Every attempt that still runs is lost. For the start of a run: whoever ran them is dead, we hold the lock."""
+        with self._db:
+            attempts.lose_all(self._db, reason)
 
     def record_evaluations(self, rows: Sequence[EvaluationRow]) -> None:
         """Add or replace scores of cells or baselines."""
-        values = [tuple(row.model_dump().values()) for row in rows]
         with self._db:
-            self._db.executemany("INSERT OR REPLACE INTO evaluation VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+            inserts.add_evaluations(self._db, rows)
+        beside.write_scores(self.study_dir, self, rows)
+
+    def record_importance(self, rows: Sequence[ImportanceRow]) -> None:
+        """The importance of all axes by the evaluators of these rows, in place of what they said before."""
+        with self._db:
+            for evaluator in {row.evaluator for row in rows}:
+                self._db.execute("DELETE FROM importance WHERE evaluator = ?", (evaluator,))
+            self._db.executemany(
+                "INSERT INTO importance VALUES (:axis, :evaluator, :value, :num_trials)",
+                [row.model_dump() for row in rows],
+            )
 
     def log(self, kind: str, text: str, cell: str = "") -> None:
         """Note an event."""
         with self._db:
-            self._db.execute(
-                "INSERT INTO event (at, kind, cell, text) VALUES (?, ?, ?, ?)", (now(), kind, cell, text)
+            inserts.add_event(self._db, kind, text, cell)
+
+    def _revision(self) -> int:
+        """The number of the newest revision; 0 before the first."""
+        (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM revision").fetchone()
+        return int(number)
+
+    def _plan(self, cell: CellRecord) -> None:
+        try:
+            inserts.add_cell(self._db, cell)
+        except sqlite3.IntegrityError:
+            what = f"trial {cell.trial}, seed {cell.seed} is another cell already, not {cell.identity[:16]}"
+            rule = (
+                "a trial becomes another cell where the code's numbers, the corpus or the base have changed"
             )
-
-    def study(self) -> StudyRecord | None:
-        """The frozen study; None in a new ledger."""
-        row = self._db.execute("SELECT content FROM study").fetchone()
-        return None if row is None else StudyRecord.model_validate_json(row[0])
-
-    def cells(self) -> list[CellRecord]:
-        """Every cell, by trial and seed."""
-        cursor = self._db.execute("SELECT * FROM cell ORDER BY trial, seed")
-        names = [column[0] for column in cursor.description]
-        return [_read_cell(dict(zip(names, row, strict=True))) for row in cursor]
-
-    def history(self, identity: str) -> list[MetricRow]:
-        """A cell's metrics, by step and name."""
-        query = "SELECT t, name, value FROM metric WHERE cell = ? ORDER BY t, name"
-        return [
-            MetricRow(cell=identity, t=t, name=name, value=float("nan") if value is None else value)
-            for t, name, value in self._db.execute(query, (identity,))
-        ]
-
-    def _insert_metrics(self, identity: str, t: int, metrics: Mapping[str, float]) -> None:
-        rows = [(identity, t, name, value) for name, value in metrics.items()]
-        self._db.executemany("INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?)", rows)
-
-    def _end(self, identity: str, status: str, reason: str, duration_s: float) -> None:
-        changed = self._db.execute(
-            "UPDATE cell SET status = ?, reason = ?, ended = ?, duration_s = ? WHERE identity = ?",
-            (status, reason, now(), duration_s, identity),
-        )
-        assert changed.rowcount == 1, f"cell {identity} was never planned"
-
-
-def now() -> str:
-    """UTC, ISO 8601, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _read_cell(row: dict[str, Any]) -> CellRecord:
-    return CellRecord(**{**row, "config": json.loads(row["config"]), "proposal": json.loads(row["proposal"])})
+            remedy = "Give the study another name, or go on with what it was begun with"
+            raise InputError(what, where=str(self.study_dir), rule=rule, remedy=remedy) from None

@@ -4,42 +4,66 @@ import fcntl
 import json
 import os
 import socket
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
 from rse_study.errors import InputError
 
+FILE_NAME = "ledger.lock"
+PATIENCE_S = 0.2  # for those who only look whether it is held: they take it for a moment
+UNKNOWN = {"pid": "unknown", "host": "unknown", "since": "unknown"}
+
 
 def take_lock(path: Path) -> TextIO:
     """Hold `path` until the returned file is closed or the process dies; InputError names the holder."""
     stream = path.open("a+", encoding="utf-8")
-    try:
-        # The kernel lets go of it when the holder dies, kill -9 included: no lock is ever stale.
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        stream.close()
-        raise _refusal(path) from None
+    patient_until = time.monotonic() + PATIENCE_S
+    # The kernel lets go of it when the holder dies, kill -9 included: no lock is ever stale.
+    while not _take(stream, fcntl.LOCK_EX):
+        if time.monotonic() >= patient_until:
+            stream.close()
+            raise _refusal(path)
+        time.sleep(0.01)
     stream.truncate(0)
     json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": _now()}, stream)
     stream.flush()
     return stream
 
 
+def holder(study_dir: Path) -> dict[str, Any] | None:
+    """The live process that holds the study (pid, host, since); None where nobody does. Changes nothing."""
+    path = study_dir / FILE_NAME
+    try:
+        with path.open(encoding="utf-8") as stream:
+            # Shared: those who look do not take each other for a holder. Closing lets go of it.
+            return None if _take(stream, fcntl.LOCK_SH) else {**UNKNOWN, **read_holder(path)}
+    except FileNotFoundError:
+        return None
+
+
 def read_holder(path: Path) -> dict[str, Any]:
     """Who took the lock last: pid, host, since. Empty where nobody did or the note is half written."""
     try:
-        holder = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return {}
-    return holder if isinstance(holder, dict) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def _refusal(path: Path) -> InputError:
-    holder = {"pid": "unknown", "host": "unknown", "since": "unknown", **read_holder(path)}
-    what = "held by process {pid} on {host} since {since}".format(**holder)
+    what = "held by process {pid} on {host} since {since}".format(**{**UNKNOWN, **read_holder(path)})
     rule, remedy = "a study has one writer", "Wait for it, or stop that process"
     return InputError(what, where=str(path), rule=rule, remedy=remedy)
+
+
+def _take(stream: TextIO, kind: int) -> bool:
+    try:
+        fcntl.flock(stream, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _now() -> str:

@@ -1,7 +1,6 @@
 """A ledger as tidy pandas frames. Reads while somebody else writes; imports no torch, ray or optuna."""
 
 import json
-import sqlite3
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -9,21 +8,23 @@ from typing import Any
 import pandas as pd
 
 from rse_study.errors import InputError
+from rse_study.results.opening import open_to_read
 from rse_study.results.records import StudyRecord
-from rse_study.results.schema import check_version, ledger_path
+from rse_study.results.rows import JSON_COLUMNS, Rows
+from rse_study.results.schema import ledger_path
+
+ENDED = ("complete", "stopped_early", "failed")
 
 
 class Reader:
-    """Read-only view of a study's ledger."""
+    """Read-only view of a study's ledger. Cells that are no longer part of the study are left out unless asked for."""
 
     def __init__(self, study_dir: Path) -> None:
         self._path = path = ledger_path(study_dir)
         if not path.is_file():
             remedy = "Check the study's name, or run it first"
             raise InputError("no ledger", where=str(study_dir), remedy=remedy)
-        self._db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        if check_version(self._db, path) == 0:
-            raise InputError("the ledger is empty", where=str(study_dir), remedy="Run the study first")
+        self._db = open_to_read(path)
 
     def close(self) -> None:
         """Close the connection."""
@@ -36,38 +37,79 @@ class Reader:
         self.close()
 
     def study(self) -> StudyRecord:
-        """The study as it was frozen."""
-        row = self._db.execute("SELECT content FROM study").fetchone()
-        if row is None:
+        """The study's newest revision."""
+        study = Rows(self._db).study()
+        if study is None:
             raise InputError(
                 "the ledger holds no study yet", where=str(self._path), remedy="Run the study first"
             )
-        return StudyRecord.model_validate_json(row[0])
+        return study
 
-    def cells(self) -> pd.DataFrame:
-        """One row per cell: identity, trial, seed, config and proposal (dicts), status, reason, times."""
-        frame = self._read("SELECT * FROM cell ORDER BY trial, seed")
-        for column in ("config", "proposal"):
+    def revisions(self) -> pd.DataFrame:
+        """One row per edition of the study, oldest first: number, at, change, study (a dict)."""
+        frame = self._read("SELECT * FROM revision ORDER BY number")
+        frame["study"] = [json.loads(text) for text in frame["study"]]
+        return frame
+
+    def cells(self, retired: bool = False) -> pd.DataFrame:
+        """One row per cell, by trial and seed, with the columns of `CellRecord`; `retired`: those, too."""
+        frame = self._read(
+            "SELECT * FROM cell WHERE ?1 OR NOT retired ORDER BY trial, seed, retired", retired
+        )
+        frame["retired"] = frame["retired"].astype(bool)
+        for column in JSON_COLUMNS:
             frame[column] = [json.loads(text) for text in frame[column]]
         return frame
 
-    def metrics(self) -> pd.DataFrame:
-        """One row per number: cell, trial, seed, t, name, value (NaN where it was NaN)."""
+    def attempts(self, retired: bool = False) -> pd.DataFrame:
+        """One row per attempt: cell, trial, seed, number, executor, workers, threads, times, outcome, reason."""
+        return self._read(
+            "SELECT cell, trial, seed, number, executor, workers, threads, a.started, a.ended, outcome, a.reason"
+            " FROM attempt AS a JOIN cell ON cell = identity WHERE ?1 OR NOT retired"
+            " ORDER BY trial, seed, cell, number",
+            retired,
+        )
+
+    def metrics(self, retired: bool = False, name: str = "") -> pd.DataFrame:
+        """One row per number, of every metric or of the one named: cell, trial, seed, t, name, value (or NaN)."""
         frame = self._read(
             "SELECT cell, trial, seed, t, name, value FROM metric JOIN cell ON cell = identity"
-            " ORDER BY trial, seed, t, name"
+            " WHERE (?1 OR NOT retired) AND ?2 IN ('', name) ORDER BY trial, seed, cell, t, name",
+            retired,
+            name,
         )
-        frame["value"] = frame["value"].astype(float)
-        return frame
+        return frame.astype({"value": float})
 
-    def evaluations(self) -> pd.DataFrame:
+    def history(self, identity: str) -> pd.DataFrame:
+        """The numbers of one cell: t, name, value (NaN where it was NaN), by step and name."""
+        frame = self._read("SELECT t, name, value FROM metric WHERE cell = ?1 ORDER BY t, name", identity)
+        return frame.astype({"value": float})
+
+    def rungs(self, retired: bool = False) -> pd.DataFrame:
+        """One row per verdict: cell, trial, seed, t, value (NaN where it was NaN), verdict."""
+        frame = self._read(
+            "SELECT cell, trial, seed, t, value, verdict FROM rung JOIN cell ON cell = identity"
+            " WHERE ?1 OR NOT retired ORDER BY trial, seed, cell, t",
+            retired,
+        )
+        return frame.astype({"value": float})
+
+    def evaluations(self, retired: bool = False) -> pd.DataFrame:
         """One row per score, with `metric` = task/split/aggregation; subjects are cells or baselines."""
-        frame = self._read("SELECT * FROM evaluation ORDER BY task, split, aggregation, subject")
-        frame["degenerate"] = frame["degenerate"].astype(bool)
+        frame = self._read(
+            "SELECT evaluation.* FROM evaluation LEFT JOIN cell ON subject = identity"
+            " WHERE ?1 OR NOT coalesce(retired, 0) ORDER BY task, split, aggregation, subject",
+            retired,
+        )
         frame["metric"] = [
             "/".join(parts) for parts in zip(frame["task"], frame["split"], frame["aggregation"], strict=True)
         ]
-        return frame
+        return frame.astype({"value": float, "degenerate": bool})
+
+    def importance(self) -> pd.DataFrame:
+        """One row per axis and evaluator, most important first: axis, evaluator, value, num_trials."""
+        frame = self._read("SELECT * FROM importance ORDER BY evaluator, value DESC, axis")
+        return frame.astype({"value": float})
 
     def provenance(self) -> list[dict[str, Any]]:
         """What every run said about itself, oldest first, with its time under `at`."""
@@ -75,16 +117,25 @@ class Reader:
         return [{"at": at, **json.loads(content)} for at, content in rows]
 
     def events(self) -> pd.DataFrame:
-        """Everything noted, oldest first."""
+        """Everything noted, oldest first: at, kind, cell, text."""
         return self._read("SELECT at, kind, cell, text FROM event ORDER BY id")
 
+    def counts(self) -> dict[str, int]:
+        """Cells planned in all, complete, stopped_early, failed, running, and missing: all that are none of these."""
+        query = "SELECT status, count(*) FROM cell WHERE NOT retired GROUP BY status"
+        known = {str(status): int(number) for status, number in self._db.execute(query)}
+        begun = {status: known.get(status, 0) for status in (*ENDED, "running")}
+        planned = self.study().num_cells
+        return {"planned": planned, **begun, "missing": max(0, planned - sum(begun.values()))}
+
     def trials_table(self) -> pd.DataFrame:
-        """One row per cell: trial, seed, status, a column per axis (`headings`), objective, t, time, reason.
+        """One row per cell, by trial and seed: trial, seed, stage, label, status, a column per axis (`headings`),
+        objective, t, duration_s, reason, identity.
 
         `objective` is the value at the cell's last step, never the best one seen on the way.
         """
         study, cells = self.study(), self.cells()
-        table = cells[["trial", "seed", "status"]].copy()
+        table = cells[["trial", "seed", "stage", "label", "status"]].copy()
         for axis, heading in zip(study.axes, study.headings, strict=True):
             table[heading] = [proposal.get(axis.name) for proposal in cells["proposal"]]
         last = self._last_values(study.objective.metric)
@@ -94,8 +145,8 @@ class Reader:
 
     def _last_values(self, metric: str) -> pd.DataFrame:
         # SQLite: with a bare max(), the other columns come from the row that holds it.
-        query = "SELECT cell, max(t) AS t, value FROM metric WHERE name = ? GROUP BY cell"
-        return pd.read_sql_query(query, self._db, params=(metric,)).set_index("cell")
+        query = "SELECT cell, max(t) AS t, value FROM metric WHERE name = ?1 GROUP BY cell"
+        return self._read(query, metric).set_index("cell")
 
-    def _read(self, query: str) -> pd.DataFrame:
-        return pd.read_sql_query(query, self._db)
+    def _read(self, query: str, *values: Any) -> pd.DataFrame:
+        return pd.read_sql_query(query, self._db, params=values)

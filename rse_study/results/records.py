@@ -5,8 +5,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Status = Literal["planned", "running", "complete", "failed", "stopped_early"]
+AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost"]
+Stage = Literal["grid", "search", "confirm"]
+Verdict = Literal["continue", "stop"]
 OWN_COLUMNS = frozenset(
-    {"trial", "seed", "status", "objective", "t", "step", "time", "duration_s", "reason", "identity", "best"}
+    {"trial", "seed", "stage", "label", "status", "objective", "t", "step", "time", "duration_s", "reason"}
+    | {"identity", "best"}
 )
 """Headings of the trials table that no axis may take."""
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
@@ -23,7 +27,8 @@ BASELINES = {
 class Record(BaseModel):
     """A row of the ledger, frozen. No Spec: it configures nothing and has no identity of its own."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # NaN and infinities are kept as JSON's strings: they are results too.
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 
 class Objective(Record):
@@ -57,8 +62,12 @@ class StudyRecord(Record):
     title: str = ""
     question: str = ""
     objective: Objective
+    kind: Literal["grid", "search"] = "search"
     axes: tuple[Axis, ...] = ()
     num_trials: int = 0
+    num_cells: int = 0  # planned in all: every seed of every row, confirmation included
+    rungs: tuple[int, ...] = ()  # steps at which a cell may be stopped early
+    evaluations: tuple[str, ...] = ()  # task/split, of every cell whose model is a result
     search_seed: int = 0
     resolved: dict[str, Any] = Field(default_factory=dict)
 
@@ -78,11 +87,18 @@ class StudyRecord(Record):
 
 
 class CellRecord(Record):
-    """Trial x seed: what runs. `proposal`: searched values by axis name; `config`: the whole trial."""
+    """Trial x seed: what runs. `proposal`: searched values by axis name; `config`: the whole trial.
+
+    `label` names a row of a grid, or the baseline of a search. `retired`: no longer part of the study's newest
+    revision, kept all the same. `revision` is the one that planned the cell first. `started` and `ended` are those of
+    its newest attempt; `provenance` is its result's.
+    """
 
     identity: str
     trial: int
     seed: int
+    stage: Stage = "search"
+    label: str = ""
     config: dict[str, Any]
     proposal: dict[str, Any] = Field(default_factory=dict)
     status: Status = "planned"
@@ -90,6 +106,50 @@ class CellRecord(Record):
     started: str = ""
     ended: str = ""
     duration_s: float = 0.0
+    revision: int = 1
+    retired: bool = False
+    provenance: dict[str, Any] = Field(default_factory=dict)
+
+
+class AttemptRecord(Record):
+    """One try at a cell. `lost`: it ended without a result, through no fault of its configuration."""
+
+    cell: str
+    number: int
+    executor: str
+    workers: int
+    threads: int
+    started: str
+    ended: str = ""
+    outcome: AttemptOutcome = "running"
+    reason: str = ""
+
+
+class RungRow(Record):
+    """What was decided about a cell at step `t`, and the value it was decided on."""
+
+    cell: str
+    t: int
+    value: float
+    verdict: Verdict
+
+
+class ImportanceRow(Record):
+    """An axis' share in the objective's variation, by one evaluator over so many trials."""
+
+    axis: str
+    evaluator: str
+    value: float
+    num_trials: int
+
+
+class Revision(Record):
+    """One edition of a study; `change` says in words how it differs from the one before."""
+
+    number: int
+    at: str
+    change: str
+    study: StudyRecord
 
 
 class MetricRow(Record):

@@ -5,29 +5,49 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # JSON columns are text. A NULL value is a NaN (SQLite has none); infinities are stored as they are.
 TABLES = """
-CREATE TABLE study (
-    name TEXT PRIMARY KEY, content TEXT NOT NULL
+CREATE TABLE revision (
+    number INTEGER PRIMARY KEY, at TEXT NOT NULL, change TEXT NOT NULL, study TEXT NOT NULL
 ) STRICT;
 CREATE TABLE cell (
     identity TEXT PRIMARY KEY, trial INTEGER NOT NULL, seed INTEGER NOT NULL,
+    stage TEXT NOT NULL CHECK (stage IN ('grid', 'search', 'confirm')), label TEXT NOT NULL,
     config TEXT NOT NULL, proposal TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('planned', 'running', 'complete', 'failed', 'stopped_early')),
     reason TEXT NOT NULL, started TEXT NOT NULL, ended TEXT NOT NULL, duration_s REAL NOT NULL,
-    UNIQUE (trial, seed)
+    revision INTEGER NOT NULL, retired INTEGER NOT NULL, provenance TEXT NOT NULL
 ) STRICT;
+-- Where code or corpus have changed, the same trial and seed are another cell; the one before it is retired.
+CREATE UNIQUE INDEX one_cell_each ON cell (trial, seed) WHERE NOT retired;
+CREATE TABLE attempt (
+    cell TEXT NOT NULL REFERENCES cell (identity), number INTEGER NOT NULL,
+    executor TEXT NOT NULL, workers INTEGER NOT NULL, threads INTEGER NOT NULL,
+    started TEXT NOT NULL, ended TEXT NOT NULL,
+    outcome TEXT NOT NULL CHECK (outcome IN ('running', 'complete', 'failed', 'stopped_early', 'lost')),
+    reason TEXT NOT NULL,
+    PRIMARY KEY (cell, number)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE metric (
     cell TEXT NOT NULL REFERENCES cell (identity), t INTEGER NOT NULL, name TEXT NOT NULL, value REAL,
     PRIMARY KEY (cell, t, name)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE rung (
+    cell TEXT NOT NULL REFERENCES cell (identity), t INTEGER NOT NULL, value REAL,
+    verdict TEXT NOT NULL CHECK (verdict IN ('continue', 'stop')),
+    PRIMARY KEY (cell, t)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE evaluation (
     subject TEXT NOT NULL, task TEXT NOT NULL, split TEXT NOT NULL, aggregation TEXT NOT NULL,
-    value REAL NOT NULL, num_examples INTEGER NOT NULL, degenerate INTEGER NOT NULL,
+    value REAL, num_examples INTEGER NOT NULL, degenerate INTEGER NOT NULL,
     fingerprint TEXT NOT NULL,
     PRIMARY KEY (subject, task, split, aggregation)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE importance (
+    axis TEXT NOT NULL, evaluator TEXT NOT NULL, value REAL, num_trials INTEGER NOT NULL,
+    PRIMARY KEY (axis, evaluator)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE provenance (
     run INTEGER PRIMARY KEY, at TEXT NOT NULL, content TEXT NOT NULL
@@ -43,16 +63,33 @@ def ledger_path(study_dir: Path) -> Path:
     return study_dir / "ledger.sqlite"
 
 
+def cells_folder(study_dir: Path) -> Path:
+    """One folder a cell."""
+    return study_dir / "cells"
+
+
+def cell_folder(study_dir: Path, identity: str) -> Path:
+    """Where a cell keeps its files: cell.json, checkpoint, model, result.json, evaluations.json."""
+    return cells_folder(study_dir) / identity[:16]
+
+
+def baselines_folder(study_dir: Path) -> Path:
+    """Where the scores of what was not trained here are kept."""
+    return study_dir / "baselines"
+
+
 def check_version(connection: sqlite3.Connection, path: Path) -> int:
-    """The ledger's schema version; 0 = new and empty. InputError for foreign files and other versions."""
+    """The ledger's schema version; 0 = new and empty. InputError for foreign files and newer versions."""
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (num_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        raise  # a ledger perhaps, but not within reach: whoever opens it knows what was wanted of it
     except sqlite3.DatabaseError as error:
-        remedy = "Move it away, or choose another folder"
+        remedy = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
         raise InputError(f"no ledger: {error}", where=str(path), remedy=remedy) from None
-    if version not in (0, SCHEMA_VERSION) or (version == 0 and num_tables):
-        rule = f"this version of rse-study reads schema {SCHEMA_VERSION}"
+    if not 0 <= version <= SCHEMA_VERSION or (version == 0 and num_tables):
+        rule = f"this version of rse-study reads schema 1 to {SCHEMA_VERSION}"
         raise InputError(
             f"schema {version}", where=str(path), rule=rule, remedy="Use the version that wrote it"
         )

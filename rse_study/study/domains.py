@@ -1,19 +1,40 @@
-"""Axes of a search: what values one may take, and which fields of the trial it writes."""
+"""Axes of a search or a grid: what values one may take, and which fields of the trial it writes."""
 
+import math
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Discriminator, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from rse_study.spec import Spec, field, fraction
 
 Scale = Literal["log", "linear", "none"]
 
-Number = Annotated[float, BeforeValidator(fraction)]
+Number = Annotated[float, BeforeValidator(fraction, json_schema_input_type=float)]
 Numbers = tuple[Number, Number]
-Integers = tuple[int, int]
+Integer = Annotated[int, Field(ge=-(2**53), le=2**53)]  # what a float holds exactly
+Integers = tuple[Integer, Integer]
 Paths = Annotated[
-    tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
+    tuple[str, ...],
+    BeforeValidator(
+        lambda given: (given,) if isinstance(given, str) else given,
+        json_schema_input_type=str | tuple[str, ...],
+    ),
 ]
+
+
+def _option(given: Any) -> Any:
+    value = fraction(given)
+    # A switch is a noun: true and false are no values of any field.
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("must be a text or a number")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("must be finite")
+    return value
+
+
+Option = Annotated[str | int | float, BeforeValidator(_option, json_schema_input_type=str | int | float)]
+Choices = Annotated[tuple[Option, ...], Field(min_length=2)]
 
 
 class Domain(Spec):
@@ -21,6 +42,7 @@ class Domain(Spec):
 
     kind: ClassVar[str]
     scale: ClassVar[Scale] = "linear"
+    is_finite: ClassVar[bool] = False
     into: Paths = ()
 
     def edges(self) -> tuple[Any, ...]:
@@ -29,6 +51,10 @@ class Domain(Spec):
 
     def holds(self, value: Any) -> bool:
         """Whether a proposal may have this value."""
+        raise NotImplementedError
+
+    def values(self) -> Sequence[Any]:
+        """All values in their order, of a finite axis."""
         raise NotImplementedError
 
 
@@ -75,17 +101,27 @@ class Int(_Interval):
     """An integer, uniform, both ends included."""
 
     kind: ClassVar[str] = "int"
+    is_finite: ClassVar[bool] = True
     int: Integers = field()
+
+    def values(self) -> Sequence[Any]:
+        """Every integer."""
+        return range(self.int[0], self.int[1] + 1)
 
 
 class Choice(Domain):
     """One of the values listed."""
 
     kind: ClassVar[str] = "choice"
+    is_finite: ClassVar[bool] = True
     scale: ClassVar[Scale] = "none"
-    choice: tuple[str | int | Number, ...] = field(min_length=2)
+    choice: Choices
 
     def edges(self) -> tuple[Any, ...]:
+        """Every choice."""
+        return self.choice
+
+    def values(self) -> Sequence[Any]:
         """Every choice."""
         return self.choice
 
@@ -110,6 +146,19 @@ def _kind_of(given: Any) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
+def _finite_kind_of(given: Any) -> str | None:
+    kind = _kind_of(given)
+    return kind if kind in ("int", "choice") else None
+
+
+def _as_choice(given: Any) -> Any:
+    if not isinstance(given, list | tuple):
+        return given
+    if len(given) < 2:
+        raise ValueError("must list at least 2 values: what has one belongs in the base")
+    return {"choice": given}
+
+
 _Log, _Float = Annotated[Log, Tag("log")], Annotated[Float, Tag("float")]
 _Int, _Choice = Annotated[Int, Tag("int")], Annotated[Choice, Tag("choice")]
 AnyDomain = Annotated[
@@ -121,3 +170,14 @@ AnyDomain = Annotated[
         "`int: [low, high]`, `choice: [...]`",
     ),
 ]
+FiniteDomain = Annotated[
+    _Int | _Choice,
+    Discriminator(
+        _finite_kind_of,
+        custom_error_type="axis_kind",
+        custom_error_message="an axis of a grid lists its values, `[...]` or `choice: [...]`, or says "
+        "`int: [low, high]`",
+    ),
+    BeforeValidator(_as_choice, json_schema_input_type=Choices | Int | Choice),
+]
+"""An axis of a grid; a bare list stands for its choices."""

@@ -1,6 +1,6 @@
 """Dotted paths into a configuration: full ones, unique suffixes, symbols, and what to say when none fits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rse_study.errors import InputError
@@ -49,6 +49,26 @@ def look_up(spec: Spec, path: str) -> Any:
     return value
 
 
+def laid_over(spec: Spec, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `spec` with `values` under their full paths, to be validated.
+
+    What no path touches is the valid object itself: only what holds a value, and what holds that, is built anew.
+    """
+    content, below = dict(vars(spec)), dict[str, dict[str, Any]]()
+    for path, value in values.items():
+        name, _, inner = path.partition(".")
+        if inner:
+            below.setdefault(name, {})[inner] = value
+        else:
+            content[name] = value
+    return content | {name: laid_over(content[name], inner) for name, inner in below.items()}
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether two full paths write the same field, or one a field of the other."""
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
+
+
 def put(content: dict[str, Any], keys: Sequence[str], value: Any) -> None:
     """Write `value` under `keys` of a nested mapping, in place."""
     *parents, last = keys
@@ -57,6 +77,15 @@ def put(content: dict[str, Any], keys: Sequence[str], value: Any) -> None:
         content[name] = below if isinstance(below, dict) else {}
         content = content[name]
     content[last] = value
+
+
+def take_away(content: dict[str, Any], keys: Sequence[str]) -> bool:
+    """Remove what stands under `keys` of a nested mapping, in place; False where nothing does."""
+    *parents, last = keys
+    below: Any = content
+    for name in parents:
+        below = below.get(name) if isinstance(below, dict) else None
+    return isinstance(below, dict) and below.pop(last, below) is not below
 
 
 def _unknown(every: dict[str, Any], spec: Spec, path: str, where: str, at: str) -> InputError:

@@ -36,6 +36,10 @@ RULES = {
     "too_short": "must have at least {min_length} item(s)",
     "too_long": "must have at most {max_length} item(s)",
     "string_pattern_mismatch": "must match {pattern}",
+    "string_too_short": "must have at least {min_length} character(s)",
+    "string_too_long": "must have at most {max_length} characters",
+    "invalid_key": "a key must be a text",
+    "recursion_loop": "must not hold itself",
 }
 
 
@@ -43,11 +47,20 @@ def problems_of(
     error: ValidationError, cls: type[BaseModel], *, where: str, prefix: str = ""
 ) -> list[InputError]:
     """One InputError for each finding of pydantic about a `cls`."""
-    return [_problem(dict(finding), cls, where, prefix) for finding in error.errors(include_url=False)]
+    findings = [dict(finding) for finding in error.errors(include_url=False)]
+    return [_problem(finding, cls, where, prefix) for finding in findings if not _is_echo(finding)]
+
+
+def _is_echo(finding: dict[str, Any]) -> bool:
+    """pydantic calls a list too short, too, where it is long enough but some of its items are not valid."""
+    return finding["type"] == "too_short" and len(finding["input"]) >= finding["ctx"]["min_length"]
 
 
 def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: str) -> InputError:
-    path, owner, description = _trace(cls, finding["loc"])
+    loc = finding["loc"]
+    if loc and loc[-1] == "[key]":  # the key itself is wrong, whatever stands below it
+        finding, loc = finding | {"type": "invalid_key"}, loc[:-1]
+    path, owner, description = _trace(cls, loc)
     at = ".".join([prefix, *path] if prefix else path)
     if finding["type"] == "extra_forbidden":
         remedy = did_you_mean(path[-1], owner.model_fields)
@@ -74,6 +87,8 @@ def _remedy(finding: dict[str, Any]) -> str:
         part.strip(" '") for part in str(context.get("expected", context.get("expected_tags", ""))).split(",")
     ]
     options = [part.strip(" '") for option in options for part in option.split("' or '")]
+    if finding["type"] == "invalid_key":
+        return "Write it in quotes"
     given = context.get("tag", finding["input"])
     if not isinstance(given, str) or finding["type"] not in ("literal_error", "union_tag_invalid"):
         return ""

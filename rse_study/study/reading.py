@@ -8,12 +8,14 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError, InputErrors, MissingFile
 from rse_study.spec import Spec
-from rse_study.study.paths import put, resolve
+from rse_study.study.paths import put, resolve, take_away
 from rse_study.study.problems import problems_of
 from rse_study.yaml12 import parse_yaml, read_yaml
 
 T = TypeVar("T", bound=Spec)
 AXIS_KEYS = ("log", "float", "int", "choice", "into")
+AXES = (("search",), ("grid", "axes"))  # where axes stand
+HEADS = (*AXES, ("grid", "rows"))  # below these stand names that may have dots
 
 
 def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
@@ -58,29 +60,36 @@ def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
         raise InputError(f"extends = {base!r}", where=str(path), rule="no such file", remedy=remedy) from None
 
 
-def overlay(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """`above` laid over `below`: mappings merge, everything else is replaced; `key: null` takes a key away."""
+def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
+    """`above` laid over `below`: mappings merge, everything else is replaced; `key: null` takes a key away.
+
+    An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave both. `at`: where the two stand.
+    """
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)
         if value is None and key in merged:
             del merged[key]
-        elif isinstance(value, dict) and isinstance(under, dict) and not _is_axis(under):
-            merged[key] = overlay(under, value)
+        elif isinstance(value, dict) and isinstance(under, dict) and at not in AXES:
+            merged[key] = overlay(under, value, (*at, key))
         else:
             merged[key] = value
     return merged
 
 
 def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
-    """Write each `path=value` (value in YAML) into the mapping, in place. Unknown paths are found by validation."""
+    """Write each `path=value` (value in YAML) into the mapping, in place; null takes away what stands there.
+
+    Unknown paths are found by validation.
+    """
     for override in overrides:
         path, equals, text = override.partition("=")
         if not equals or not path.strip():
             remedy = "For example: -o num_trials=4"
             raise InputError(override, where="-o", rule="an override is path=value", remedy=remedy)
-        value = parse_yaml(f"value: {text}", where=f"-o {path}")["value"]
-        put(content, _keys(path.strip()), value)
+        value, keys = parse_yaml(f"value: {text}", where=f"-o {path}")["value"], _keys(path.strip())
+        if value is not None or not take_away(content, keys):
+            put(content, keys, value)
 
 
 def _in_full(spec: Spec, overrides: Sequence[str]) -> list[str]:
@@ -95,14 +104,11 @@ def _in_full(spec: Spec, overrides: Sequence[str]) -> list[str]:
 
 
 def _keys(path: str) -> list[str]:
-    """The keys of an override's path. An axis may be called by a dotted path: it is one key of `search`."""
+    """The keys of an override's path. An axis may be called by a dotted path, and so may a field of a row: one key."""
     names = path.split(".")
-    if names[0] != "search" or len(names) == 1:
+    depth = next((len(head) for head in HEADS if tuple(names[: len(head)]) == head), len(names))
+    depth += names[:2] == ["grid", "rows"]  # the row's own name
+    if len(names) <= depth:
         return names
-    inner = 1 if len(names) > 2 and names[-1] in AXIS_KEYS else 0
-    return ["search", ".".join(names[1 : len(names) - inner]), *names[len(names) - inner :]]
-
-
-def _is_axis(content: dict[str, Any]) -> bool:
-    """An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave both."""
-    return any(key in content for key in AXIS_KEYS)
+    inner = 1 if depth < 3 and len(names) > depth + 1 and names[-1] in AXIS_KEYS else 0
+    return [*names[:depth], ".".join(names[depth : len(names) - inner]), *names[len(names) - inner :]]

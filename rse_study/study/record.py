@@ -10,8 +10,10 @@ from rse_study.data.pairs import StsPairs
 from rse_study.results.records import Axis as AxisRecord
 from rse_study.results.records import Objective as ObjectiveRecord
 from rse_study.results.records import StudyRecord
-from rse_study.study.config import Resources
+from rse_study.study.config import Resources, Study
 from rse_study.study.domains import Choice, Int
+from rse_study.study.rows import GRID
+from rse_study.study.rules import SEARCH_ONLY
 from rse_study.study.space import Axis
 from rse_study.study.validation import Checked
 from rse_study.training.materials import Materials
@@ -31,11 +33,38 @@ def study_record(checked: Checked, dev: StsPairs) -> StudyRecord:
             label=f"{dev.name} {dev.split}, Spearman x100" if is_dev else "training loss",
             evaluation=f"{dev.name}/{dev.split}/all" if is_dev else "",
         ),
-        axes=tuple(_axis_record(axis) for axis in checked.space.axes),
-        num_trials=study.num_trials,
+        kind="search" if study.grid is None else "grid",
+        axes=tuple(_axis_record(axis, checked.space.at) for axis in checked.space.axes),
+        num_trials=len(checked.rows) or study.num_trials,
+        num_cells=num_cells(checked),
+        rungs=checked.rungs,
+        evaluations=study.evaluations,
         search_seed=study.search_seed,
-        resolved=study.model_dump(mode="json", exclude={"resources"}),
+        resolved=resolved(study),
     )
+
+
+def num_cells(checked: Checked) -> int:
+    """Cells the study plans in all: every seed of every row; of a search its trials, and those that confirm."""
+    study = checked.study
+    if checked.rows:
+        return len(checked.rows) * len(study.seeds)
+    if study.confirm is None:
+        return study.num_trials
+    confirmed = study.confirm.num_best + (study.confirm.baseline == "base")
+    return study.num_trials + confirmed * len(study.confirm.seeds)
+
+
+def resolved(study: Study) -> dict[str, Any]:
+    """The question and everything that decides its answer: where it runs and what it may cost is left out.
+
+    So is what is absent, and what only the other kind of study has.
+    """
+    content = study.model_dump(
+        mode="json", exclude={"resources": True, "budget": True, "confirm": {"resources"}}
+    )
+    others = SEARCH_ONLY if study.grid is not None else ()
+    return {name: value for name, value in content.items() if value is not None and name not in others}
 
 
 def provenance_of(materials: Materials, resources: Resources) -> dict[str, Any]:
@@ -48,11 +77,11 @@ def provenance_of(materials: Materials, resources: Resources) -> dict[str, Any]:
     }
 
 
-def _axis_record(axis: Axis) -> AxisRecord:
+def _axis_record(axis: Axis, at: str) -> AxisRecord:
     domain = axis.domain
     shared = {"name": axis.name, "symbol": axis.symbol, "paths": axis.paths}
-    if isinstance(domain, Choice):
-        return AxisRecord(kind="choice", choices=domain.choice, **shared)
+    if isinstance(domain, Choice) or at == GRID:  # an integer axis of a grid is a list, too
+        return AxisRecord(kind="choice", choices=tuple(domain.values()), **shared)
     low, high = domain.edges()
     kind = "int" if isinstance(domain, Int) else "float"
     return AxisRecord(kind=kind, low=low, high=high, log=domain.scale == "log", **shared)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from rse_study.errors import InputError
-from rse_study.results.result_file import sync
+from rse_study.results.atomic import sync
 
 PARTS = ("networks", "optimizer", "state")
 
@@ -36,10 +36,13 @@ class Account:
 def save(
     directory: Path, account: Account, networks: nn.Module, optimizer: Optimizer, state: dict[str, Tensor]
 ) -> None:
-    """Write `step-<t>` beside its predecessors by one rename, then remove those."""
+    """Write `step-<t>` beside its predecessors by one rename, then remove those. One that is there stays."""
     final = directory / f"step-{account.t:09d}"
+    if final.exists():
+        return
+    for abandoned in directory.glob(".step-*"):  # by a process that was killed while it wrote
+        shutil.rmtree(abandoned)
     draft = directory / f".{final.name}.{os.getpid()}"
-    shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     parts = (networks.state_dict(), _moments(networks, optimizer), state)
     for name, tensors in zip(PARTS, parts, strict=True):
@@ -48,11 +51,15 @@ def save(
         sync(path)
     (draft / "account.json").write_text(json.dumps(account.__dict__), encoding="utf-8")
     sync(draft / "account.json")
-    shutil.rmtree(final, ignore_errors=True)
     draft.rename(final)
     sync(directory)
     for older in _complete(directory)[:-1]:
         shutil.rmtree(older)
+
+
+def remove(directory: Path) -> None:
+    """Remove all checkpoints of a cell that needs none any more. What cannot be removed does no harm."""
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def latest(directory: Path) -> Path | None:

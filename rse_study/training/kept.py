@@ -12,8 +12,9 @@ from rse_study.training.trial import Encoder
 
 def keep_model(directory: Path, encoder: SentenceEncoder, tokenizer: Any, spec: Encoder) -> None:
     """Put the encoder in `directory`, in float32, in place of the one that is there."""
+    for abandoned in directory.parent.glob(f".{directory.name}.*"):  # by a process killed while it wrote
+        shutil.rmtree(abandoned)
     draft = directory.with_name(f".{directory.name}.{os.getpid()}")
-    shutil.rmtree(draft, ignore_errors=True)
     save_encoder(draft, encoder, tokenizer, spec.template)
     shutil.rmtree(directory, ignore_errors=True)
     draft.rename(directory)

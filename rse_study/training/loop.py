@@ -1,20 +1,26 @@
-"""The training loop: a generator of Progress that may stop anywhere and goes on from its last checkpoint."""
+"""The training loop: a generator of Progress that takes verdicts, may stop anywhere and goes on from there."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import torch
 
 from rse_study.collectives import Collectives
 from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.results.records import Verdict
 from rse_study.results.result_file import FILE_NAME, Point, Result, read_result, write_result
+from rse_study.training import checkpoint
 from rse_study.training.checkpoint import Account
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.provenance import provenance
 from rse_study.training.session import Session, open_session
 from rse_study.training.trial import Trial
+from rse_study.training.workers import require_one_view
+
+Points = Generator["Progress", Verdict | None, None]
 
 
 @dataclass(frozen=True)
@@ -36,86 +42,33 @@ def train(
     *,
     device: str = "cpu",
     checkpoint_seconds: float = 60.0,
-) -> Iterator[Progress]:
+    continues: bool = False,
+) -> Points:
     """Train one cell. Every worker runs this; rank 0 writes `directory`: checkpoint/, model/ and result.json.
 
     Yields a point before training, every `report_every` steps, at every look at the dev pairs and at the end.
-    Simply call it again to go on after an interruption; a finished cell yields its last point only.
+    Takes "stop" for an answer, which every worker must be given alike: the cell then ends early, with its
+    checkpoint kept. None goes on; the final point's answer is ignored. Simply call it again to go on after an
+    interruption. A finished cell yields its last point only, but with `continues` one that was stopped early
+    goes on to its full budget, as if it had never been stopped.
     Raises InputError where configuration and data do not fit, NonFiniteLoss where the loss is lost.
     """
-    identity = identity_of(trial, seed, materials)
-    finished = _finished(directory, identity)
-    if finished is not None:
-        last = finished.history[-1].t
-        if finished.status == "failed":
-            raise NonFiniteLoss.parse(finished.reason)
-        yield Progress(last, last, dict(finished.final), is_final=True)
+    identity, group = identity_of(trial, seed, materials), collectives or Collectives()
+    place = torch.device(device)
+    ended = finished(directory, identity)
+    if ended is not None and not (continues and ended.status == "stopped_early"):
+        require_one_view(group, place, directory, -1)
+        yield from _told(ended, directory, group)
         return
-    session = open_session(
-        trial, seed, materials, directory, collectives or Collectives(), torch.device(device)
-    )
+    session = open_session(trial, seed, materials, directory, group, place)
     account = session.resume(identity)
-    yield from _from(account, session, seed, checkpoint_seconds)
+    require_one_view(group, place, directory, account.t)
+    stopped_at = ended.history[-1].t if ended is not None else -1
+    yield from _from(account, session, stopped_at, checkpoint_seconds)
 
 
-def _from(account: Account, session: Session, seed: int, checkpoint_seconds: float) -> Iterator[Progress]:
-    begun = saved = time.monotonic()
-    earlier = account.seconds
-    if not account.history:
-        yield _note(account, session, _before(session))
-    if account.t == session.num_steps:  # stopped after the last checkpoint, before its result
-        _conclude(account, session, seed)
-        yield Progress(account.t, account.t, account.history[-1]["metrics"], is_final=True)
-    for step in range(account.t, session.num_steps):
-        try:
-            outcome = session.advance(step)
-        except NonFiniteLoss as loss:
-            _conclude(account, session, seed, failure=str(loss))
-            raise
-        account.t, account.seconds = step + 1, earlier + time.monotonic() - begun
-        metrics = session.measure(outcome, account)
-        progress = _note(account, session, metrics) if metrics else None
-        is_last = account.t == session.num_steps
-        if is_last or time.monotonic() - saved >= checkpoint_seconds:
-            session.save(account)
-            saved = time.monotonic()
-        if is_last:
-            _conclude(account, session, seed)
-        if progress is not None:
-            yield progress
-
-
-def _before(session: Session) -> dict[str, float]:
-    """The dev score of the base as it comes; rank 0 looks for all."""
-    return session.look() if session.run.collectives.rank == 0 else {}
-
-
-def _note(account: Account, session: Session, metrics: dict[str, float]) -> Progress:
-    account.history.append({"t": account.t, "metrics": metrics})
-    return Progress(account.t, session.num_steps, metrics, is_final=account.t == session.num_steps)
-
-
-def _conclude(account: Account, session: Session, seed: int, failure: str = "") -> None:
-    """result.json, by rank 0, before anybody is told that the cell is complete or has failed."""
-    if session.run.collectives.rank != 0:
-        return
-    history = tuple(Point(**point) for point in account.history)
-    best = {} if account.best is None else {"dev/kept": account.best, "dev/kept_t": float(account.best_t)}
-    result = Result(
-        identity=account.identity,
-        seed=seed,
-        config=session.trial.model_dump(mode="json"),
-        status="failed" if failure else "complete",
-        reason=failure,
-        history=history,
-        final=history[-1].metrics | best,
-        provenance=provenance(session.device) | {"materials": session.materials.fingerprints},
-        duration_s=account.seconds,
-    )
-    write_result(session.directory, result)
-
-
-def _finished(directory: Path, identity: str) -> Result | None:
+def finished(directory: Path, identity: str) -> Result | None:
+    """How the cell in this folder ended, if it has. Raises InputError where it is another one's, or damaged."""
     if not (directory / FILE_NAME).exists():
         return None
     result = read_result(directory)
@@ -127,3 +80,94 @@ def _finished(directory: Path, identity: str) -> Result | None:
             remedy="Choose another --out, or remove the folder to start anew",
         )
     return result
+
+
+def _told(ended: Result, directory: Path, group: Collectives) -> Points:
+    """What a finished cell has to say: its last point, or its failure."""
+    if ended.status == "failed":
+        raise NonFiniteLoss.parse(ended.reason)
+    if ended.status == "complete" and group.rank == 0:
+        checkpoint.remove(directory / "checkpoint")  # left by a crash behind the result
+    last = ended.history[-1].t
+    yield Progress(last, last, dict(ended.final), is_final=True)
+
+
+def _from(account: Account, session: Session, stopped_at: int, checkpoint_seconds: float) -> Points:
+    begun = saved = time.monotonic()
+    earlier = account.seconds
+    if not account.history:
+        _note(account, _before(session))
+    # A checkpoint's own point is shown again: a crash may have come before its verdict. Not where it was "stop".
+    is_new = account.history[-1]["t"] == account.t != stopped_at
+    while account.t < session.num_steps:
+        if is_new and (yield _progress(account, session)) == "stop":
+            session.save(account)
+            _conclude(
+                account, session, "stopped_early", f"stopped at step {account.t} of {session.num_steps}"
+            )
+            return
+        is_new = _advance(account, session)
+        now = time.monotonic()
+        account.seconds = earlier + now - begun
+        if now - saved >= checkpoint_seconds and account.t < session.num_steps:
+            session.save(account)
+            saved = now
+    _conclude(account, session, "complete")
+    yield _progress(account, session)
+
+
+def _advance(account: Account, session: Session) -> bool:
+    """One step; True where it made a point of the history."""
+    try:
+        outcome = session.advance(account.t)
+    except NonFiniteLoss as loss:
+        _conclude(account, session, "failed", str(loss))
+        raise
+    account.t += 1
+    metrics = session.measure(outcome, account)
+    if metrics:
+        _note(account, metrics)
+    return bool(metrics)
+
+
+def _before(session: Session) -> dict[str, float]:
+    """The dev score of the base as it comes; rank 0 looks for all."""
+    return session.look() if session.run.collectives.rank == 0 else {}
+
+
+def _note(account: Account, metrics: dict[str, float]) -> None:
+    account.history.append({"t": account.t, "metrics": metrics})
+
+
+def _progress(account: Account, session: Session) -> Progress:
+    metrics, num_steps = account.history[-1]["metrics"], session.num_steps
+    return Progress(account.t, num_steps, metrics, is_final=account.t == num_steps)
+
+
+def _conclude(
+    account: Account,
+    session: Session,
+    status: Literal["complete", "failed", "stopped_early"],
+    reason: str = "",
+) -> None:
+    """result.json, by rank 0, before anybody is told how the cell ended."""
+    if session.run.collectives.rank != 0:
+        return
+    history = tuple(Point(**point) for point in account.history)
+    best = {} if account.best is None else {"dev/kept": account.best, "dev/kept_t": float(account.best_t)}
+    trial, workers = session.trial, session.run.collectives.size
+    result = Result(
+        identity=account.identity,
+        seed=session.run.streams.seed,
+        config=trial.model_dump(mode="json"),
+        status=status,
+        reason=reason,
+        history=history,
+        final=history[-1].metrics | best,
+        provenance=provenance(session.device, workers, trial.precision)
+        | {"materials": session.materials.fingerprints},
+        duration_s=account.seconds,
+    )
+    write_result(session.directory, result)
+    if status == "complete":
+        checkpoint.remove(session.directory / "checkpoint")

@@ -7,13 +7,16 @@ from typing import Any
 import torch
 
 
-def provenance(device: torch.device) -> dict[str, Any]:
-    """Python, packages, processor or GPU, and number of threads."""
+def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
+    """Python, packages, processor or GPU, precision, and numbers of workers and of threads of each."""
     packages = ("rse-study", "torch", "transformers", "numpy", "safetensors")
     return {
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in packages},
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine(),
+        "device_type": device.type,
+        "precision": precision,
+        "workers": workers,
         "threads": torch.get_num_threads(),
     }
 

@@ -20,14 +20,16 @@ from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.methods.method import Networks, Outcome, Run
 from rse_study.models.embedder import Embedder
+from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_encoder
-from rse_study.models.rtd import Generator, check_same_tokenizer, load_generator
+from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import Account
 from rse_study.training.kept import keep_model
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
+from rse_study.training.workers import require_equal_shares
 
 DTYPES = {"float32": torch.float32, "bf16": torch.float32, "float64": torch.float64}
 
@@ -68,9 +70,10 @@ class Session:
             self.state = self.trial.method.renew(self.state, self.networks, self.run.streams, epoch)
         batch = self.batches.batch(step).to(self.device)
         outcome = self.trial.method.step(self.networks, self.state, batch, self.run, step)
-        lost = not math.isfinite(outcome.loss.item())
+        loss = outcome.loss.item()
+        lost = not math.isfinite(loss)
         if self.run.collectives.any(lost):
-            share = f"this worker's share is {outcome.loss.item()}" if lost else "on another worker"
+            share = f"this worker's share is {loss}" if lost else "on another worker"
             raise NonFiniteLoss(f"the loss is not finite ({share})", step + 1)
         self.optimizer.zero_grad()
         outcome.loss.backward()
@@ -129,6 +132,7 @@ def open_session(
     device: torch.device,
 ) -> Session:
     """Load what a cell needs. Raises InputError where corpus, encoder and generator do not fit together."""
+    require_equal_shares(trial, collectives.size)
     streams, dtype = Streams(seed), DTYPES[trial.precision]
     encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)
     batches = _batches(trial, materials, tokenizer, streams, collectives)
@@ -157,13 +161,6 @@ def _batches(
             where=str(materials.corpus),
             rule=f"its ids must be those of {materials.base}",
             remedy="Tokenise it again",
-        )
-    if trial.batch_size % collectives.size != 0:
-        raise InputError(
-            f"batch_size = {trial.batch_size}",
-            where="trial",
-            rule=f"must be a multiple of the {collectives.size} workers: each takes an equal share",
-            remedy="Change batch_size or the number of workers",
         )
     return Batches(corpus, trial.batch_size, streams, collectives.rank, collectives.size)
 

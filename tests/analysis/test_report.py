@@ -1,111 +1,154 @@
 import re
 import shutil
 import subprocess
-from html.parser import HTMLParser
 
 import pytest
 
 from analysis.report import write_report
 from rse_study.results.ledger import Ledger
+from tests.analysis import gridded, searched
+from tests.analysis.outline import Outline
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&"
+PROBE = """<script>
+const wrong = [];
+addEventListener('error', event => wrong.push(event.message));
+addEventListener('securitypolicyviolation', event => wrong.push(event.violatedDirective));
+console.error = (...words) => wrong.push(words.join(' '));
+addEventListener('load', () => setTimeout(() => {
+  const root = document.documentElement, plots = [...document.querySelectorAll('.js-plotly-plot')];
+  const width = plot => plot.querySelector('.main-svg').getBoundingClientRect().width;
+  const fits = plots.every(plot => width(plot) <= plot.parentElement.clientWidth + 1);
+  const drawn = plots.filter(plot => plot.querySelector('.point, .lines')).length;
+  document.title = [root.scrollWidth <= root.clientWidth, fits, drawn, wrong.join(';')];
+}, 1500))</script>"""
 
 
-class Outline(HTMLParser):
-    """Tags with their attributes, and the text outside scripts and styles."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.text, self._silent = [], "", False
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        self._silent = tag in ("script", "style")
-
-    def handle_endtag(self, tag):
-        self._silent = False
-
-    def handle_data(self, data):
-        self.text += "" if self._silent else data
+@pytest.fixture(scope="session")
+def reports(search_dir, grid_dir, tmp_path_factory):
+    """The two reports as they were written."""
+    folder = tmp_path_factory.mktemp("reports")
+    written = {"search": search_dir, "grid": grid_dir}
+    return {kind: write_report(study, folder / f"{kind}.html") for kind, study in written.items()}
 
 
-@pytest.fixture
-def outline(study_dir):
-    return Outline(write_report(study_dir).read_text(encoding="utf-8"))
+@pytest.fixture(scope="session")
+def outlines(reports):
+    return {kind: Outline(path.read_text(encoding="utf-8")) for kind, path in reports.items()}
 
 
-def test_it_loads_nothing_from_anywhere(outline):
-    assert not [tag for tag, _ in outline.tags if tag in ("link", "img", "iframe", "object", "embed")]
-    assert not [attrs for _, attrs in outline.tags if "src" in attrs or "href" in attrs]
-    assert [a for tag, a in outline.tags if tag == "meta" and "default-src 'none'" in a.get("content", "")]
+@pytest.mark.parametrize("kind", ["search", "grid"])
+def test_it_loads_nothing_from_anywhere(outlines, kind):
+    tags = outlines[kind].tags
+    assert not [tag for tag, _ in tags if tag in ("link", "img", "iframe", "object", "embed")]
+    assert not [attrs for _, attrs in tags if "src" in attrs or "href" in attrs]
+    assert [a for tag, a in tags if tag == "meta" and "default-src 'none'" in a.get("content", "")]
 
 
-def test_it_tells_question_trials_baselines_and_its_limits(outline, study):
-    text = re.sub(r"\s+", " ", outline.text)
+def test_a_search_tells_its_question_its_results_and_its_limits(outlines):
+    text = outlines["search"].text
     for words in (
-        study.title, study.question, "5 of 8 trials complete", "5 trials rank nothing", "selected on the very score",
-        "token overlap", "untrained encoder", "before training", "58.10", "54.25",
-        "Not measured in this run: before training", "step 41: loss is nan", "2 min 30 s", "2.13.0",
+        searched.STUDY.title, searched.STUDY.question, "6 of 16 trials complete, 9 stopped early, 1 failed, 0 missing",
+        "Confirmation: 4 of 4 cells complete", "15 trials rank nothing: each ran once with one seed",
+        "selected on the very score shown", "Only the confirmed values (other seeds: 1 and 2 on builtin/test)",
+        "token overlap", "untrained encoder", "before training", "40.50", "60.25", "+3.50", "\N{MINUS SIGN}1.00",
+        "better with 1 of 2 seeds", "Two seeds give no interval", "Not measured in this run: before training",
+        "Trial 12, builtin dev, Spearman x100 64.80 after 60 steps", "6 trials cannot tell which axis matters",
+        "42% saved by stopping early", "step 23: the loss is nan", "the process that ran it is gone",
+        "the machine was busy", "created", "2.13.0",
     ):  # fmt: skip
         assert words in text, words
-    assert all(heading in text for heading in study.headings)
+    assert all(heading in text for heading in searched.STUDY.headings)
 
 
-def test_there_is_a_figure_per_axis_and_one_row_marked(outline, study):
-    ids = [attrs["id"] for tag, attrs in outline.tags if tag == "div" and "id" in attrs]
-    assert ids == ["history", *(f"slice-{number}" for number in range(len(study.axes)))]
-    assert sum(attrs.get("class") == "best" for tag, attrs in outline.tags if tag == "tr") == 1
+def test_a_grid_tells_every_row_and_no_caution_about_selection(outlines):
+    text = outlines["grid"].text
+    for words in (
+        gridded.STUDY.question, "Grid of 7 rows x 3 seeds: 19 of 21 cells complete, 1 failed, 1 missing",
+        "A grid selects nothing", "lambda1 = 0.0078125", "paper setting", "without weakening masks", "1.32", "65.50",
+        "72.00 (n = 1)", "1 retired cell", "without the blend", "killed for memory three times",
+        "rows without the blend: removed",
+    ):  # fmt: skip
+        assert words in text, words
+    assert "rank nothing" not in text
+    assert "Confirmed" not in text
 
 
-def test_text_of_a_study_is_text(refill, study):
-    folder = refill(
-        study.model_copy(update={"title": HOSTILE, "question": HOSTILE, "resolved": {"x": HOSTILE}})
-    )
+def test_every_figure_is_inside(outlines):
+    slices = [f"slice-{number}" for number in range(8)]
+    assert outlines["search"].figures == ["confirmed-0", "confirmed-1", "history", "curves", *slices]
+    assert outlines["grid"].figures == ["rows-0", "rows-1", "rows-2", "axis-0"]
+
+
+def test_one_row_is_marked_as_the_best(outlines):
+    assert sum(attrs.get("class") == "best" for tag, attrs in outlines["search"].tags if tag == "tr") == 1
+    assert not [attrs for tag, attrs in outlines["grid"].tags if attrs.get("class") == "best"]
+
+
+def test_text_of_a_study_is_text(tmp_path):
+    hostile = {"title": HOSTILE, "question": HOSTILE, "resolved": {"x": HOSTILE}, "evaluations": (HOSTILE,)}
+    study = searched.STUDY.model_copy(update=hostile)
+    row = gridded.cell(4, 0).model_copy(update={"label": HOSTILE, "stage": "grid"})
+    folder = searched.make(tmp_path / "search", study=study)
     with Ledger.open(folder) as ledger:
-        ledger.fail(f"{7:064x}", HOSTILE)
         ledger.add_provenance({HOSTILE: HOSTILE})
-    html = write_report(folder).read_text(encoding="utf-8")
-    assert HOSTILE not in html
-    assert "b" not in [tag for tag, _ in Outline(html).tags]
+        ledger.log(HOSTILE, HOSTILE)
+        ledger.plan([searched.cell(7)])
+        ledger.fail(searched.cell(7).identity, HOSTILE)
+    grid = searched.make(tmp_path / "grid", study=gridded.STUDY)
+    with Ledger.open(grid) as ledger:
+        ledger.plan([row])
+        gridded.end(ledger, row, 50.0)
+    for path in (folder, grid):
+        html = write_report(path).read_text(encoding="utf-8")
+        assert HOSTILE not in html
+        assert "b" not in [tag for tag, _ in Outline(html).tags]
 
 
-def test_a_report_is_a_function_of_the_ledger(study_dir, tmp_path):
-    first = write_report(study_dir, tmp_path / "deep/one.html").read_bytes()
-    assert write_report(study_dir, tmp_path / "two.html").read_bytes() == first
+@pytest.mark.parametrize("kind", ["search", "grid"])
+def test_a_report_is_a_function_of_the_ledger(request, reports, kind, tmp_path):
+    study_dir = request.getfixturevalue(f"{kind}_dir")
+    assert write_report(study_dir, tmp_path / "deep/two.html").read_bytes() == reports[kind].read_bytes()
 
 
-def test_a_study_without_results_has_a_report(tmp_path, study):
-    with Ledger.open(tmp_path) as ledger:
-        ledger.freeze(study)
-    assert "0 of 8 trials complete" in write_report(tmp_path).read_text(encoding="utf-8")
+def test_a_study_without_results_has_a_report(tmp_path):
+    search = Outline(write_report(searched.make(tmp_path / "search")).read_text(encoding="utf-8"))
+    assert "0 of 16 trials complete, 16 missing" in search.text
+    assert (
+        "Planned, not done yet: the best trial and the paper's setting with seed 1 and seed 2." in search.text
+    )
+    assert search.figures == []
+    grid = write_report(searched.make(tmp_path / "grid", study=gridded.STUDY)).read_text(encoding="utf-8")
+    assert "Grid: 0 of 21 cells complete, 21 missing" in Outline(grid).text
+
+
+def test_a_search_that_goes_on_has_a_report(tmp_path):
+    def first_trial_under_way(ledger):
+        ledger.plan([searched.cell(0)])
+        ledger.start(searched.cell(0).identity, executor="inline", workers=1, threads=1)
+        ledger.record_progress(searched.cell(0).identity, 15, {"dev": 33.0})
+
+    found = Outline(write_report(searched.make(tmp_path, first_trial_under_way)).read_text(encoding="utf-8"))
+    assert "0 of 16 trials complete, 1 running, 15 missing" in found.text
+    assert "(33.00)" in found.text
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@pytest.mark.parametrize(("kind", "num_figures"), [("search", 12), ("grid", 4)])
 @pytest.mark.parametrize("width", [1280, 500])
-def test_it_opens_in_a_browser_without_sideways_scrolling(study_dir, tmp_path, width):
-    """The page says itself how wide it is and how many figures were drawn."""
-    path = write_report(study_dir)
-    probe = (
-        "<script>addEventListener('load', () => setTimeout(() => { const root = document.documentElement;"
-        "const plots = [...document.querySelectorAll('.js-plotly-plot')];"
-        "const drawn = plots.filter(plot => plot.querySelector('.point'));"
-        "document.title = [root.scrollWidth <= root.clientWidth, drawn.length] }, 1500))</script></body>"
-    )
-    path.write_text(path.read_text(encoding="utf-8").replace("</body>", probe), encoding="utf-8")
+def test_it_opens_in_a_browser_without_errors_or_sideways_scrolling(
+    reports, tmp_path, kind, num_figures, width
+):
+    """The page says itself whether it and its figures fit, how many figures were drawn, and what went wrong."""
+    html = reports[kind].read_text(encoding="utf-8")
+    path = tmp_path / "report.html"
+    path.write_text(html.replace("<style>", f"{PROBE}<style>", 1), encoding="utf-8")
     switches = [
         "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
         "--disable-component-update", "--disable-sync", "--no-first-run", "--virtual-time-budget=8000",
+        f"--user-data-dir={tmp_path}/profile", f"--window-size={width},900", "--dump-dom",
     ]  # fmt: skip
-    command = [
-        "chromium",
-        *switches,
-        f"--user-data-dir={tmp_path}/profile",
-        f"--window-size={width},900",
-        "--dump-dom",
-    ]
     dom = subprocess.run(
-        [*command, path.as_uri()], capture_output=True, text=True, timeout=120, check=True
+        ["chromium", *switches, path.as_uri()], capture_output=True, text=True, timeout=120, check=True
     ).stdout
-    title = re.search(r"<title>(.*?)</title>", dom[:5000]).group(1)
-    assert title == "true,9"
+    assert re.search(r"<title>(.*?)</title>", dom[:5000]).group(1) == f"true,true,{num_figures},"

@@ -1,85 +1,69 @@
 import math
 
 import pandas as pd
-import pytest
 
-from analysis.tables import as_text, baselines, beaten, costs, failures, show_duration, show_value, trials
-from rse_study.results.ledger import Ledger
-from rse_study.results.reader import Reader
-from rse_study.results.records import Objective
+from analysis.tables import as_text, beaten, show_score
+from tests.analysis import gridded, searched
 
 
-def test_the_best_is_the_best_complete_trial(study_dir):
-    with Reader(study_dir) as reader:
-        table = trials(reader)
-    complete = table[table["status"] == "complete"]
-    assert table["best"].sum() == 1
-    assert table.loc[table["best"], "objective"].item() == complete["objective"].max()
-
-
-def test_the_best_of_a_loss_is_the_smallest(study_dir, study, refill):
-    smaller = study.model_copy(update={"objective": Objective(metric="dev", direction="minimize")})
-    with Reader(refill(smaller)) as reader:
-        table = trials(reader)
-    assert (
-        table.loc[table["best"], "objective"].item()
-        == table[table["status"] == "complete"]["objective"].min()
-    )
-
-
-def test_baselines_are_compared_on_the_objectives_own_pairs(study_dir):
-    with Reader(study_dir) as reader:
-        scores = baselines(reader).set_index("subject")["value"]
-    assert scores["untrained"] == 58.1
-    assert scores["token_overlap"] == 54.25
-    assert math.isnan(scores["start"])  # measured on test pairs only: no row of this search
-
-
-def test_the_terminal_table_shows_everything(study_dir):
-    frame = as_text(study_dir)
+def test_the_terminal_table_of_a_search_shows_everything(search_dir):
+    frame = as_text(search_dir)
     assert list(frame.columns) == [
-        "trial", "STS-B dev, Spearman x100", "status", "alpha", "beta", "N", "norm", "rho", "lambda1", "lambda2",
-        "phi", "step", "time",
+        "trial", "builtin dev, Spearman x100", "builtin/test", "step", "status", "alpha", "beta", "N", "norm", "rho",
+        "lambda1", "lambda2", "phi", "time",
     ]  # fmt: skip
-    assert frame["trial"].tolist()[:4] == ["token overlap", "untrained encoder", "before training", "0"]
-    assert frame.iloc[2, 1] == "not measured"
-    assert len(frame) == 3 + 8
-    assert frame["trial"].str.endswith(" *").sum() == 1
+    assert frame["trial"].tolist()[:4] == [
+        "token overlap",
+        "untrained encoder",
+        "before training",
+        "0 (paper setting)",
+    ]
+    assert frame.iloc[2, 1:3].tolist() == ["not measured", "52.00"]
+    assert len(frame) == 3 + 16 + 4
+    assert frame.loc[frame["trial"].str.endswith(" *"), "trial"].tolist() == ["12 *"]
     assert frame.map(lambda value: isinstance(value, str)).all(axis=None)
 
 
-def test_a_failure_keeps_its_reason(study_dir):
-    with Reader(study_dir) as reader:
-        assert failures(reader).values.tolist() == [[2, 0, "step 41: loss is nan"]]
+def test_confirmed_cells_stand_below_the_trials(search_dir):
+    below = as_text(search_dir).iloc[-4:]
+    assert below["trial"].iloc[0] == "confirmed: paper setting, seed 1"
+    assert below["trial"].iloc[3] == "confirmed: trial 12 (best of the search), seed 2"
+    assert below["builtin/test"].tolist() == ["58.00", "60.00", "61.50", "59.00"]
+    assert below["builtin dev, Spearman x100"].tolist() == ["59.40", "60.60", "62.30", "61.10"]
 
 
-def test_costs_add_up(study_dir):
-    with Reader(study_dir) as reader:
-        cost = costs(reader)
-    assert cost["time in cells"] == "2 min 30 s"  # 7 finished cells of 21.5 s
-    assert "1 stopped_early" in cost["cells"]
+def test_test_pairs_have_no_value_beside_the_trials_of_a_search(search_dir):
+    assert set(as_text(search_dir)["builtin/test"].iloc[3:19]) == {""}
 
 
-def test_a_planned_study_has_tables_too(tmp_path, study):
-    with Ledger.open(tmp_path) as ledger:
-        ledger.freeze(study)
-    assert as_text(tmp_path)["trial"].tolist() == ["token overlap", "untrained encoder", "before training"]
+def test_the_terminal_table_of_a_grid_shows_its_rows_in_order(grid_dir):
+    frame = as_text(grid_dir).set_index("row")
+    assert frame.index.tolist()[3:] == [
+        "lambda1 = 0.000976562", "lambda1 = 0.0078125", "lambda1 = 0.125", "paper setting", "without weakening masks",
+        "without PGD", "without the token level",
+    ]  # fmt: skip
+    dev = "STS-B dev, Spearman x100"
+    assert frame.loc["lambda1 = 0.125", f"{dev} mean":f"{dev} seed 2"].tolist() == [
+        "64.00", "2.65", "66.00", "65.00", "61.00",
+    ]  # fmt: skip
+    assert frame.loc["without the token level", f"{dev} seed 0":f"{dev} seed 2"].tolist() == [
+        "72.00", "failed", "not run yet",
+    ]  # fmt: skip
+    assert frame.loc["paper setting", "STS12/test mean"] == "65.50"
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, ""), (3.21, "3.2 s"), (245, "4 min 05 s"), (7800, "2 h 10 min"), (3599.7, "1 h 00 min")],
-)
-def test_durations_are_readable(seconds, text):
-    assert show_duration(seconds) == text
+def test_a_planned_study_has_tables_too(tmp_path):
+    baselines = ["token overlap", "untrained encoder", "before training"]
+    assert as_text(searched.make(tmp_path / "search"))["trial"].tolist() == baselines
+    assert as_text(searched.make(tmp_path / "grid", study=gridded.STUDY))["row"].tolist() == baselines
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(1e-5, "1e-05"), (0.123456, "0.123"), (12, "12"), ("linf", "linf"), (None, ""), (pd.NA, "")],
-)
-def test_values_are_readable(value, text):
-    assert show_value(value) == text
+def test_a_score_of_less_than_the_full_budget_is_in_parentheses():
+    shown = [
+        show_score(value, status, 2)
+        for value, status in [(1.0, "complete"), (1.0, "running"), (math.nan, "failed")]
+    ]
+    assert shown == ["1.00", "(1.00)", ""]
 
 
 def test_baselines_that_nothing_beats_are_named():

@@ -4,8 +4,8 @@ import torch
 from rse_study.assets.masked_lm import LengthSorted, MaskedLM, masked_accuracy, rate, split
 from rse_study.assets.tokenised import tokenised_corpus
 from rse_study.data.tokenised import TokenisedCorpus
+from rse_study.models.generators import load_generator
 from rse_study.models.loading import load_tokenizer
-from rse_study.models.rtd import load_generator
 from rse_study.streams import Streams
 
 

@@ -9,8 +9,8 @@ from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_gener
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
+from rse_study.models.generators import load_generator
 from rse_study.models.loading import load_encoder
-from rse_study.models.rtd import load_generator
 
 SPEC = MiniLMGenerator(training=MaskedLM(num_steps=3, batch_size=8, max_length=16))
 

@@ -5,8 +5,8 @@ import torch
 
 from rse_study.assets.tiny import tiny_encoder, train_tokenizer
 from rse_study.models.embedder import Embedder
+from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_encoder, load_tokenizer, untrained
-from rse_study.models.rtd import check_same_tokenizer, load_generator
 from rse_study.spec import hash_file
 
 from .conftest import SMALL

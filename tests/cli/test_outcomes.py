@@ -1,10 +1,13 @@
 """How verbs end over what lies in their folders: outputs that cannot be written, studies with failed trials."""
 
+import pandas as pd
 import pytest
 
 from rse_study.cli import border
-from rse_study.cli.search_here import conclude
+from rse_study.cli.run_here import conclude
+from rse_study.errors import OverBudget
 from rse_study.models.stored import StoredPooling, store_pooling
+from rse_study.on_ray.watcher import Watcher
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord, Objective, StudyRecord
 from rse_study.results.result_file import Point, Result
@@ -13,7 +16,9 @@ from rse_study.results.result_file import Point, Result
 @pytest.fixture
 def ran(tmp_path):
     """A study of two trials that has run: one complete, one failed."""
-    study = StudyRecord(name="little", question="?", objective=Objective(metric="dev"), num_trials=2)
+    study = StudyRecord(
+        name="little", question="?", objective=Objective(metric="dev"), num_trials=2, num_cells=2
+    )
     cells = [CellRecord(identity=str(i) * 64, trial=i, seed=0, config={}) for i in range(2)]
     with Ledger.open(tmp_path / "studies" / "little") as ledger:
         ledger.freeze(study)
@@ -34,6 +39,21 @@ def test_a_report_that_cannot_be_written_is_refused(rse, ran, tmp_path, out, sai
     ended = rse("report", "little", "--out", out)
     assert ended.code == 2
     assert ended.err.startswith(f"--out {out if out == 'folder' else 'file'}: ")
+    assert said in ended.err
+
+
+@pytest.mark.parametrize(
+    ("trial", "said"),
+    [
+        ("best", "trial best kept no model"),
+        ("0", "kept no model"),
+        ("9", "no cell '9'"),
+        ("0/7", "no cell '0/7'"),
+    ],
+)
+def test_a_trial_without_a_model_cannot_be_exported(rse, ran, trial, said):
+    ended = rse("export", "little", "out", "--trial", trial)
+    assert ended.code == 2
     assert said in ended.err
 
 
@@ -69,21 +89,53 @@ def test_prompt_pooling_needs_a_stored_template(rse, models_folder, tmp_path):
 
 def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
     assert conclude(ran) == border.INCOMPLETE
-    told = "1 of 2 trials are not complete, 1 of them failed. Trial 1: step 3: the loss is not finite\n"
+    told = "1 of 2 cells are not complete, 1 of them failed. trial 1: step 3: the loss is not finite\n"
     assert capsys.readouterr().err == told
 
 
-def test_run_ends_with_3_where_a_trial_failed(rse, ran, monkeypatch):
-    monkeypatch.setattr("rse_study.cli.search_here.run_study", lambda *arguments, **settings: ran)
-    ended = rse("run", "quickstart", "-o", "name=little", "-o", "num_trials=2")
+def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(rse, ran, monkeypatch):
+    def pretend(checked, folder, prepare, pairs, watcher, *, num_cpus, address):
+        assert (checked.study.num_trials, folder.resolve(), num_cpus, address) == (2, ran, 1, "")
+        assert (pairs("builtin/test").name, pairs("builtin/test").split) == ("builtin", "test")
+        assert isinstance(watcher, Watcher)
+        watcher.told("search: 1 of 2 cells to run")
+
+    monkeypatch.setattr("rse_study.cli.run_here.run_study", pretend)
+    ended = rse("run", "quickstart", "-o", "name=little", "-o", "num_trials=2", "--cpus", "1")
     assert ended.code == border.INCOMPLETE
-    assert "1 of 2 trials are not complete" in ended.err
+    assert "1 of 2 cells are not complete" in ended.err
+    assert "search: 1 of 2 cells to run" in ended.out
     assert "report: " in ended.out
+
+
+def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
+    monkeypatch.setattr(
+        "rse_study.cli.run_here.run_study", lambda *everything, **settings: pytest.fail("begun")
+    )
+
+    def refuse(checked, store, max_hours, max_cost):
+        assert (max_hours, max_cost) == (2.5, None)
+        raise OverBudget("3 expected, max_hours = 2.5")
+
+    monkeypatch.setattr("rse_study.cli.run_here.require_allowance", refuse)
+    ended = rse("run", "quickstart", "--max-hours", "2.5")
+    assert (ended.code, ended.err) == (4, "over budget: 3 expected, max_hours = 2.5\n")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_report_brings_its_tables(rse, ran, tmp_path, kind):
+    ended = rse("report", "little", "--tables", "tables", "--as", kind)
+    assert (ended.code, ended.err) == (0, "")
+    path = tmp_path / "tables" / f"trials.{kind}"
+    frame = pd.read_csv(path) if kind == "csv" else pd.read_parquet(path)
+    assert frame["status"].tolist() == ["complete", "failed"]
+    assert f"tables/trials.{kind}" in ended.out.splitlines()
 
 
 def test_a_study_whose_trials_are_complete_is_well(ran, capsys):
     with Ledger.open(ran) as ledger:
         point = Point(t=1, metrics={"dev": 51.0})
+        ledger.start("1" * 64, executor="inline", workers=1, threads=1)
         ledger.record_result(Result(identity="1" * 64, seed=0, config={}, history=(point,)))
     assert conclude(ran) == border.OK
     assert capsys.readouterr().err == ""

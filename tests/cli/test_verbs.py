@@ -5,12 +5,18 @@ import sys
 import numpy as np
 import pytest
 
-from rse_study.cli.arguments import trial_file
+from rse_study.cli.arguments import study_file, trial_file
 from rse_study.cli.evaluate_here import find_tasks, table_of
+from rse_study.cli.listing import size_of
 from rse_study.data import builtin
 from rse_study.evaluation.sts import evaluate_sts
+from rse_study.results.ledger import Ledger
+from tests.cli.a_study import SEARCH, cell_of, run, start
 
-VERBS = ["train", "validate", "run", "report", "studies", "evaluate", "export", "doctor", "data"]
+VERBS = [
+    "train", "validate", "plan", "run", "status", "dashboard", "report", "studies",
+    "evaluate", "export", "doctor", "data",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("arguments", [[], *([verb] for verb in VERBS), ["data", "list"], ["data", "fetch"]])
@@ -26,11 +32,32 @@ def test_the_version_is_said(rse):
 
 
 def test_a_valid_study_is_said_to_be(rse):
-    ended = rse("validate", "quickstart", "-o", "num_trials=3")
-    assert (ended.code, ended.out) == (
+    ended = rse("validate", "quickstart", "-o", "num_trials=6")
+    assert (ended.code, ended.out.splitlines()) == (
         0,
-        "quickstart: valid. 3 trials over alpha, beta, N, norm, rho, lambda1, lambda2, phi\n",
+        [
+            "quickstart: valid. 6 trials over alpha, beta, N, norm, rho, lambda1, lambda2, phi: 10 cells",
+            "stopped early at steps 15, 30, unless among the best 1/2 so far",
+            "confirmed: 1 best trial and the base, with seeds 1, 2",
+            "evaluations: builtin/test",
+        ],
     )
+
+
+def test_the_rows_of_a_grid_are_counted_and_named(rse, tmp_path):
+    rows = {"ours": {}, "SimCSE": {"method.lambda1": 0}}
+    grid = {"axes": {"rho": [0.25, 0.75]}, "rows": rows}
+    lines = [
+        f"extends: {study_file('quickstart')}",
+        "name: rows",
+        f"grid: {json.dumps(grid)}",
+        "seeds: [0, 1, 2]",
+    ]
+    absent = ["search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm"]
+    (tmp_path / "rows.yaml").write_text("\n".join([*lines, *(f"{name}: null" for name in absent)]) + "\n")
+    ended = rse("validate", "rows.yaml")
+    assert (ended.code, ended.err) == (0, "")
+    assert "rows: valid. 4 rows over rho, ours, SimCSE, seeds 0, 1, 2: 12 cells" in ended.out.splitlines()
 
 
 def test_shipped_studies_are_listed(rse):
@@ -39,6 +66,21 @@ def test_shipped_studies_are_listed(rse):
     assert "quickstart: " in ended.out
     assert "mini_joint: " in ended.out
     assert "tiny_simcse: encoder tiny, 60 steps" in ended.out
+
+
+def test_what_has_run_here_is_listed_too(rse, tmp_path):
+    with Ledger.open(tmp_path / "studies" / "little") as ledger:
+        ledger.freeze(SEARCH)
+        run(ledger, cell_of(0), 50.0)
+        start(ledger, cell_of(1))
+        assert "little: 6 cells: 1 complete, 1 running, 4 missing" in rse("studies").out.splitlines()
+    assert "little: 6 cells: 1 complete, 4 missing, 1 interrupted" in rse("studies").out.splitlines()
+
+
+def test_a_grid_is_as_large_as_its_rows_and_seeds():
+    axes = {"rho": [0, 0.5], "N": {"int": [1, 3]}, "norm": {"choice": ["l1", "l2"], "into": ["ball.norm"]}}
+    assert size_of({"grid": {"axes": axes, "rows": {"ours": {}}}, "seeds": [0, 1]}) == "13 rows x 2 seeds"
+    assert size_of({"grid": {"rows": {"ours": {}, "theirs": {}}}}) == "2 rows x 1 seeds"
 
 
 def test_shipped_trials_go_by_name():
@@ -88,15 +130,30 @@ def test_absent_sets_are_listed_as_absent():
     assert frame["pairs"].tolist() == [str(len(pairs)), "absent", "lacks belief"]
 
 
-@pytest.mark.parametrize("verb", ["report", "studies", "data list", "--help"])
-def test_torch_and_ray_stay_away_from_verbs_that_need_neither(verb):
+@pytest.mark.parametrize(
+    "command",
+    [
+        "report little",
+        "status little",
+        "status little --json",
+        "studies",
+        "data list",
+        "--help",
+        "run --help",
+    ],
+)
+def test_torch_and_ray_stay_away_from_verbs_that_need_neither(command, tmp_path):
+    with Ledger.open(tmp_path / "studies" / "little") as ledger:
+        ledger.freeze(SEARCH)
+        run(ledger, cell_of(0), 50.0)
     code = (
         "import sys, json; from rse_study.cli.app import app\n"
-        f"try: app({verb.split() + (['nothing'] if verb == 'report' else [])!r})\n"
-        "except SystemExit: pass\n"
-        "import importlib; [importlib.import_module(m) for m in "
-        f"{['analysis.report'] if verb == 'report' else []!r}]\n"
-        "print(json.dumps(sorted({'torch', 'ray', 'optuna', 'transformers'} & set(sys.modules))))"
+        f"try: app({command.split()!r}); code = 0\n"
+        "except SystemExit as ended: code = ended.code or 0\n"
+        "heavy = sorted({'torch', 'ray', 'optuna', 'transformers'} & set(sys.modules))\n"
+        "print(json.dumps([code, heavy]))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout.splitlines()[-1]) == []
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert json.loads(done.stdout.splitlines()[-1]) == [0, []], done.stderr

@@ -32,8 +32,18 @@ def calls_of(module, take):
     return len(calls)
 
 
-@pytest.mark.parametrize("num_steps", [1, 2, 5])
-@pytest.mark.parametrize(
+def gradients_of(take):
+    """How often autograd runs backwards while `take` runs."""
+    calls = []
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in ((torch.autograd, "grad"), (torch.autograd, "backward")):
+            compute = getattr(owner, name)
+            patch.setattr(owner, name, lambda *a, compute=compute, **k: calls.append(1) or compute(*a, **k))
+        take()
+    return len(calls)
+
+
+SWITCHES = pytest.mark.parametrize(
     ("switches", "per_step", "beside"),
     [
         ({}, 1, 2),
@@ -51,11 +61,32 @@ def calls_of(module, take):
         ({"trajectories": "separate", "delta_gradient": "without_eta"}, 3, 2),
     ],
 )
+
+
+@pytest.mark.parametrize("num_steps", [1, 2, 5])
+@SWITCHES
 def test_encoder_calls(switches, per_step, beside, num_steps):
     method, run = settings(K=num_steps, T=num_steps, **switches), make_run()
     networks = make_networks(method, run)
     calls = calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run))
     assert calls == per_step * num_steps + beside
+
+
+@pytest.mark.parametrize("num_steps", [1, 3])
+@SWITCHES
+def test_declared_gradient_passes_are_measured(switches, per_step, beside, num_steps):
+    method, run = settings(K=num_steps, T=num_steps, **switches), make_run()
+    networks = make_networks(method, run)
+    measured = gradients_of(lambda: take_step(method, networks, make_batch(), run))
+    assert method.cost.gradient_passes == measured == per_step * num_steps + 1
+
+
+@pytest.mark.parametrize("lambda2", [0.0, 0.2])
+def test_one_gradient_without_an_adversary(lambda2):
+    method, run = settings(**OFF, lambda2=lambda2), make_run()
+    networks = make_networks(method, run)
+    assert method.cost.gradient_passes == 1
+    assert gradients_of(lambda: take_step(method, networks, make_batch(), run)) == 1
 
 
 @pytest.mark.parametrize(
@@ -153,3 +184,23 @@ def test_the_bound_is_no_wider_than_it_says():
     """Weight gradients in the inner loop would cost 2 N forwards more: the bound would be broken."""
     world = World(K=5, T=5, lambda2=0.0)
     assert world.step() >= 0.95 * (4 * 5 + 20) / 2 * world.forward()
+
+
+@pytest.mark.parametrize(
+    ("switches", "work"),
+    [
+        ({**OFF, "lambda2": 0.0}, 12),
+        (OFF, 20),
+        ({"K": 5, "T": 5, "lambda2": 0.0}, 40),
+        ({"K": 5, "T": 5}, 48),
+        ({"K": 1, "T": 4, "rho": 1.0}, 32),
+        ({"K": 4, "T": 1, "masks": {"phi": 0.3}}, 44),
+        ({"K": 2, "T": 2, "outer_dropout": "shared_first"}, 36),
+        ({"K": 3, "T": 3, "trajectories": "separate", "delta_gradient": "without_eta"}, 64),
+    ],
+)
+def test_declared_work_is_measured(switches, work):
+    """A forward pass over b rows is 2 P*T; losses, and the vocabulary head of G, are the two per cent."""
+    world = World(**switches)
+    assert world.method.cost.work == work
+    assert world.step() == pytest.approx(work * world.forward() / 2, rel=0.02)

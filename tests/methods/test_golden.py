@@ -2,11 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
 
-from rse_study.methods import RobustSentEmbed
+from rse_study.methods import AnyMethod, RobustSentEmbed
+from rse_study.models.heads import HEADS
+from rse_study.perturbations.geometry import Norm
 from tests.methods.problem import CLS, SEP, make_batch, make_encoder, make_run, settings
 
 FILE = Path(__file__).with_name("golden_losses.json")
@@ -14,6 +17,18 @@ METHODS = {
     "default": RobustSentEmbed(),
     "stronger": settings(masks={"phi": 0.2}, norm="l2"),
     "SimCSE": settings(K=0, T=0, lambda1=0.0, lambda2=0.0),
+    "l1, separate": settings(norm="l1", radius=0.012, projection="rescale", trajectories="separate"),
+    "tokens' balls, joint state": settings(
+        scope="token", strength="literal", weighs="fgsm", trajectories="joint_state", perturbed_tokens="all"
+    ),
+    "eta": settings(token_level={"scaling": "after", "write_back": "accumulate"}, z_adv_eta="with"),
+    "no eta": settings(token_level={"presence": "none", "write_back": "none"}, head="none"),
+    "masks below k": settings(masks={"phi": 0.3, "num_layers": 1, "sites": "below_k"}),
+    "RTD": settings(
+        rtd={"reduction": "sum", "choice": "sample", "positions": "everywhere", "h": "before_head"}
+    ),
+    "batch norm": settings(head="batch_norm", temperature=0.5, delta_gradient="without_eta"),
+    "negatives": settings(z_adv_negatives="included", second_positive="outside"),
 }
 
 
@@ -41,6 +56,13 @@ def test_losses_are_those_on_file(name):
     found = train(METHODS[name])
     worst = max(abs(a - b) for a, b in zip(found, expected, strict=True))
     assert worst <= 1e-10, f"losses moved by {worst:.3g}: bump semantics or revert"
+
+
+def test_every_entry_is_on_file():
+    assert {type(method) for method in METHODS.values()} == {AnyMethod}
+    assert {method.head for method in METHODS.values()} == set(HEADS)
+    assert {method.blend.pgd.ball.norm for method in METHODS.values()} == set(get_args(Norm))
+    assert json.loads(FILE.read_text()).keys() == METHODS.keys()
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ import torch
 from transformers import AutoTokenizer
 
 from rse_study.errors import InputError
+from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_encoder
-from rse_study.models.rtd import Discriminator, check_same_tokenizer, load_generator
+from rse_study.models.rtd import Discriminator
 
 from .conftest import WORDS, word_tokenizer
 

@@ -3,11 +3,13 @@
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.on_ray.driver import Stock, run_study
+from rse_study.on_ray.driver import run_study
+from rse_study.on_ray.place import Stock
 from rse_study.results.ledger import Ledger
 from rse_study.study.config import Study
 from rse_study.study.reading import build
 from rse_study.study.validation import check_study
+from tests.on_ray.world import few_pairs
 
 
 class Nobody:
@@ -16,7 +18,7 @@ class Nobody:
     def started(self, cell):
         raise AssertionError
 
-    progressed = ended = started
+    progressed = ended = lost = told = started
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def test_a_misfit_anywhere_in_the_space_is_refused_before_the_study_is_frozen(ch
         return materials
 
     with pytest.raises(InputError, match="corpus: batch_size = 8"):
-        run_study(checked, tmp_path, prepare, Nobody())
+        run_study(checked, tmp_path, prepare, few_pairs, Nobody())
     with Ledger.open(tmp_path) as ledger:
         assert ledger.study() is None
         assert ledger.cells() == []

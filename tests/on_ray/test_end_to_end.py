@@ -1,6 +1,6 @@
-"""One real study: Tune asks, Train trains, the ledger holds the answer. Ray runs once, for all tests here.
+"""Real studies: Tune asks, workers train, the ledger holds the answer; once for each executor.
 
-Its one axis is a learning rate that is either the paper's or beyond all measure: the second trial loses its loss.
+The one axis is a learning rate that is either the paper's or beyond all measure: the second trial loses its loss.
 """
 
 import pytest
@@ -9,9 +9,11 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.result_file import read_result
+from rse_study.results.schema import cell_folder
 from rse_study.study.config import Study
 from rse_study.study.reading import build
 from rse_study.study.validation import check_study
+from tests.on_ray.world import few_pairs
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -31,10 +33,21 @@ class Diary:
     def ended(self, cell, record):
         self.events.append(("ended", cell.number, record.status))
 
+    def lost(self, cell, reason):
+        self.events.append(("lost", cell.number, reason))
 
-@pytest.fixture(scope="module")
-def checked(study_content):
-    content = study_content | {"search": {"lr": {"choice": [7e-6, 1e30]}}}
+    def told(self, text):
+        self.events.append(("told", text))
+
+
+@pytest.fixture(scope="module", params=["inline", "train"])
+def checked(request, study_content):
+    content = study_content | {
+        "search": {"lr": {"choice": [7e-6, 1e30]}},
+        "evaluations": ["builtin/test"],
+        "confirm": {"seeds": [1], "resources": {"executor": request.param}},
+        "resources": {"executor": request.param},
+    }
     return check_study(build(Study, content, where="little.yaml"), where="little.yaml")
 
 
@@ -45,7 +58,7 @@ def ran(checked, materials, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))  # Ray writes its token there
         diary = Diary()
-        folder = run_study(checked, home / "little", lambda trial: materials, diary, num_cpus=2)
+        folder = run_study(checked, home / "little", lambda trial: materials, few_pairs, diary, num_cpus=2)
         yield folder, diary
 
 
@@ -54,7 +67,7 @@ def test_a_complete_trials_result_is_the_ledgers(ran):
     with Ledger.open(folder) as ledger:
         cell = ledger.cells()[0]
         assert (cell.trial, cell.status) == (0, "complete")
-        result = read_result(folder / "cells" / cell.identity[:16])
+        result = read_result(cell_folder(folder, cell.identity))
         last = {row.name: row.value for row in ledger.history(cell.identity) if row.t == 3}
         assert last["dev"] == result.final["dev"]
 
@@ -62,7 +75,10 @@ def test_a_complete_trials_result_is_the_ledgers(ran):
 def test_a_lost_loss_fails_its_trial_with_its_reason_and_the_study_goes_on(ran):
     folder, _ = ran
     with Ledger.open(folder) as ledger:
-        cell = ledger.cells()[1]
+        cell = next(cell for cell in ledger.cells() if cell.trial == 1)
+        assert [attempt.outcome for attempt in ledger.attempts(cell.identity)] == [
+            "failed"
+        ]  # and not tried again
     assert (cell.trial, cell.status) == (1, "failed")
     assert "the loss is not finite" in cell.reason
     assert cell.reason.startswith("step ")
@@ -72,7 +88,9 @@ def test_the_baselines_are_measured_once(ran):
     folder, _ = ran
     with Reader(folder) as reader:
         rows = reader.evaluations()
-    assert set(rows["subject"]) == {"token_overlap", "untrained", "start"}
+    measured = rows.loc[rows["aggregation"] == "all", ["subject", "split"]].values.tolist()
+    names = ("token_overlap", "untrained", "start")
+    assert all(measured.count([name, split]) == 1 for name in names for split in ("dev", "test"))
 
 
 def test_progress_was_heard_in_the_driver(ran):
@@ -85,5 +103,22 @@ def test_progress_was_heard_in_the_driver(ran):
 def test_the_same_command_again_runs_nothing(ran, checked, materials):
     folder, _ = ran
     diary = Diary()
-    run_study(checked, folder, lambda trial: materials, diary)
+    run_study(checked, folder, lambda trial: materials, few_pairs, diary)
     assert diary.events == []
+
+
+def test_only_the_confirmed_base_is_scored_on_test_pairs(ran):
+    folder, _ = ran
+    with Ledger.open(folder) as ledger:
+        cells = {cell.identity: cell for cell in ledger.cells()}
+        scored = {row.subject for row in ledger.evaluations() if row.split == "test"} & set(cells)
+    assert [(cells[one].stage, cells[one].label, cells[one].seed) for one in scored] == [
+        ("confirm", "base", 1)
+    ]
+
+
+def test_the_ledger_says_who_ran_each_cell(ran, checked):
+    folder, _ = ran
+    with Ledger.open(folder) as ledger:
+        executors = {attempt.executor for attempt in ledger.attempts()}
+    assert executors == {checked.study.resources.executor}

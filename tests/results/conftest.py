@@ -6,6 +6,7 @@ import pytest
 
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import Axis, CellRecord, Objective, StudyRecord
+from tests.results.world import make_study
 
 
 @pytest.fixture
@@ -26,6 +27,7 @@ def study() -> StudyRecord:
             Axis(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l2", "linf")),
         ),
         num_trials=2,
+        num_cells=2,
         resolved={"name": "small"},
     )
 
@@ -50,3 +52,8 @@ def study_dir(tmp_path: Path, study: StudyRecord, cells: list[CellRecord]) -> Pa
         ledger.freeze(study)
         ledger.plan(cells)
     return tmp_path / "small"
+
+
+@pytest.fixture
+def searched_dir(tmp_path: Path) -> Path:
+    return make_study(tmp_path / "halving")

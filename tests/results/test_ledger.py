@@ -1,19 +1,27 @@
 import json
-import math
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rse_study.errors import InputError
 from rse_study.results.ledger import Ledger
 from rse_study.results.lock import read_holder
-from rse_study.results.records import EvaluationRow
+from rse_study.results.records import (
+    CellRecord,
+    EvaluationRow,
+    ImportanceRow,
+    Objective,
+    RungRow,
+    StudyRecord,
+)
 from rse_study.results.result_file import Point, Result
+from rse_study.results.schema import cell_folder
+from tests.results.world import HERE, result_of, score_of
 
 HOLD = """
 import sys, time
@@ -25,16 +33,9 @@ sys.stdin.read()
 """
 
 
-def result_of(cell, values, **changes):
-    history = tuple(Point(t=10 * (i + 1), metrics={"dev": value}) for i, value in enumerate(values))
-    return Result(
-        identity=cell.identity, seed=cell.seed, config=cell.config, history=history, duration_s=2.5, **changes
-    )
-
-
 def test_a_ledger_gives_back_what_it_was_given(study_dir, study, cells):
     with Ledger.open(study_dir) as ledger:
-        ledger.start(cells[0].identity)
+        ledger.start(cells[0].identity, **HERE)
         ledger.record_result(result_of(cells[0], [1.0, 2.0]))
         ledger.fail(cells[1].identity, "step 7: loss is nan")
         assert ledger.study() == study
@@ -42,6 +43,7 @@ def test_a_ledger_gives_back_what_it_was_given(study_dir, study, cells):
     assert (first.status, first.duration_s, first.proposal, first.config) == (
         "complete", 2.5, cells[0].proposal, cells[0].config,
     )  # fmt: skip
+    assert first.provenance == {"threads": 1, "torch": "2.13.0"}
     assert (second.status, second.reason) == ("failed", "step 7: loss is nan")
 
 
@@ -54,15 +56,68 @@ def test_planning_again_keeps_what_is_known(study_dir, cells):
 
 def test_two_cells_cannot_share_a_trial_and_a_seed(study_dir, cells):
     twin = cells[0].model_copy(update={"identity": "c" * 64})
-    with Ledger.open(study_dir) as ledger, pytest.raises(sqlite3.IntegrityError):
-        ledger.plan([twin])
+    with Ledger.open(study_dir) as ledger:
+        with pytest.raises(
+            InputError, match=r"trial 0, seed 0 is another cell already, not cccc.*another name"
+        ):
+            ledger.plan([cells[1].model_copy(update={"identity": "d" * 64, "trial": 9}), twin])
+        assert ledger.cells() == [cell.model_copy(update={"revision": 1}) for cell in cells]
+    assert not cell_folder(study_dir, "d" * 64).exists()
 
 
-def test_a_finished_cell_is_not_started_again(study_dir, cells):
+def test_of_changed_code_the_old_cell_is_retired_and_comes_back(study_dir, cells):
+    twin = cells[0].model_copy(update={"identity": "c" * 64})
+    with Ledger.open(study_dir) as ledger:
+        for given in (twin, cells[0], twin):
+            ledger.retire_others({given.identity, cells[1].identity}, "search")
+            ledger.plan([given])
+            assert [c.identity for c in ledger.cells() if not c.retired] == [
+                given.identity,
+                cells[1].identity,
+            ]
+
+
+def test_planning_brings_a_retired_cell_back_as_it_was(study_dir, cells):
     with Ledger.open(study_dir) as ledger:
         ledger.record_result(result_of(cells[0], [1.0]))
-        ledger.start(cells[0].identity)
-        assert ledger.cells()[0].status == "complete"
+        before = ledger.cells()
+        ledger.retire_others(set(), "search")
+        assert [cell.retired for cell in ledger.cells()] == [True, True]
+        ledger.plan(cells)
+        assert ledger.cells() == before
+
+
+def test_retiring_keeps_to_its_stage(study_dir, cells):
+    confirmed = cells[0].model_copy(update={"identity": "c" * 64, "seed": 1, "stage": "confirm"})
+    with Ledger.open(study_dir) as ledger:
+        ledger.plan([confirmed])
+        ledger.retire_others([cells[1].identity], "search")
+        assert {cell.identity[0]: cell.retired for cell in ledger.cells()} == {
+            "a": True,
+            "b": False,
+            "c": False,
+        }
+
+
+def test_a_cell_notes_the_revision_that_planned_it(study_dir, study, cells):
+    grown = study.model_copy(update={"num_trials": 3})
+    third = cells[0].model_copy(update={"identity": "c" * 64, "trial": 2, "revision": 77})
+    with Ledger.open(study_dir) as ledger:
+        assert ledger.freeze(study) == 1
+        assert ledger.freeze(grown, "num_trials: 2 -> 3") == 2
+        assert ledger.freeze(grown, "not told: nothing has changed") == 2
+        ledger.plan([*cells, third])
+        assert [cell.revision for cell in ledger.cells()] == [1, 1, 2]
+        assert ledger.study() == grown
+        assert [(r.number, r.change, r.study) for r in ledger.revisions()] == [
+            (1, "created", study),
+            (2, "num_trials: 2 -> 3", grown),
+        ]
+
+
+def test_cells_are_planned_after_their_study(tmp_path, cells):
+    with Ledger.open(tmp_path) as ledger, pytest.raises(AssertionError, match="frozen"):
+        ledger.plan(cells)
 
 
 def test_a_result_replaces_the_history_before_it_and_may_come_twice(study_dir, cells):
@@ -70,10 +125,8 @@ def test_a_result_replaces_the_history_before_it_and_may_come_twice(study_dir, c
         ledger.record_result(result_of(cells[0], [99.0, 98.0, 97.0]))
         for _ in range(2):
             ledger.record_result(result_of(cells[0], [1.0, 2.0]))
-        assert [(row.t, row.name, row.value) for row in ledger.history(cells[0].identity)] == [
-            (10, "dev", 1.0),
-            (20, "dev", 2.0),
-        ]
+        history = [(row.t, row.value) for row in ledger.history(cells[0].identity) if row.name == "dev"]
+        assert history == [(10, 1.0), (20, 2.0)]
 
 
 def test_a_result_of_an_unknown_cell_leaves_no_trace(study_dir, cells):
@@ -82,15 +135,6 @@ def test_a_result_of_an_unknown_cell_leaves_no_trace(study_dir, cells):
         with pytest.raises((AssertionError, sqlite3.IntegrityError)):
             ledger.record_result(stranger)
         assert ledger.history("f" * 64) == []
-
-
-def test_another_study_in_the_same_folder_is_refused(study_dir, study):
-    with Ledger.open(study_dir) as ledger:
-        ledger.freeze(study)
-        with pytest.raises(InputError, match="another name"):
-            ledger.freeze(study.model_copy(update={"search_seed": 1}))
-        with pytest.raises(InputError, match="another name"):
-            ledger.freeze(study.model_copy(update={"name": "other"}))
 
 
 def test_evaluations_are_kept_by_subject_and_replaced(study_dir):
@@ -102,18 +146,23 @@ def test_evaluations_are_kept_by_subject_and_replaced(study_dir):
         assert db.execute("SELECT subject, value FROM evaluation").fetchall() == [("untrained", 51.0)]
 
 
-@given(value=st.floats())
-def test_every_float_survives(value, tmp_path_factory):
-    from rse_study.results.records import CellRecord
-
+@given(values=st.lists(st.floats(), min_size=1, max_size=20))
+@settings(max_examples=25)
+def test_every_float_survives(values, tmp_path_factory):
     cell = CellRecord(identity="a", trial=0, seed=0, config={})
+    study = StudyRecord(name="s", objective=Objective(metric="dev"))
+    history = tuple(Point(t=t, metrics={"loss": value}) for t, value in enumerate(values))
     with Ledger.open(tmp_path_factory.mktemp("floats")) as ledger:
+        ledger.freeze(study)
         ledger.plan([cell])
-        ledger.record_result(
-            Result(identity="a", seed=0, config={}, history=(Point(t=1, metrics={"loss": value}),))
-        )
-        (row,) = ledger.history("a")
-    assert row.value == value or (math.isnan(value) and math.isnan(row.value))
+        for t, value in enumerate(values):
+            ledger.record_rung(RungRow(cell="a", t=t, value=value, verdict="stop"))
+        ledger.record_evaluations([score_of(str(t), value) for t, value in enumerate(values)])
+        ledger.record_result(Result(identity="a", seed=0, config={}, history=history))
+        scores = {int(row.subject): row.value for row in ledger.evaluations()}
+        for rows in (ledger.history("a"), ledger.rungs()):
+            assert [repr(row.value) for row in rows] == [repr(float(value)) for value in values]
+        assert [repr(scores[t]) for t in range(len(values))] == [repr(float(value)) for value in values]
 
 
 def test_a_live_holder_is_named_and_a_killed_one_forgotten(study_dir):
@@ -182,3 +231,58 @@ def test_a_file_in_the_folders_place_is_an_input_error(tmp_path):
     (tmp_path / "study").write_text("")
     with pytest.raises(InputError, match="no place for a ledger"):
         Ledger.open(tmp_path / "study")
+
+
+def test_a_ledger_without_a_study_leaves_no_file(tmp_path):
+    with Ledger.open(tmp_path / "new") as ledger:
+        ledger.log("note", "refused")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["ledger.lock"]
+
+
+def test_progress_is_kept_while_a_cell_runs_and_until_its_result(study_dir, cells):
+    name = cells[0].identity
+    with Ledger.open(study_dir) as ledger:
+        ledger.start(name, **HERE)
+        ledger.record_progress(name, 1, {"dev": 1.0, "loss": 2.0})
+        ledger.record_progress(name, 1, {"dev": 3.0})
+        ledger.lose(name, "killed")
+        assert [(row.t, row.name, row.value) for row in ledger.history(name)] == [
+            (1, "dev", 3.0),
+            (1, "loss", 2.0),
+        ]
+        ledger.record_progress(name, 2, {"dev": 4.0})  # of a process that did not know it was lost
+        ledger.start(name, **HERE)
+        ledger.record_result(result_of(cells[0], [5.0]))
+        ledger.record_progress(name, 99, {"dev": 4.0})
+        assert {row.t for row in ledger.history(name)} == {10}
+        with pytest.raises(AssertionError, match="never planned"):
+            ledger.record_progress("f" * 64, 1, {"dev": 1.0})
+
+
+def test_the_first_verdict_stands(study_dir, cells):
+    first = RungRow(cell=cells[0].identity, t=10, value=50.0, verdict="continue")
+    with Ledger.open(study_dir) as ledger:
+        ledger.record_rung(first)
+        ledger.record_rung(first.model_copy(update={"value": 1.0, "verdict": "stop"}))
+        assert ledger.rungs() == [first]
+
+
+def test_an_evaluators_importance_is_replaced_as_a_whole(study_dir):
+    def rows(evaluator, **values):
+        return [
+            ImportanceRow(axis=axis, evaluator=evaluator, value=value, num_trials=9)
+            for axis, value in values.items()
+        ]
+
+    with Ledger.open(study_dir) as ledger:
+        ledger.record_importance(rows("fanova", alpha=0.7, norm=0.3) + rows("shapley", alpha=0.5))
+        ledger.record_importance(rows("fanova", norm=1.0))
+    with sqlite3.connect(study_dir / "ledger.sqlite") as db:
+        found = db.execute("SELECT axis, evaluator, value FROM importance ORDER BY evaluator").fetchall()
+    assert found == [("norm", "fanova", 1.0), ("alpha", "shapley", 0.5)]
+
+
+def test_writing_does_not_wait_for_the_disk_at_every_commit(study_dir):
+    with Ledger.open(study_dir) as ledger:
+        assert ledger._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert ledger._db.execute("PRAGMA synchronous").fetchone() == (1,)

@@ -1,12 +1,15 @@
+import json
 import math
+import sqlite3
 
 import pytest
 
 from rse_study.errors import InputError
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.records import EvaluationRow
+from rse_study.results.records import FINISHED, OWN_COLUMNS, EvaluationRow, ImportanceRow
 from rse_study.results.result_file import Point, Result
+from tests.results.world import HERE, STUDY, cell_of, score_of
 
 
 def finish(ledger, cell, metrics, status="complete"):
@@ -22,20 +25,125 @@ def test_the_table_has_a_column_per_axis_and_the_last_value(study_dir, cells):
     with Reader(study_dir) as reader:
         table = reader.trials_table()
     assert list(table.columns) == [
-        "trial", "seed", "status", "alpha", "norm", "objective", "t", "duration_s", "reason", "identity",
+        "trial", "seed", "stage", "label", "status", "alpha", "norm",
+        "objective", "t", "duration_s", "reason", "identity",
     ]  # fmt: skip
+    assert set(table.columns) - {"alpha", "norm"} <= OWN_COLUMNS
     assert table["alpha"].tolist() == [1e-5, 1e-4]
     assert table["objective"][0] == 55.0
     assert math.isnan(table["objective"][1])
     assert table["t"][0] == 20
 
 
-def test_a_ledger_without_a_study_is_refused_where_it_lies(tmp_path):
-    Ledger.open(tmp_path).close()
-    with (
-        Reader(tmp_path) as reader,
-        pytest.raises(InputError, match=r"ledger\.sqlite: the ledger holds no study"),
-    ):
+def test_the_table_is_sorted_by_trial_and_seed(searched_dir):
+    with Reader(searched_dir) as reader:
+        table = reader.trials_table()
+    assert table[["trial", "seed", "stage", "label", "status"]].values.tolist() == [
+        [0, 0, "search", "base", "complete"],
+        [0, 7, "confirm", "", "complete"],
+        [1, 0, "search", "", "failed"],
+        [2, 0, "search", "", "stopped_early"],
+        [3, 0, "search", "", "running"],
+        [4, 0, "search", "", "planned"],
+    ]
+    assert table["objective"].tolist()[:5] == [59.0, 60.0, 48.0, 40.0, 1.0]
+    assert table["rho"].tolist() == [0.0, 0.0, 0.1, 0.2, 0.3, 0.4]
+
+
+def test_every_cell_is_counted_once(searched_dir):
+    with Reader(searched_dir) as reader:
+        counts = reader.counts()
+    assert counts == {
+        "planned": 7, "complete": 2, "stopped_early": 1, "failed": 1, "running": 1, "missing": 2,
+    }  # fmt: skip
+    assert set(FINISHED) < set(counts)
+
+
+def test_nothing_is_missing_where_more_ran_than_is_planned_now(searched_dir):
+    with Ledger.open(searched_dir) as ledger:
+        ledger.freeze(STUDY.model_copy(update={"num_cells": 3}), "num_trials: 5 -> 3")
+    with Reader(searched_dir) as reader:
+        assert reader.counts()["missing"] == 0
+
+
+def test_retired_cells_are_shown_to_who_asks(searched_dir):
+    retired = cell_of(1, 7, "confirm").identity
+    with Ledger.open(searched_dir) as ledger:
+        ledger.start(retired, **HERE)
+        ledger.record_progress(retired, 1, {"dev": 1.0})
+        ledger._db.execute("INSERT INTO rung VALUES (?, 1, 1.0, 'stop')", (retired,))
+        ledger._db.commit()
+        ledger.record_evaluations([score_of(retired, 1.0)])
+    with Reader(searched_dir) as reader:
+        for read, column in [
+            (reader.cells, "identity"),
+            (reader.attempts, "cell"),
+            (reader.metrics, "cell"),
+            (reader.rungs, "cell"),
+            (reader.evaluations, "subject"),
+        ]:
+            assert retired not in set(read()[column])
+            assert retired in set(read(retired=True)[column])
+        assert reader.cells(retired=True)["retired"].tolist().count(True) == 1
+        assert retired not in set(reader.trials_table()["identity"])
+        assert reader.counts()["running"] == 1
+
+
+def test_frames_hold_what_was_recorded(searched_dir):
+    with Reader(searched_dir) as reader:
+        assert reader.study() == STUDY
+        revisions = reader.revisions()
+        assert revisions[["number", "change"]].values.tolist() == [[1, "created"], [2, "num_trials: 3 -> 5"]]
+        assert [study["num_trials"] for study in revisions["study"]] == [3, 5]
+        assert reader.rungs()[["trial", "seed", "t", "value", "verdict"]].values.tolist() == [
+            [0, 0, 10, 50.0, "continue"],
+            [0, 0, 30, 60.0, "continue"],
+            [1, 0, 10, 49.0, "continue"],
+            [2, 0, 10, 40.0, "stop"],
+        ]
+        assert reader.attempts()[["trial", "seed", "number", "executor", "outcome"]].values.tolist() == [
+            [0, 0, 1, "inline", "complete"],
+            [0, 7, 1, "inline", "complete"],
+            [1, 0, 1, "inline", "failed"],
+            [2, 0, 1, "inline", "stopped_early"],
+            [3, 0, 1, "inline", "running"],
+        ]
+        assert reader.importance().values.tolist() == [["rho", "fanova", 1.0, 2]]
+        assert reader.cells()["provenance"][0] == {"threads": 1, "torch": "2.13.0"}
+        assert reader.cells()["config"][4] == {"blend": {"rho": 0.3}}
+
+
+def test_the_most_important_axis_comes_first(study_dir):
+    rows = [
+        ImportanceRow(axis=axis, evaluator="fanova", value=value, num_trials=9)
+        for axis, value in [("a", 0.2), ("b", 0.7), ("c", 0.1)]
+    ]
+    with Ledger.open(study_dir) as ledger:
+        ledger.record_importance(rows)
+    with Reader(study_dir) as reader:
+        assert reader.importance()["axis"].tolist() == ["b", "a", "c"]
+
+
+def test_an_empty_study_has_empty_frames_with_their_columns(study_dir):
+    with Reader(study_dir) as reader:
+        for frame, column in [
+            (reader.attempts(), "outcome"),
+            (reader.metrics(), "value"),
+            (reader.rungs(), "verdict"),
+            (reader.evaluations(), "metric"),
+            (reader.importance(), "evaluator"),
+            (reader.events(), "text"),
+        ]:
+            assert frame.empty
+            assert column in frame
+        assert reader.trials_table()["objective"].isna().all()
+
+
+def test_a_ledger_whose_study_is_gone_is_refused_where_it_lies(study_dir):
+    with sqlite3.connect(study_dir / "ledger.sqlite") as db:
+        db.execute("DELETE FROM revision")
+    refusal = pytest.raises(InputError, match=r"ledger\.sqlite: the ledger holds no study")
+    with Reader(study_dir) as reader, refusal:
         reader.study()
 
 
@@ -46,6 +154,13 @@ def test_a_nan_is_a_nan(study_dir, cells):
         values = reader.metrics()["value"].tolist()
     assert math.isnan(values[0])
     assert values[1] == math.inf
+
+
+def test_one_metric_may_be_asked_for(searched_dir):
+    with Reader(searched_dir) as reader:
+        every, dev = reader.metrics(), reader.metrics(name="dev")
+    assert set(every["name"]) == {"dev", "loss"}
+    assert dev.values.tolist() == every[every["name"] == "dev"].values.tolist()
 
 
 def test_it_reads_while_another_writes(study_dir, cells):
@@ -76,21 +191,16 @@ def test_provenance_and_events_come_in_order(study_dir):
         assert reader.events()["text"].tolist() == ["run 1", "run 2"]
 
 
-def test_reading_changes_nothing(study_dir):
-    before = (study_dir / "ledger.sqlite").read_bytes()
-    with Reader(study_dir) as reader:
+def test_reading_changes_nothing(searched_dir):
+    before = (searched_dir / "ledger.sqlite").read_bytes()
+    with Reader(searched_dir) as reader:
         reader.cells()
         reader.trials_table()
-    assert (study_dir / "ledger.sqlite").read_bytes() == before
+        json.dumps(reader.counts())
+    assert (searched_dir / "ledger.sqlite").read_bytes() == before
 
 
 def test_a_missing_ledger_is_an_input_error(tmp_path):
     with pytest.raises(InputError, match="no ledger"):
         Reader(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_new_ledger_has_no_study_yet(tmp_path):
-    Ledger.open(tmp_path / "new").close()
-    with Reader(tmp_path / "new") as reader, pytest.raises(InputError, match="no study yet"):
-        reader.study()

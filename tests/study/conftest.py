@@ -18,3 +18,8 @@ def _quickstart():
 @pytest.fixture
 def content(_quickstart):
     return copy.deepcopy(_quickstart)
+
+
+@pytest.fixture(scope="session")
+def quickstart_text():
+    return QUICKSTART.read_text(encoding="utf-8")

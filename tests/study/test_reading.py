@@ -1,8 +1,13 @@
+from pathlib import Path
+
 import pytest
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, InputErrors
 from rse_study.study.reading import overlay, read_extended, read_spec
+from rse_study.study.validation import read_study
 from rse_study.training.trial import Trial
+
+QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
 
 
 def write(path, text):
@@ -20,6 +25,11 @@ def test_an_axis_is_replaced_as_a_whole_and_null_takes_it_away():
     below = {"search": {"rho": {"float": [0, 1]}, "phi": {"float": [0, 0.3]}}}
     above = {"search": {"rho": {"choice": [0, 1]}, "phi": None}}
     assert overlay(below, above) == {"search": {"rho": {"choice": [0, 1]}}}
+
+
+def test_a_field_called_like_a_kind_of_axis_does_not_make_an_axis():
+    below, above = {"base": {"rtd": {"choice": "sample", "share": 0.5}}}, {"base": {"rtd": {"share": 0.3}}}
+    assert overlay(below, above) == {"base": {"rtd": {"choice": "sample", "share": 0.3}}}
 
 
 def test_a_circle_is_refused(tmp_path):
@@ -56,3 +66,97 @@ def test_an_override_that_names_nothing_says_what_was_meant(tmp_path):
     path.write_text("method: {lambda2: 0}\n")
     with pytest.raises(InputError, match=r"-o: pgd.num_step: no such field of PGD. Did you mean 'num_steps'"):
         read_spec(Trial, path, ["pgd.num_step=3"])
+
+
+OVERRIDES = [
+    ("confirm=null", lambda checked: checked.study.confirm is None),
+    ("seeds=[7]", lambda checked: checked.study.seeds == (7,)),
+    ("early_stopping.first=30", lambda checked: checked.rungs == (30,)),
+    ("resources.executor=train", lambda checked: checked.study.resources.runs_on == "train"),
+    ("search.rho=null", lambda checked: "rho" not in {axis.name for axis in checked.space.axes}),
+    ("search.rho.float=[0, 0.5]", lambda checked: checked.study.search["rho"].float == (0, 0.5)),
+    (
+        "search.pgd.sigma={float: [0.1, 0.2], into: [pgd.sigma, fgsm.sigma]}",
+        lambda checked: "pgd.sigma" in checked.study.search,
+    ),
+    ("num_trials=null", lambda checked: checked.study.num_trials == 16),
+]
+
+
+@pytest.mark.parametrize(("override", "holds"), OVERRIDES, ids=[override for override, _ in OVERRIDES])
+def test_an_override_changes_a_study(override, holds):
+    assert holds(read_study(QUICKSTART, [override]))
+
+
+GRID_FILE = """
+extends: {quickstart}
+name: rows
+{nulls}
+grid:
+  axes:
+    beta: [1e-3, 1e-2]
+    pgd.ball.norm: {{choice: [l1, l2], into: [pgd.ball.norm, fgsm.ball.norm, token_level.ball.norm]}}
+  rows: {{paper: {{}}}}
+seeds: [0, 1]
+"""
+
+
+@pytest.fixture
+def grid_file(tmp_path):
+    """A grid that extends a search: it takes away what belongs to a search only."""
+    names = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+    nulls = "\n".join(f"{name}: null" for name in names)
+    return write(tmp_path / "grid.yaml", GRID_FILE.format(quickstart=QUICKSTART, nulls=nulls))
+
+
+def test_a_grid_may_extend_a_search(grid_file):
+    checked = read_study(grid_file)
+    assert checked.study.search is None
+    assert [row.label for row in checked.rows] == ["", "", "", "", "paper"]
+    assert checked.rungs == ()
+
+
+def test_a_grid_that_keeps_what_belongs_to_a_search_is_refused(grid_file):
+    grid_file.write_text(grid_file.read_text().replace("search: null\nnum_trials: null\n", ""))
+    with pytest.raises(InputErrors, match="grid: a study is a grid or a search, never both"):
+        read_study(grid_file)
+    grid_file.write_text(grid_file.read_text().replace("sampler: null\n", "search: null\n"))
+    with pytest.raises(InputErrors) as caught:
+        read_study(grid_file)
+    assert [problem.what for problem in caught.value.problems] == ["num_trials", "sampler"]
+    assert "`num_trials: null`" in str(caught.value)
+
+
+ROWS = [
+    ("grid.axes.beta=[1e-3, 2e-3, 3e-3]", 7),
+    ("grid.axes.beta=null", 3),
+    ("grid.axes.pgd.ball.norm.choice=[l1, l2, linf];grid.rows.paper.lambda2=0", 7),
+    ("grid.rows=null", 4),
+    ("grid.rows.paper=null", 4),
+    ("grid.rows.more={rho: 0}", 6),
+    ("grid.rows.paper.pgd.num_steps=3", 5),
+    ("seeds=[5]", 5),
+]
+
+
+@pytest.mark.parametrize(("override", "num_rows"), ROWS, ids=[override for override, _ in ROWS])
+def test_an_override_changes_a_grid(grid_file, override, num_rows):
+    assert len(read_study(grid_file, override.split(";")).rows) == num_rows
+
+
+def test_an_override_that_names_nothing_is_said_with_its_path():
+    with pytest.raises(InputErrors) as caught:
+        read_study(QUICKSTART, ["resources.worker=2", "serch.rho=null", "base.method.blend.roh=1"])
+    assert [problem.what for problem in caught.value.problems] == [
+        "base.method.blend.roh",
+        "resources.worker",
+        "serch",
+    ]
+
+
+def test_an_overlay_may_replace_an_axis_of_a_grid_by_a_list():
+    below = {"grid": {"axes": {"beta": {"choice": [1, 2], "into": ["x"]}}, "rows": {"a": {"rho": 1}}}}
+    above = {"grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"lambda1": 2}, "b": {}}}}
+    assert overlay(below, above) == {
+        "grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"rho": 1, "lambda1": 2}, "b": {}}}
+    }

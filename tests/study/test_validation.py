@@ -5,7 +5,10 @@ import pytest
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.config import Study
+from rse_study.study.domains import Choice, Log
+from rse_study.study.flatness import risks_of_saturation
 from rse_study.study.reading import apply_overrides, build, read_spec
+from rse_study.study.space import Axis, Space
 from rse_study.study.validation import check_study, read_study
 from rse_study.training.trial import Trial
 
@@ -68,14 +71,17 @@ BAD = [
     ("num_trials=abc", "num_trials = 'abc': must be an integer"),
     ("num_trials=0", "num_trials = 0: must be > 0"),
     ("name=Bad Name", "name = 'Bad Name': must match"),
-    ("objective.metric=test", "objective: metric 'test' is a test split, which can never select"),
-    ("objective.metric=dve", "objective: metric 'dve' is not produced by training"),
+    ("objective.metric=test", "objective.metric: 'test' is a test split, which can never select"),
+    ("objective.metric=dve", "objective.metric: 'dve' is not produced by training. Did you mean 'dev'?"),
     (
         "objective.direction=maximise",
         "objective.direction = 'maximise': must be 'maximize' or 'minimize'. Did you mean",
     ),
-    ("sampler.name=tpee", "sampler.name = 'tpee': must be 'tpe' or 'random'. Did you mean 'tpe'?"),
-    ("seeds=[0, 1]", "seeds: must have at most 1 item(s)"),
+    (
+        "sampler.name=tpee",
+        "sampler.name = 'tpee': must be 'tpe', 'random', 'quasi_random' or 'grid'. Did you mean 'tpe'?",
+    ),
+    ("seeds=[0, 1]", "seeds = [0, 1]: a search runs one seed"),
     ("resources.workers=0", "resources.workers = 0: must be > 0"),
     ("serch={}", "serch: no such field of Study. Did you mean 'search'?"),
     ("baselines=[start, ende]", "baselines.1 = 'ende': must be 'token_overlap', 'untrained' or 'start'"),
@@ -138,14 +144,38 @@ def test_every_way_to_the_bound_is_a_warning(overrides, way):
     assert warning.endswith(f"goes up to {way}, the radius is 1")
 
 
-def test_impossible_corners_do_not_end_the_search_for_warnings():
-    overrides = [
-        "search.alpha={log: [1e-6, 0.1]}",
-        "search.rho={float: [0.1, 1]}",
+def test_what_only_two_axes_break_together_is_refused_at_both():
+    axes = [
         "search.N={choice: [0, 16], into: [pgd.num_steps]}",
-        "search.T={choice: [16, 0], into: [fgsm.num_steps]}",  # no adversary at all where N is 0 too
+        "search.T={choice: [16, 0], into: [fgsm.num_steps]}",
     ]
-    (warning, *_) = read_study(QUICKSTART, overrides).warnings
+    with pytest.raises(InputErrors, match=r"search.N = 0, T = 0: method: lambda1 > 0 needs") as caught:
+        read_study(QUICKSTART, [*axes, "search.rho={float: [0.1, 0.9]}"])
+    assert len(caught.value.problems) == 1
+
+
+def test_what_three_axes_break_together_is_refused_once():
+    axes = [
+        "search.N={choice: [0, 16], into: [pgd.num_steps]}",
+        "search.T={choice: [16, 0], into: [fgsm.num_steps]}",
+    ]
+    few = [f"search.{name}=null" for name in ("alpha", "beta", "norm", "rho", "lambda2", "phi")]
+    with pytest.raises(
+        InputErrors, match=r"N = 0, lambda1 = 0.0009\d*, T = 0: method: lambda1 > 0 needs"
+    ) as caught:
+        read_study(QUICKSTART, [*few, *axes, "base.method.lambda1=0"])
+    assert len(caught.value.problems) == 1
+
+
+def test_impossible_corners_do_not_end_the_search_for_warnings():
+    base = read_study(QUICKSTART).study.base
+    domains = {
+        "method.blend.pgd.step_size": Log(log=(1e-6, 0.1)),
+        "method.blend.pgd.num_steps": Choice(choice=(0, 16)),
+        "method.blend.fgsm.num_steps": Choice(choice=(16, 0)),  # no adversary at all where both are 0
+    }
+    axes = tuple(Axis(path.split(".", 2)[2], domain, (path,)) for path, domain in domains.items())
+    (warning,) = risks_of_saturation(Space(base, axes))
     assert warning.startswith("delta can reach its bound")
 
 
@@ -175,7 +205,10 @@ def test_workers_share_a_batch_equally(overrides):
 
 
 def test_an_equal_share_is_valid():
-    read_study(QUICKSTART, ["resources.workers=4", "search.batch_size={choice: [4, 8, 32]}"])
+    read_study(
+        QUICKSTART,
+        ["resources.executor=train", "resources.workers=4", "search.batch_size={choice: [4, 8, 32]}"],
+    )
 
 
 def test_an_override_that_is_none_is_refused(content):

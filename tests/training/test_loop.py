@@ -8,8 +8,9 @@ from transformers import AutoModel
 
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import read_result
+from rse_study.training.drive import drive
 from rse_study.training.loop import train
-from tests.training.world import World, small_trial
+from tests.training.world import World, small_trial, stop_at
 
 METRICS = {
     "loss",
@@ -65,15 +66,25 @@ def test_a_folder_belongs_to_one_configuration(world: World) -> None:
 
 @pytest.mark.parametrize("keep", ["best", "last"])
 def test_the_kept_model_is_the_best_or_the_last(world: World, keep: str) -> None:
-    run(world, keep, selection={"dev": "builtin", "every": 5, "keep": keep})
-    result = read_result(world.root / keep)
+    directory = world.root / keep
+    trial = small_trial(selection={"dev": "builtin", "every": 5, "keep": keep})
+    drive(train(trial, 3, world.materials(), directory), stop_at(10))  # at a look, the checkpoint beside it
+    result = read_result(directory)
     looks = {point.t: point.metrics["dev"] for point in result.history[1:] if "dev" in point.metrics}
-    expected = 12 if keep == "last" else max(looks, key=looks.__getitem__)
+    expected = 10 if keep == "last" else max(looks, key=looks.__getitem__)
     assert result.final["dev/kept_t"] == expected
-    kept = AutoModel.from_pretrained(world.root / keep / "model").state_dict()
-    trained = load_file(world.root / keep / "checkpoint" / "step-000000012" / "networks.safetensors")
+    kept = AutoModel.from_pretrained(directory / "model").state_dict()
+    trained = load_file(directory / "checkpoint" / "step-000000010" / "networks.safetensors")
     name = "encoder.layer.0.attention.self.query.weight"
-    assert torch.equal(kept[name], trained[f"encoder.backbone.{name}"]) == (expected == 12)
+    assert torch.equal(kept[name], trained[f"encoder.backbone.{name}"]) == (expected == 10)
+
+
+def test_a_complete_cell_keeps_no_checkpoint(world: World) -> None:
+    directory = world.root / "light"
+    for _ in range(2):  # also where a crash left one behind the result
+        list(train(small_trial(), 3, world.materials(), directory, checkpoint_seconds=0.0))
+        assert sorted(path.name for path in directory.iterdir()) == ["model", "result.json"]
+        (directory / "checkpoint" / "step-000000011").mkdir(parents=True)
 
 
 def test_a_lost_loss_ends_the_run_with_its_reason(world: World) -> None:

@@ -1,47 +1,77 @@
-"""Two workers with half a batch each are one worker with the whole batch."""
+"""Two workers with half a batch each are one worker with the whole batch; stopped and continued they are too."""
 
-import multiprocessing
-import socket
+from functools import partial
 from pathlib import Path
 
+import pytest
 import torch
-import torch.distributed as dist
 from safetensors.torch import load_file
 
 from rse_study.collectives import Group
+from rse_study.errors import InputError
 from rse_study.results.result_file import read_result
+from rse_study.training.drive import drive
+from rse_study.training.group import Ask, run_group
 from rse_study.training.loop import train
-from tests.training.world import World, small_trial
+from rse_study.training.materials import Materials
+from rse_study.training.processes import train_here
+from tests.training.world import World, small_trial, stop_at
 
-FORK = multiprocessing.get_context("fork")
-EXACT = {"precision": "float64"}
-
-
-def _worker(rank: int, port: int, world: World, directory: Path) -> None:
-    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
-    list(train(small_trial(**EXACT), 3, world.materials(dropout=0.0), directory, Group()))
-    dist.destroy_process_group()
+pytestmark = pytest.mark.xdist_group("two_workers")
+EXACT = small_trial(precision="float64")
+LAST = 10  # stopped there, a cell keeps its weights and its V
 
 
-def test_two_gloo_workers_equal_one(world: World, tmp_path: Path) -> None:
-    list(train(small_trial(**EXACT), 3, world.materials(dropout=0.0), tmp_path / "one"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    workers = [FORK.Process(target=_worker, args=(rank, port, world, tmp_path / "two")) for rank in (0, 1)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(120)
-    assert [worker.exitcode for worker in workers] == [0, 0]
-    one, two = read_result(tmp_path / "one"), read_result(tmp_path / "two")
-    for alone, shared in zip(one.history, two.history, strict=True):
-        assert alone.metrics.keys() == shared.metrics.keys()
-        apart = {name: abs(shared.metrics[name] - value) for name, value in alone.metrics.items()}
-        assert {name: far for name, far in apart.items() if far > 1e-9} == {}, alone.t
+@pytest.fixture(scope="module")
+def two(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What two workers leave behind."""
+    directory = tmp_path_factory.mktemp("two")
+    train_here(EXACT, 3, world.materials(dropout=0.0), directory, workers=2, report=stop_at(LAST))
+    return directory
+
+
+def tensors(directory: Path, part: str) -> dict[str, torch.Tensor]:
+    return load_file(directory / "checkpoint" / f"step-{LAST:09d}" / f"{part}.safetensors")
+
+
+def test_two_gloo_workers_equal_one(world: World, two: Path, tmp_path: Path) -> None:
+    train_here(EXACT, 3, world.materials(dropout=0.0), tmp_path, report=stop_at(LAST))
+    alone, shared = read_result(tmp_path), read_result(two)
+    assert [result.provenance["workers"] for result in (alone, shared)] == [1, 2]
+    for point, other in zip(alone.history, shared.history, strict=True):
+        assert point.metrics.keys() == other.metrics.keys()
+        apart = {name: abs(other.metrics[name] - value) for name, value in point.metrics.items()}
+        assert {name: far for name, far in apart.items() if far > 1e-9} == {}, point.t
     for part in ("networks", "state"):
-        file = Path("checkpoint/step-000000012") / f"{part}.safetensors"
-        expected, found = load_file(tmp_path / "one" / file), load_file(tmp_path / "two" / file)
+        expected, found = tensors(tmp_path, part), tensors(two, part)
         worst = max(float((found[key] - expected[key]).abs().max()) for key in expected)
         assert worst < 1e-9, (part, worst)
         assert all(value.dtype == torch.float64 for value in expected.values() if value.is_floating_point())
+
+
+def _stop_and_go_on(materials: Materials, directory: Path, group: Group, ask: Ask) -> None:
+    """A cell of two workers stopped at 6 and continued; then one whose workers see different folders."""
+    for last, continues in ((6, False), (LAST, True)):
+        drive(train(EXACT, 3, materials, directory, group, continues=continues), stop_at(last))
+        group.any(False)  # both have ended, rank 0 has written
+        ask((group.rank, read_result(directory).reason))
+    try:
+        list(train(EXACT, 3, materials, directory / f"{group.rank}" if group.rank else directory, group))
+    except InputError as error:
+        ask((group.rank, str(error)))
+
+
+def test_stopped_and_continued_they_equal_two_that_never_were(
+    world: World, two: Path, tmp_path: Path
+) -> None:
+    said: list[tuple[int, str]] = []
+    run_group(partial(_stop_and_go_on, world.materials(dropout=0.0), tmp_path), 2, answer=said.append)
+    for rank in (0, 1):
+        first, second, third = (text for who, text in said if who == rank)
+        assert [first, second] == ["stopped at step 6 of 12", "stopped at step 10 of 12"]
+        assert "the workers found different checkpoints" in third
+    straight, broken = read_result(two), read_result(tmp_path)
+    assert (broken.history, broken.final) == (straight.history, straight.final)
+    for part in ("networks", "optimizer", "state"):
+        expected, found = tensors(two, part), tensors(tmp_path, part)
+        assert all(torch.equal(found[key], expected[key]) for key in expected), part

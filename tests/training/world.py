@@ -10,6 +10,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 from rse_study.assets.word_pieces import SPECIAL
 from rse_study.data import builtin
 from rse_study.data.tokenised import tokenise
+from rse_study.training.drive import Report
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
@@ -53,6 +54,11 @@ def small_trial(**changes: object) -> Trial:
         "report_every": 2,
     }
     return Trial.model_validate({**settings, **changes})
+
+
+def stop_at(t: int) -> Report:
+    """Whoever is asked says "stop" at step `t`."""
+    return lambda progress: "stop" if progress.t == t else None
 
 
 def _random_bert(vocabulary: int, dropout: float) -> BertForMaskedLM:

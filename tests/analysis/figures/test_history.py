@@ -1,11 +1,12 @@
 import pandas as pd
 
-from analysis.figures.history import draw_history, history_data
+from analysis.figures.history import draw_history, ended_text, history_data
 
 TABLE = pd.DataFrame(
     {
         "trial": [2, 0, 1, 3, 4],
         "objective": [51.0, 50.0, 99.0, float("nan"), 49.0],
+        "t": pd.array([60, 60, 15, None, 60], dtype="Int64"),
         "status": ["complete", "complete", "stopped_early", "failed", "complete"],
         "best": [True, False, False, False, False],
     }
@@ -24,13 +25,30 @@ def test_the_best_so_far_counts_complete_trials_only():
     assert history_data(TABLE, "minimize")["best_so_far"].tolist() == [50, 50, 50, 50, 49]
 
 
-def test_every_kind_of_trial_has_its_mark_and_every_measured_baseline_its_line():
+def test_fidelities_never_share_an_axis():
     figure = draw_history(history_data(TABLE, "maximize"), SCORES, "dev")
-    names = [trace.name for trace in figure.data]
-    assert names == ["best so far", "trial", "stopped early", "untrained encoder: 58.00"]
-    assert list(figure.data[1].x) == [0, 2, 4]
+    traces = {trace.name: trace for trace in figure.data}
+    assert list(traces) == [
+        "best so far", "complete", "best", "untrained encoder: 58.00", "stopped early", "failed",
+    ]  # fmt: skip
+    assert [name for name, trace in traces.items() if trace.yaxis == "y2"] == ["stopped early", "failed"]
+    assert list(traces["complete"].x) == [0, 4]
+    assert list(traces["best"].y) == [51.0]
+    assert list(traces["stopped early"].y) == [15]  # its step, never its score
+    assert list(traces["stopped early"].text) == ["trial 1: stopped early at step 15, 99.00 there"]
+    assert traces["stopped early"].marker.symbol == "circle-open"
+
+
+def test_without_early_ends_there_is_one_part():
+    figure = draw_history(history_data(TABLE[TABLE["status"] == "complete"], "maximize"), SCORES, "dev")
+    assert {trace.yaxis for trace in figure.data} <= {None, "y"}
 
 
 def test_no_trials_make_an_empty_figure():
     figure = draw_history(history_data(TABLE.iloc[:0], "maximize"), SCORES, "dev")
-    assert [trace.name for trace in figure.data] == ["best so far", "untrained encoder: 58.00"]
+    assert all(len(trace.x) == 0 for trace in figure.data[:3])
+
+
+def test_a_trial_that_never_reported_has_no_step():
+    assert ended_text("failed", 3, pd.NA, float("nan")) == "trial 3: failed before its first value"
+    assert ended_text("failed", 3, 7, float("nan")) == "trial 3: failed at step 7"

@@ -1,0 +1,114 @@
+"""Everything a report shows, read from the ledger once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from analysis.formats import show_value
+from rse_study.results.reader import Reader
+from rse_study.results.records import BASELINES, Objective, StudyRecord
+
+BASE = "base"  # label of the trial that is the paper's setting
+PAPER_SETTING = "paper setting"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A study's frames. `cells` has where each cell stands besides: `objective` at its last step `t`, its `name`."""
+
+    study: StudyRecord
+    cells: pd.DataFrame
+    curves: pd.DataFrame  # cell, t, value: the objective, step by step
+    attempts: pd.DataFrame
+    rungs: pd.DataFrame
+    evaluations: pd.DataFrame
+    importance: pd.DataFrame
+    revisions: pd.DataFrame
+    events: pd.DataFrame
+    provenance: list[dict[str, Any]]
+
+    @property
+    def label(self) -> str:
+        """What the objective is called."""
+        return label_of(self.study.objective)
+
+    @property
+    def decimals(self) -> int:
+        """Scores are percentages of a correlation; a loss needs more digits."""
+        return 2 if self.study.objective.evaluation else 4
+
+    @property
+    def current(self) -> pd.DataFrame:
+        """The cells of the newest revision."""
+        return self.cells[~self.cells["retired"].astype(bool)]
+
+    def stage(self, stage: str) -> pd.DataFrame:
+        """The newest revision's cells of one stage, by trial and seed."""
+        return self.current[self.current["stage"] == stage]
+
+
+def read_contents(reader: Reader) -> Contents:
+    """All frames of a ledger."""
+    study, metrics = reader.study(), reader.metrics(retired=True)
+    curves = metrics.loc[metrics["name"] == study.objective.metric, ["cell", "t", "value"]]
+    return Contents(
+        study=study,
+        cells=standing(study, reader.cells(retired=True), curves),
+        curves=curves.reset_index(drop=True),
+        attempts=reader.attempts(retired=True),
+        rungs=reader.rungs(),
+        evaluations=reader.evaluations(retired=True),
+        importance=reader.importance(),
+        revisions=reader.revisions(),
+        events=reader.events(),
+        provenance=reader.provenance(),
+    )
+
+
+def standing(study: StudyRecord, cells: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+    """`cells` with objective and t at each cell's last step, and the name of its trial."""
+    last = curves.sort_values("t").drop_duplicates("cell", keep="last").set_index("cell")
+    return cells.assign(
+        objective=cells["identity"].map(last["value"]).astype(float),
+        t=cells["identity"].map(last["t"]).astype("Int64"),
+        name=names(study, cells),
+    )
+
+
+def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
+    """A name per cell, shared by the seeds of its trial and by no other trial of the newest revision."""
+    rows = list(zip(cells["trial"], cells["label"], cells["proposal"], strict=True))
+    found = [trial_name(study, trial, label, proposal) for trial, label, proposal in rows]
+    owners: dict[str, set[int]] = {}
+    for name, trial, retired in zip(found, cells["trial"], cells["retired"], strict=True):
+        owners.setdefault(name, set()).update(() if retired else (trial,))
+    taken = {*BASELINES.values(), *(name for name, trials in owners.items() if len(trials) > 1)}
+    return [
+        f"{name} (trial {trial})" if name in taken else name
+        for name, trial in zip(found, cells["trial"], strict=True)
+    ]
+
+
+def trial_name(study: StudyRecord, trial: int, label: str, proposal: dict[str, Any]) -> str:
+    """A search's trial by its number; a grid's row by its label, or by the values of its axes."""
+    if study.kind == "search":
+        return f"{trial} ({PAPER_SETTING})" if label == BASE else str(trial)
+    values = [
+        f"{heading} = {show_value(proposal[axis.name], 6)}"
+        for axis, heading in zip(study.axes, study.headings, strict=True)
+        if axis.name in proposal
+    ]
+    return (PAPER_SETTING if label == BASE else label) or ", ".join(values) or f"trial {trial}"
+
+
+def label_of(objective: Objective) -> str:
+    """What readers call the objective."""
+    return objective.label or objective.metric
+
+
+def baseline_scores(evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The baselines on one evaluation: subject, label, value (NaN where nobody measured it)."""
+    matching = evaluations[evaluations["metric"] == metric].set_index("subject")["value"]
+    rows = [(subject, label, matching.get(subject, float("nan"))) for subject, label in BASELINES.items()]
+    return pd.DataFrame(rows, columns=["subject", "label", "value"])

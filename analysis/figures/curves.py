@@ -1,0 +1,76 @@
+"""The objective step by step, of every cell of a search: early stopping at work."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.contents import BASE
+from analysis.figures.style import BLUE, FAINT, GREY, ORANGE, label_text, plain
+
+LINES = {
+    "other": ("other trials", {"color": FAINT, "width": 1.2}),
+    "base": ("paper setting", {"color": BLUE, "width": 2.5, "dash": "dash"}),
+    "best base": ("best complete trial: the paper setting", {"color": ORANGE, "width": 3}),
+    "best": ("best complete trial", {"color": ORANGE, "width": 3}),
+}
+ENDS = {"stopped_early": ("stopped early", "circle-open"), "failed": ("failed", "x-thin-open")}
+
+
+def curve_data(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+    """trial, t, value, status, role (best, base, best base, other), is_end: every point, by trial and t."""
+    roles = [
+        " ".join(["best"] * best + ["base"] * (label == BASE)) or "other"
+        for best, label in table[["best", "label"]].values
+    ]
+    frame = (
+        table[["identity", "trial", "status"]]
+        .assign(role=roles)
+        .merge(curves, left_on="identity", right_on="cell")
+    )
+    frame = frame.dropna(subset="value").sort_values(["trial", "t"]).reset_index(drop=True)
+    is_end = ~frame.duplicated("identity", keep="last")
+    return frame[["trial", "t", "value", "status", "role"]].assign(is_end=is_end)
+
+
+def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals: int = 2) -> go.Figure:
+    """Thin lines, the best one and the paper's setting thick; hollow ends where a trial was stopped; rungs upright."""
+    figure = go.Figure()
+    for rung in rungs:
+        figure.add_vline(x=rung, line={"color": GREY, "width": 1, "dash": "dot"})
+        figure.add_annotation(
+            x=rung, y=1, yref="paper", yanchor="bottom", text=f"rung {rung}", showarrow=False
+        )
+    for role, (name, line) in LINES.items():
+        add_lines(figure, frame[frame["role"] == role], name, line, decimals)
+    for status, (name, symbol) in ENDS.items():
+        part = frame[frame["is_end"] & (frame["status"] == status)]
+        if len(part):
+            figure.add_scatter(
+                x=part["t"], y=part["value"], name=name, mode="markers", hoverinfo="skip",
+                marker={"symbol": symbol, "size": 8, "color": GREY, "line": {"width": 2}},
+            )  # fmt: skip
+    last = 1.0 if frame.empty else float(frame["t"].max())
+    figure.update_xaxes(title="step", range=[0, 1.03 * last])
+    figure.update_yaxes(title=label_text(label, 18))
+    plain(figure, height=440)
+    return figure.update_layout(legend={"y": 1.08})
+
+
+def add_lines(
+    figure: go.Figure, frame: pd.DataFrame, name: str, line: dict[str, object], decimals: int
+) -> None:
+    """All lines of one look as one trace, with a gap after each of them."""
+    if frame.empty:
+        return
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    trials: list[int | None] = []
+    for trial, part in frame.groupby("trial"):
+        xs += [*part["t"].tolist(), None]
+        ys += [*part["value"].tolist(), None]
+        trials += [int(trial)] * (len(part) + 1)
+    figure.add_scatter(
+        x=xs, y=ys, customdata=trials, name=name, mode="lines", line=line, connectgaps=False,
+        hovertemplate=f"trial %{{customdata}}, step %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
+    )  # fmt: skip

@@ -1,0 +1,62 @@
+"""Scores of rows: a dot per seed, a bar at their mean, baselines as lone diamonds."""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.figures.style import FAINT, GREY, INK, SEED_COLOURS, SEED_SYMBOLS, label_text, plain
+from analysis.formats import show_number
+from analysis.scores import summarise
+
+
+def dots_data(scores: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """position, row, kind, seed, value, mean of the rows that have a value of this measure."""
+    frame = scores[(scores["measure"] == measure) & scores["value"].notna()]
+    means = summarise(frame).set_index("position")["mean"]
+    columns = ["position", "row", "kind", "seed", "value"]
+    return frame[columns].assign(mean=frame["position"].map(means)).reset_index(drop=True)
+
+
+def draw_dots(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
+    """One line per row, the first on top. The seeds of all rows share colour and symbol: they are paired."""
+    figure = go.Figure()
+    rows = frame.drop_duplicates("position").sort_values("position")
+    ticks = [label_text(row) for row in rows["row"]]
+    height = dict(zip(rows["position"], range(len(rows)), strict=True))
+    add_baselines(figure, frame[frame["kind"] == "baseline"], height, decimals)
+    seeded = frame[frame["kind"] != "baseline"]
+    for number, (seed, part) in enumerate(seeded.groupby("seed")):
+        colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SEED_SYMBOLS))
+        figure.add_scatter(
+            x=part["value"], y=part["position"].map(height), mode="markers", name=f"seed {seed}",
+            marker={"size": 10, "color": colour, "symbol": symbol, "opacity": 0.85},
+            hovertemplate=f"%{{x:.{decimals}f}}, seed {seed}<extra></extra>",
+        )  # fmt: skip
+    add_means(figure, seeded.drop_duplicates("position"), height, decimals)
+    figure.update_xaxes(title=label_text(label, 44), nticks=6)
+    lines = max((tick.count("<br>") + 1 for tick in ticks), default=1)
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=ticks, range=[len(rows) - 0.4, -0.6], gridcolor="#eaeef2"
+    )
+    return plain(figure, height=130 + len(rows) * max(30, 17 * lines + 8))
+
+
+def add_means(figure: go.Figure, rows: pd.DataFrame, height: dict[int, int], decimals: int) -> None:
+    """A tall bar at every row's mean."""
+    figure.add_scatter(
+        x=rows["mean"], y=rows["position"].map(height), mode="markers", name="mean",
+        marker={"symbol": "line-ns", "size": 22, "line": {"width": 3, "color": INK}, "color": INK},
+        hovertemplate=f"mean %{{x:.{decimals}f}}<extra></extra>",
+    )  # fmt: skip
+
+
+def add_baselines(figure: go.Figure, rows: pd.DataFrame, height: dict[int, int], decimals: int) -> None:
+    """A hollow diamond per baseline, and a thin line through the whole figure to compare with."""
+    if rows.empty:
+        return
+    for value in rows["value"]:
+        figure.add_vline(x=value, line={"color": FAINT, "width": 1, "dash": "dot"}, layer="below")
+    figure.add_scatter(
+        x=rows["value"], y=rows["position"].map(height), mode="markers", name="baseline",
+        text=[show_number(value, decimals) for value in rows["value"]], hovertemplate="%{text}<extra></extra>",
+        marker={"symbol": "diamond-open", "size": 11, "color": GREY, "line": {"width": 2}},
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""A grid along one of its axes of numbers: a line per combination of the others, through the means over seeds."""
+
+from numbers import Real
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.contents import Contents
+from analysis.figures.style import GREY, INK, SEED_COLOURS, SEED_SYMBOLS, label_text, plain
+from analysis.formats import show_value
+from rse_study.results.records import Axis
+
+MAX_LINES = 6
+COLUMNS = ["series", "x", "seed", "value", "mean"]
+
+
+def lines_data(contents: Contents, axis: Axis) -> pd.DataFrame:
+    """series, x, seed, value, mean (over seeds): complete combinations; empty where lines would say nothing.
+
+    That is where the axis is no axis of numbers, has one value only, or the other axes make too many lines. Rows that
+    have a name may differ in more than axes: they belong to no line.
+    """
+    cells = contents.stage("grid")
+    cells = cells[(cells["label"] == "") & (cells["status"] == "complete") & cells["objective"].notna()]
+    headings = dict(zip((a.name for a in contents.study.axes), contents.study.headings, strict=True))
+    rows = [
+        (series_name(proposal, axis, headings), proposal.get(axis.name), seed, value)
+        for proposal, seed, value in zip(cells["proposal"], cells["seed"], cells["objective"], strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=COLUMNS[:-1])
+    if (
+        not all(is_number(x) for x in frame["x"])
+        or frame["x"].nunique() < 2
+        or frame["series"].nunique() > MAX_LINES
+    ):
+        return pd.DataFrame(columns=COLUMNS)
+    frame = frame.assign(x=frame["x"].astype(float))
+    return frame.assign(mean=frame.groupby(["series", "x"])["value"].transform("mean"))
+
+
+def is_number(value: Any) -> bool:
+    """A number, which True is not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def series_name(proposal: dict[str, Any], axis: Axis, headings: dict[str, str]) -> str:
+    """The values of the other axes."""
+    others = [
+        f"{headings[name]} = {show_value(value)}" for name, value in proposal.items() if name != axis.name
+    ]
+    return ", ".join(others)
+
+
+def draw_lines(frame: pd.DataFrame, heading: str, label: str, decimals: int = 2) -> go.Figure:
+    """A line through the means, small dots for the seeds; logarithmic where the values span two decades."""
+    figure = go.Figure()
+    for number, (series, part) in enumerate(frame.groupby("series", sort=False)):
+        colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SEED_SYMBOLS))
+        name = label_text(str(series)) if series else "mean of the seeds"
+        means = part.drop_duplicates("x").sort_values("x")
+        figure.add_scatter(
+            x=means["x"], y=means["mean"], name=name, mode="lines+markers", line={"color": colour, "width": 2},
+            marker={"symbol": symbol, "size": 9}, hovertemplate=f"mean %{{y:.{decimals}f}}<extra></extra>",
+        )  # fmt: skip
+        figure.add_scatter(
+            x=part["x"], y=part["value"], mode="markers", text=part["seed"], showlegend=False,
+            marker={"symbol": f"{symbol}-open", "size": 6, "color": colour if series else GREY},
+            hovertemplate=f"seed %{{text}}: %{{y:.{decimals}f}}<extra></extra>",
+        )  # fmt: skip
+    ticks = sorted(frame["x"].unique())
+    is_log = ticks[0] > 0 and ticks[-1] / ticks[0] >= 100
+    figure.update_xaxes(
+        title=label_text(heading, 40), type="log" if is_log else "linear", tickvals=ticks,
+        ticktext=[show_value(tick) for tick in ticks], tickfont={"color": INK},
+    )  # fmt: skip
+    figure.update_yaxes(title=label_text(label, 34), nticks=6)
+    return plain(figure, height=320)

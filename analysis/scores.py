@@ -1,0 +1,129 @@
+"""Scores that are results: of confirmed trials or of a grid's rows, seed by seed, beside the baselines."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from analysis.contents import BASE, Contents, baseline_scores
+from analysis.formats import show_number, show_status
+from rse_study.results.records import BASELINES, StudyRecord
+
+NOT_MEASURED = "not measured"
+COLUMNS = ["position", "row", "kind", "trial", "seed", "measure", "value", "status"]
+
+
+def measures_of(study: StudyRecord, label: str) -> dict[str, str]:
+    """What is scored, by the name readers see, and its name in the ledger: the objective and the evaluations.
+
+    The objective comes first in a grid; in a search it selected, so that what confirms comes first.
+    """
+    named = {evaluation: f"{evaluation}/all" for evaluation in study.evaluations}
+    objective = study.objective.evaluation
+    others = {name: metric for name, metric in named.items() if metric != objective}
+    return {label: objective} | others if study.kind == "grid" else others | {label: objective}
+
+
+def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
+    """One row per row, seed and measure: baselines first (seed missing), then `cells`.
+
+    `kind` is baseline, base (the paper's setting) or row; `value` is NaN where it is not there, and of cells that are
+    not complete: a value after fewer steps is another quantity. Rows keep the order of `cells`.
+    """
+    scored = measures_of(contents.study, contents.label)
+    frames = [_baselines(contents.evaluations, measure, metric) for measure, metric in scored.items()]
+    frames += [_cells(contents, cells, measure, metric) for measure, metric in scored.items()]
+    frame = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
+    position = {
+        row: number for number, row in enumerate(dict.fromkeys([*BASELINES.values(), *cells["name"]]))
+    }
+    return frame.assign(position=frame["row"].map(position))[COLUMNS]
+
+
+def _baselines(evaluations: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:
+    found = baseline_scores(evaluations, metric)
+    status = ["complete" if known else NOT_MEASURED for known in found["value"].notna()]
+    fixed = {"kind": "baseline", "trial": pd.NA, "seed": pd.NA, "measure": measure, "status": status}
+    return found.rename(columns={"label": "row"})[["row", "value"]].assign(**fixed)
+
+
+def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:
+    if measure == contents.label:
+        values = cells["objective"]
+    else:
+        found = contents.evaluations[contents.evaluations["metric"] == metric].set_index("subject")["value"]
+        values = cells["identity"].map(found).astype(float)
+    complete = cells["status"] == "complete"
+    status = cells["status"].where(~complete | values.notna(), NOT_MEASURED)
+    kind = ["base" if label == BASE else "row" for label in cells["label"]]
+    frame = cells[["trial", "seed"]].assign(row=cells["name"], kind=kind, measure=measure)
+    return frame.assign(value=values.where(complete), status=status)
+
+
+def summarise(frame: pd.DataFrame) -> pd.DataFrame:
+    """Per row and measure: mean, sd (n - 1 below; NaN of one seed), low, high, and num_seeds that have a value."""
+    groups = frame.groupby(["position", "row", "kind", "measure"], sort=True)["value"]
+    table = groups.agg(mean="mean", sd="std", low="min", high="max", num_seeds="count")
+    return table.reset_index()
+
+
+def differences(frame: pd.DataFrame, row: str, reference: str) -> pd.DataFrame:
+    """`row` minus `reference`, paired by seed: measure, seed, difference. Seeds that both have."""
+    keys = ["measure", "seed"]
+    here, there = (frame[frame["row"] == name].set_index(keys)["value"] for name in (row, reference))
+    paired = (here - there).dropna().rename("difference").reset_index()
+    order = {measure: n for n, measure in enumerate(dict.fromkeys(frame["measure"]))}
+    return paired.sort_values(
+        keys, key=lambda column: column.map(order) if column.name == "measure" else column
+    )
+
+
+def seeds_of(frame: pd.DataFrame) -> list[int]:
+    """The seeds there are, in order."""
+    return sorted(int(seed) for seed in frame["seed"].dropna().unique())
+
+
+def show_scores(frame: pd.DataFrame, spread: str, decimals: int, every_seed: Iterable[str]) -> pd.DataFrame:
+    """The scores as text: a row per row; under each measure its mean, its `spread` (range or SD), its seeds.
+
+    Columns are pairs (measure, what). Measures that are not among `every_seed` show mean and spread alone.
+    """
+    detailed, table, seeds = set(every_seed), summarise(frame), seeds_of(frame)
+    rows = table.drop_duplicates("position")[["position", "row"]]
+    shown = {("", "row"): rows["row"].tolist()}
+    for measure in dict.fromkeys(frame["measure"]):
+        part = table[table["measure"] == measure].set_index("position").loc[rows["position"]]
+        shown[measure, "mean"] = _means(part, len(seeds), decimals)
+        shown[measure, spread] = _spreads(part, spread, decimals)
+        for seed in seeds if measure in detailed else ():
+            shown[measure, f"seed {seed}"] = _of_seed(frame, measure, seed, rows["position"], decimals)
+    return pd.DataFrame(shown, dtype=object)
+
+
+def _means(part: pd.DataFrame, num_seeds: int, decimals: int) -> list[str]:
+    texts = []
+    for mean, kind, known in part[["mean", "kind", "num_seeds"]].itertuples(index=False):
+        is_partial = kind != "baseline" and 0 < known < num_seeds
+        bare = NOT_MEASURED if kind == "baseline" else ""
+        texts.append((show_number(mean, decimals) or bare) + (f" (n = {known})" if is_partial else ""))
+    return texts
+
+
+def _spreads(part: pd.DataFrame, spread: str, decimals: int) -> list[str]:
+    if spread == "SD":
+        return [show_number(sd, decimals) for sd in part["sd"]]
+    return [
+        f"{show_number(low, decimals)} to {show_number(high, decimals)}" if num_seeds > 1 else ""
+        for low, high, num_seeds in zip(part["low"], part["high"], part["num_seeds"], strict=True)
+    ]
+
+
+def _of_seed(
+    frame: pd.DataFrame, measure: str, seed: int, positions: Iterable[int], decimals: int
+) -> list[str]:
+    part = frame[(frame["measure"] == measure) & (frame["seed"] == seed)].set_index("position")
+    texts = {
+        position: show_number(row["value"], decimals) or show_status(row["status"])
+        for position, row in part.iterrows()
+    }
+    baselines = set(frame.loc[frame["kind"] == "baseline", "position"])
+    return [texts.get(position, "" if position in baselines else "missing") for position in positions]

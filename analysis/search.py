@@ -1,0 +1,112 @@
+"""What a search came to: its trials, its best one, and what confirms it, as frames."""
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.contents import BASE, PAPER_SETTING, Contents
+from analysis.formats import show_value
+from rse_study.results.records import Axis, StudyRecord
+
+
+def trials(contents: Contents) -> pd.DataFrame:
+    """A row per cell of the search (or grid): trial, seed, label, status, a column per axis, objective, t ...
+
+    `best`: the best objective among complete cells (the first on a tie); nowhere in a grid, which selects nothing.
+    """
+    study = contents.study
+    cells = contents.stage(study.kind).reset_index(drop=True)
+    table = cells[["trial", "seed", "label", "status", "objective", "t", "duration_s", "reason", "identity"]]
+    values = {
+        heading: [proposal.get(axis.name) for proposal in cells["proposal"]]
+        for axis, heading in zip(study.axes, study.headings, strict=True)
+    }
+    best = best_of(table, study.objective.direction) if study.kind == "search" else False
+    return table.assign(**values, best=best)
+
+
+def best_of(table: pd.DataFrame, direction: str) -> pd.Series:
+    """True at the best objective among complete cells, the first on a tie."""
+    candidates = table["objective"].where(table["status"] == "complete").dropna()
+    best = pd.Series(False, index=table.index)
+    if not candidates.empty:
+        best[candidates.idxmax() if direction == "maximize" else candidates.idxmin()] = True
+    return best
+
+
+def confirm_plan(study: StudyRecord) -> dict[str, Any]:
+    """What the study says about confirmation: seeds, num_best, baseline; empty where nothing is confirmed."""
+    return study.resolved.get("confirm") or {}
+
+
+def num_confirmed(plan: dict[str, Any]) -> int:
+    """Cells of the confirmation: best trials and baseline, times seeds."""
+    if not plan:
+        return 0
+    return (plan["num_best"] + (plan["baseline"] == BASE)) * len(plan["seeds"])
+
+
+def confirmed(contents: Contents) -> pd.DataFrame:
+    """The cells that confirm the search, named for readers: the paper's setting first, then the best in order."""
+    cells, places = contents.stage("confirm"), ranking(contents)
+    place = [
+        0 if label == BASE else places.get(n, len(places) + 1)
+        for n, label in cells[["trial", "label"]].values
+    ]
+    names = [
+        PAPER_SETTING if label == BASE else f"trial {trial} ({_role(number)})"
+        for trial, label, number in zip(cells["trial"], cells["label"], place, strict=True)
+    ]
+    return cells.assign(name=names, place=place).sort_values(["place", "trial", "seed"])
+
+
+def ranking(contents: Contents) -> dict[int, int]:
+    """Every trial's place in the search: those that went farthest first, by objective among these."""
+    found = contents.stage("search").dropna(subset=["t", "objective"]).drop_duplicates("trial")
+    is_ascending = [False, contents.study.objective.direction == "minimize", True]
+    ordered = found.sort_values(["t", "objective", "trial"], ascending=is_ascending)["trial"]
+    return {int(trial): place for place, trial in enumerate(ordered, start=1)}
+
+
+def _role(place: int) -> str:
+    return "best of the search" if place == 1 else f"no. {place} of the search"
+
+
+def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
+    """The best trial's values beside the paper's as text: axis, best, paper setting, searched, scale, writes."""
+    base = paper_setting(contents)
+    best = table[table["best"]].iloc[0]
+    rows = [
+        (
+            heading,
+            show_value(best[heading]),
+            show_value(base.get(axis.name)),
+            *_domain(axis),
+            ", ".join(axis.paths),
+        )
+        for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True)
+    ]
+    return pd.DataFrame(
+        rows, columns=["axis", "best", PAPER_SETTING, "searched", "scale", "writes"], dtype=object
+    )
+
+
+def paper_setting(contents: Contents) -> dict[str, Any]:
+    """The base's values by axis name: of the trial that is the base, or else as the study's file has them."""
+    found = contents.cells.loc[contents.cells["label"] == BASE, "proposal"]
+    proposal = dict(found.iloc[0]) if len(found) else {}
+    base = contents.study.resolved.get("base", {})
+    return {axis.name: proposal.get(axis.name, _at(base, axis.paths[0])) for axis in contents.study.axes}
+
+
+def _at(content: Any, path: str) -> Any:
+    for name in path.split("."):
+        content = content.get(name) if isinstance(content, dict) else None
+    return content
+
+
+def _domain(axis: Axis) -> tuple[str, str]:
+    if axis.kind == "choice":
+        return ", ".join(show_value(choice) for choice in axis.choices), "choice"
+    scale = "logarithmic" if axis.log else "linear"
+    return f"{axis.low:.3g} to {axis.high:.3g}", f"{scale}, whole numbers" if axis.kind == "int" else scale

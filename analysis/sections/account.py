@@ -1,0 +1,145 @@
+"""What every report ends with: cells, cost, failures, revisions, provenance."""
+
+import json
+from typing import Any
+
+import pandas as pd
+
+from analysis import page
+from analysis.contents import Contents
+from analysis.cost import costs, lost_attempts
+from analysis.formats import counted, show_duration, show_status, show_time, show_value
+from analysis.tables import show_score
+
+MANY = 12  # rows above which a table is folded
+
+
+def cells(contents: Contents) -> str:
+    """Every cell; those that are no longer part of the study folded away."""
+    retired = contents.cells[contents.cells["retired"].astype(bool)]
+    if contents.cells.empty:
+        return page.section("Cells", page.paragraph("None yet."))
+    parts = [page.table(show_cells(contents, by_stage(contents.current)), kind="long")]
+    if len(retired):
+        note = page.paragraph("Part of an earlier revision only; they stand in no table or figure above.")
+        summary = f"{counted(len(retired), 'retired cell')}"
+        parts.append(page.folded(summary, note, page.table(show_cells(contents, retired), kind="long")))
+    return page.section("Cells", *parts)
+
+
+def by_stage(frame: pd.DataFrame) -> pd.DataFrame:
+    """The search before what confirms it."""
+    return frame.sort_values("stage", key=lambda stages: stages == "confirm", kind="stable")
+
+
+def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
+    """Cells as text: stage, trial, label, seed, status, objective, step, time, attempts, reason."""
+    tries = contents.attempts.groupby("cell").size()
+    rows = [
+        {
+            "stage": cell["stage"], "trial": str(cell["trial"]), "label": cell["label"],
+            "seed": str(cell["seed"]), "status": show_status(cell["status"]),
+            contents.label: show_score(cell["objective"], cell["status"], contents.decimals),
+            "step": show_value(cell["t"]), "time": show_duration(cell["duration_s"]),
+            "attempts": str(tries.get(cell["identity"], 0)), "reason": cell["reason"],
+        }
+        for cell in frame.to_dict("records")
+    ]  # fmt: skip
+    unused = [name for name in ("label", "reason") if not frame[name].any()]
+    return pd.DataFrame(rows, dtype=object).drop(columns=unused, errors="ignore")
+
+
+def cost(contents: Contents) -> str:
+    """What it took."""
+    return page.section("Cost", key_values(costs(contents)))
+
+
+def failures(contents: Contents) -> str:
+    """Failed cells, lost attempts, and what else was noted, each with its reason."""
+    cells, lost = failed_cells(contents), show_lost(contents)
+    parts = [page.paragraph("No cell failed.")] if cells.empty else [page.table(cells, kind="plain")]
+    if len(lost):
+        parts += ["<h3>Attempts that were lost</h3>", page.table(lost, kind="plain")]
+    events = show_events(contents)
+    if len(events):
+        table = page.table(events, kind="plain")
+        parts.append(page.folded(counted(len(events), "event"), table, is_open=len(events) <= MANY))
+    return page.section("Failures", *parts)
+
+
+def failed_cells(contents: Contents) -> pd.DataFrame:
+    """Cells that failed, with the reason on record."""
+    found, where = contents.current[contents.current["status"] == "failed"], cell_names(contents)
+    rows = [
+        (where[identity], show_value(t), reason)
+        for identity, t, reason in found[["identity", "t", "reason"]].values
+    ]
+    return pd.DataFrame(rows, columns=["cell", "last step", "reason"], dtype=object)
+
+
+def show_lost(contents: Contents) -> pd.DataFrame:
+    """Lost attempts as text: cell, attempt, when, how long, why."""
+    lost, where = lost_attempts(contents.attempts), cell_names(contents)
+    rows = [
+        (
+            where.get(row.cell, row.cell),
+            row.number,
+            show_time(row.started),
+            show_duration(row.seconds),
+            row.reason,
+        )
+        for row in lost.itertuples()
+    ]
+    return pd.DataFrame(
+        rows, columns=["cell", "attempt", "started (UTC)", "lasted at most", "reason"], dtype=object
+    )
+
+
+def show_events(contents: Contents) -> pd.DataFrame:
+    """Events as text, oldest first."""
+    where = cell_names(contents)
+    rows = [
+        (show_time(at), kind, where.get(cell, cell), text) for at, kind, cell, text in contents.events.values
+    ]
+    return pd.DataFrame(rows, columns=["at (UTC)", "kind", "cell", "what"], dtype=object)
+
+
+def cell_names(contents: Contents) -> dict[str, str]:
+    """A cell's name among readers: trial 3, seed 1; in a grid, its row's name and its seed."""
+    prefix = "trial " if contents.study.kind == "search" else ""
+    found = contents.cells[["identity", "name", "seed"]].values
+    return {identity: f"{prefix}{name}, seed {seed}" for identity, name, seed in found}
+
+
+def revisions(contents: Contents) -> str:
+    """The editions of the study and what each of them changed."""
+    rows = [
+        (str(number), show_time(at), change or "as first planned")
+        for number, at, change in contents.revisions[["number", "at", "change"]].values
+    ]
+    frame = pd.DataFrame(rows, columns=["number", "date (UTC)", "change"], dtype=object)
+    return page.section("Revisions", page.table(frame, kind="plain"))
+
+
+def provenance(contents: Contents) -> str:
+    """Where the numbers come from: the last run, and the study as it was frozen."""
+    runs, parts = contents.provenance, []
+    if runs:
+        told = f"{counted(len(runs), 'run')} of the study; the last one:"
+        parts = [
+            page.paragraph(told),
+            key_values({key: plain_text(value) for key, value in runs[-1].items()}),
+        ]
+    resolved = json.dumps(contents.study.resolved, indent=2, ensure_ascii=False)
+    parts.append(page.folded("The study as it was run", f'<pre class="scroll">{page.escape(resolved)}</pre>'))
+    return page.section("Provenance", *parts)
+
+
+def key_values(content: dict[str, str]) -> str:
+    """A table of two columns."""
+    return page.table(pd.DataFrame(list(content.items()), columns=["what", "value"]), kind="plain")
+
+
+def plain_text(value: Any) -> str:
+    """Text as it is, everything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,103 @@
+"""The confirmed trials of a search: the only values in it that are results."""
+
+import pandas as pd
+
+from analysis import page
+from analysis.contents import BASE, PAPER_SETTING, Contents
+from analysis.formats import counted, listed, show_number, show_signed, show_status
+from analysis.scores import NOT_MEASURED, differences, scores, seeds_of, show_scores
+from analysis.search import confirm_plan, confirmed, num_confirmed, trials
+from analysis.sections.scores import above_text, dots, is_higher_better, row_classes
+
+
+def confirmation(contents: Contents) -> str:
+    """Section "Confirmed"; nothing where the study confirms nothing."""
+    plan, cells = confirm_plan(contents.study), confirmed(contents)
+    if not plan and cells.empty:
+        return ""
+    frame = scores(contents, cells)
+    tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
+    table = page.table(
+        show_scores(frame, "range", contents.decimals, every_seed=tests or [contents.label]),
+        row_classes(frame),
+    )
+    return page.section(
+        "Confirmed",
+        page.paragraph(f"{explained(contents, frame)} {missing_text(contents, cells, frame)}".strip()),
+        table,
+        page.paragraph(above_text(contents, frame)),
+        dots(contents, frame, "confirmed"),
+        gains(contents, frame),
+    )
+
+
+def explained(contents: Contents, frame: pd.DataFrame) -> str:
+    """What was confirmed, in words; nothing while nothing is."""
+    seeds = seeds_of(frame)
+    if not seeds:
+        return ""
+    table, has_base = trials(contents), (frame["kind"] == "base").any()
+    who = "The paper's setting and the best of the search" if has_base else "The best of the search"
+    if (table["best"] & (table["label"] == BASE)).any():
+        base = "It and the best" if has_base else "The best"
+        who = f"The search's best trial was the paper's setting itself. {base} of the others"
+    return f"{who}, trained anew with {counted(len(seeds), 'seed')} that selected nothing."
+
+
+def gains(contents: Contents, frame: pd.DataFrame) -> str:
+    """Each confirmed trial minus the paper's setting, seed by seed."""
+    rows = list(dict.fromkeys(frame.loc[frame["kind"] == "row", "row"]))
+    found = {row: differences(frame, row, PAPER_SETTING) for row in rows}
+    parts = [
+        f"<h3>{page.escape(row)} minus {PAPER_SETTING}, seed by seed</h3>{gain_table(part, contents.decimals)}"
+        + page.paragraph(gain_text(contents, part))
+        for row, part in found.items()
+        if len(part)
+    ]
+    return "".join(parts)
+
+
+def gain_table(part: pd.DataFrame, decimals: int) -> str:
+    """A row per measure: each seed's difference and their mean, with signs."""
+    wide = part.pivot_table(index="measure", columns="seed", values="difference", sort=False)
+    shown = {"": list(wide.index)}
+    for seed in sorted(wide.columns):
+        shown[f"seed {seed}"] = [show_signed(value, decimals) for value in wide[seed]]
+    shown["mean"] = [show_signed(value, decimals) for value in wide.mean(axis=1)]
+    return page.table(pd.DataFrame(shown, dtype=object))
+
+
+def gain_text(contents: Contents, part: pd.DataFrame) -> str:
+    """What so many seeds can say about the first measure, in words."""
+    measure = part["measure"].iloc[0]
+    found = part.loc[part["measure"] == measure, "difference"]
+    num_better = int(((found > 0) if is_higher_better(contents, measure) else (found < 0)).sum())
+    told = f"On {measure} it is better with {num_better} of {counted(len(found), 'seed')}."
+    if len(found) == 1:
+        return f"{told} One seed says nothing about how much chance is in it."
+    if len(found) == 2:
+        return f"{told} Two seeds give no interval: they cannot tell a gain from chance."
+    return f"{told} Standard deviation of the differences: {show_number(found.std(), contents.decimals)}."
+
+
+def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -> str:
+    """What of the confirmation is not there yet."""
+    plan = confirm_plan(contents.study)
+    if cells.empty:
+        best = "the best trial" if plan["num_best"] == 1 else f"the best {plan['num_best']} trials"
+        who = f"{best} and the paper's setting" if plan["baseline"] == "base" else best
+        return f"Planned, not done yet: {who} with {listed(f'seed {seed}' for seed in plan['seeds'])}."
+    open_cells = cells[cells["status"] != "complete"]
+    texts = [
+        f"{name}, seed {seed} ({show_status(status)})"
+        for name, seed, status in open_cells[["name", "seed", "status"]].values
+    ]
+    unplanned = num_confirmed(plan) - len(cells)
+    if unplanned > 0:
+        texts.append(f"{counted(unplanned, 'cell')} not even begun")
+    bare = frame[(frame["kind"] != "baseline") & (frame["status"] == NOT_MEASURED)]
+    texts += [
+        f"{row} with seed {seed} on {measure}"
+        for row, seed, measure in bare[["row", "seed", "measure"]].values
+    ]
+    return f"Missing: {'; '.join(texts)}." if texts else ""

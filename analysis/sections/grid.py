@@ -1,0 +1,40 @@
+"""The rows of a grid: all of them are results."""
+
+from analysis import page
+from analysis.contents import Contents
+from analysis.figures.lines import draw_lines, lines_data
+from analysis.scores import scores, show_scores
+from analysis.sections.scores import above_text, dots, row_classes
+
+
+def grid_rows(contents: Contents) -> str:
+    """Section "Results" of a grid."""
+    cells = contents.stage("grid")
+    frame = scores(contents, cells)
+    measures = list(dict.fromkeys(frame["measure"]))
+    legend = (
+        "Mean, standard deviation (n - 1) and each seed, of complete cells. All rows have the same seeds, which share "
+        "initialisation and order of data, so that they can be compared pair by pair."
+    )
+    table = page.table(
+        show_scores(frame, "SD", contents.decimals, every_seed=measures), row_classes(frame), "long"
+    )
+    return page.section(
+        "Results",
+        page.paragraph(legend),
+        table,
+        page.paragraph(above_text(contents, frame)),
+        dots(contents, frame, "rows"),
+    )
+
+
+def grid_axes(contents: Contents) -> str:
+    """Section "Along the axes" of a grid; nothing where lines would say nothing."""
+    study, drawn = contents.study, []
+    for number, (axis, heading) in enumerate(zip(study.axes, study.headings, strict=True)):
+        frame = lines_data(contents, axis)
+        if len(frame):
+            drawn.append(
+                page.figure(draw_lines(frame, heading, contents.label, contents.decimals), f"axis-{number}")
+            )
+    return page.section("Along the axes", page.grid(drawn)) if drawn else ""

@@ -1,0 +1,54 @@
+"""Scores that are results, as the confirmed trials of a search and the rows of a grid both show them."""
+
+import pandas as pd
+
+from analysis import page
+from analysis.contents import Contents
+from analysis.figures.dots import dots_data, draw_dots
+from analysis.scores import summarise
+
+MAX_ROWS = 80  # of a figure with a line per row
+
+
+def dots(contents: Contents, frame: pd.DataFrame, name: str) -> str:
+    """A figure per measure that has a value."""
+    measures = [
+        m
+        for m, part in frame.groupby("measure", sort=False)
+        if part.loc[part["kind"] != "baseline", "value"].notna().any()
+    ]
+    if frame["position"].nunique() > MAX_ROWS:
+        return page.paragraph(f"No figure: it would have more than {MAX_ROWS} rows.")
+    drawn = [
+        page.figure(draw_dots(dots_data(frame, measure), measure, contents.decimals), f"{name}-{number}")
+        for number, measure in enumerate(measures)
+    ]
+    return page.grid(drawn, wide=True) if drawn else ""
+
+
+def row_classes(frame: pd.DataFrame) -> list[str]:
+    """The look of each row: baselines grey."""
+    kinds = frame.drop_duplicates("position").sort_values("position")["kind"]
+    return ["baseline" if kind == "baseline" else "" for kind in kinds]
+
+
+def above_text(contents: Contents, frame: pd.DataFrame) -> str:
+    """How many rows are better than each baseline, on the first measure that has one."""
+    known, rows = (
+        frame[(frame["kind"] == "baseline") == wanted].dropna(subset="value") for wanted in (True, False)
+    )
+    if known.empty or rows.empty:
+        return ""
+    measure = known["measure"].iloc[0]
+    table = summarise(rows[rows["measure"] == measure])
+    sign = 1 if is_higher_better(contents, measure) else -1
+    texts = [
+        f"{int((sign * (table['mean'] - value) > 0).sum())} of {len(table)} than {row}"
+        for row, value in known.loc[known["measure"] == measure, ["row", "value"]].values
+    ]
+    return f"On {measure}, rows whose mean is better: {', '.join(texts)}."
+
+
+def is_higher_better(contents: Contents, measure: str) -> bool:
+    """Of every evaluation; of the objective where the study maximises it."""
+    return measure != contents.label or contents.study.objective.direction == "maximize"

@@ -1,0 +1,127 @@
+"""The sections of a search: its best trial, its history, its trials, one axis at a time, what mattered."""
+
+import pandas as pd
+
+from analysis import page
+from analysis.contents import Contents, baseline_scores
+from analysis.figures.curves import curve_data, draw_curves
+from analysis.figures.history import draw_history, history_data
+from analysis.figures.slices import draw_slice, slice_data
+from analysis.formats import counted, listed, show_number
+from analysis.search import settings, trials
+from analysis.tables import beaten, show_trials
+from rse_study.results.records import FINISHED
+
+FEW = 30  # trials below which an importance is mostly noise
+
+
+def search_sections(contents: Contents) -> list[str]:
+    """All of them, in order."""
+    table = trials(contents)
+    scores = baseline_scores(contents.evaluations, contents.study.objective.evaluation)
+    return [
+        best(contents, table),
+        history(contents, table, scores),
+        trial_table(contents, table, scores),
+        slices(contents, table),
+        importance(contents),
+    ]
+
+
+def best(contents: Contents, table: pd.DataFrame) -> str:
+    """The setting of the best trial beside the paper's, axis by axis."""
+    if not table["best"].any():
+        return page.section("Best", page.paragraph("No trial is complete yet."))
+    row = table[table["best"]].iloc[0]
+    score = show_number(row["objective"], contents.decimals)
+    told = f"Trial {row['trial']}, {contents.label} {score} after {row['t']} steps: the score it was selected on."
+    if row["label"] == "base":
+        told += " It is the paper's setting itself."
+    return page.section("Best", page.paragraph(told), page.table(settings(contents, table), kind="words"))
+
+
+def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> str:
+    """Trial by trial, and step by step."""
+    direction, label, decimals = contents.study.objective.direction, contents.label, contents.decimals
+    if not table["status"].isin(FINISHED).any():
+        return page.section("History", page.paragraph("No trial has ended yet."))
+    trialwise = draw_history(history_data(table, direction), scores, label, decimals)
+    parts = [page.paragraph(fidelity_text(contents, table)), page.figure(trialwise, "history")]
+    points = curve_data(table, contents.curves)
+    if len(points):
+        drawn = draw_curves(points, contents.study.rungs, label, decimals)
+        parts += ["<h3>Step by step</h3>", page.figure(drawn, "curves")]
+    return page.section("History", *parts)
+
+
+def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
+    """Which trials have no place among those of the full budget, and which got one afterwards."""
+    texts = []
+    if table["status"].isin(["stopped_early", "failed"]).any():
+        texts.append(
+            "Only trials of the full budget enter the upper part. Below: trials that ended before, at the step they "
+            "got to; a score after fewer steps is another quantity."
+        )
+    stopped = contents.rungs.loc[contents.rungs["verdict"] == "stop", "cell"]
+    continued = table.loc[(table["status"] == "complete") & table["identity"].isin(stopped), "trial"]
+    if len(continued):
+        texts.append(
+            f"Stopped early, and continued to the full budget after the search: trial {listed(continued)}."
+        )
+    return " ".join(texts)
+
+
+def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> str:
+    """Baselines and all trials with the values of their axes."""
+    shown = show_trials(contents, table, scores)
+    classes = ["baseline"] * len(scores) + [
+        "best" if best else "short" if status == "stopped_early" else ""
+        for best, status in zip(table["best"], table["status"], strict=True)
+    ]
+    unmeasured = scores.loc[scores["value"].isna(), "label"].tolist()
+    remarks = [
+        "Baselines first; * marks the best complete trial. In parentheses: scores of less than the full budget.",
+        *(f"{text}." for text in beaten(table, scores, contents.study.objective.direction)),
+    ]
+    if unmeasured:
+        remarks.append(f"Not measured in this run: {', '.join(unmeasured)}.")
+    return page.section("Trials", page.paragraph(" ".join(remarks)), page.table(shown, classes, kind="long"))
+
+
+def slices(contents: Contents, table: pd.DataFrame) -> str:
+    """A small figure per axis; nothing while no trial is complete."""
+    study = contents.study
+    if not (table["status"] == "complete").any():
+        return ""
+    note = (
+        f"{contents.label} of the complete trials against the values of one axis. All other values differ from dot to "
+        "dot, so a slope seen here may belong to another axis."
+    )
+    drawn = [
+        page.figure(
+            draw_slice(slice_data(table, heading), axis, heading, contents.decimals), f"slice-{number}"
+        )
+        for number, (axis, heading) in enumerate(zip(study.axes, study.headings, strict=True))
+    ]
+    return page.section("One axis at a time", page.paragraph(note), page.grid(drawn))
+
+
+def importance(contents: Contents) -> str:
+    """Each axis' share in the objective's variation, by evaluator; nothing where nobody computed it."""
+    rows = contents.importance
+    if rows.empty:
+        return ""
+    headings = dict(zip((axis.name for axis in contents.study.axes), contents.study.headings, strict=True))
+    wide = rows.pivot_table(index="axis", columns="evaluator", values="value")
+    wide = wide.loc[wide.mean(axis=1).sort_values(ascending=False).index]
+    shown = {"axis": [headings.get(axis, axis) for axis in wide.index]}
+    shown |= {str(name): [show_number(value) for value in wide[name]] for name in wide.columns}
+    num = int(rows["num_trials"].min())
+    note = f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}."
+    parts = [page.paragraph(note), page.table(pd.DataFrame(shown, dtype=object))]
+    if num < FEW:
+        limit = f"below about {FEW} these shares are mostly chance"
+        parts.insert(
+            1, page.paragraph(f"{counted(num, 'trial')} cannot tell which axis matters: {limit}.", "note")
+        )
+    return page.section("Importance", *parts)

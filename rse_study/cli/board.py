@@ -1,0 +1,97 @@
+"""Progress of a study on a screen: one row a running cell, one line a cell that ended. A `Watcher` of on_ray."""
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from analysis.formats import show_duration, show_value
+from rse_study.cli.naming import name_of
+from rse_study.cli.screen import describe
+from rse_study.results.records import CellRecord
+
+
+class Board:
+    """What happens, as it happens. `num_planned`: cells in all; `num_ended`: those that had ended before."""
+
+    def __init__(self, num_planned: int, num_ended: int = 0, console: Console | None = None) -> None:
+        self._console = console or Console()
+        self._num_planned, self._num_ended = num_planned, num_ended
+        self._running: dict[str, tuple[str, str]] = {}  # by identity: name, progress
+        self._last: dict[str, str] = {}
+        self._live = Live(console=self._console, refresh_per_second=2) if self._console.is_terminal else None
+
+    def __enter__(self) -> "Board":
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        if self._live:
+            self._live.update("")
+            self._live.stop()
+
+    def started(self, cell: Any) -> None:
+        """A cell runs."""
+        values = "  ".join(f"{name} {show_value(value)}" for name, value in cell.proposal.items())
+        again = "goes on" if cell.continues else "started"
+        self._say(f"{_name(cell)}: {again}  {values}".rstrip())
+        self._update(cell, "starting")
+
+    def progressed(self, cell: Any, t: int, num_steps: int, metrics: Mapping[str, float]) -> None:
+        """A cell reported."""
+        seen = f"step {t}/{num_steps}  {describe(metrics)}"
+        if not self._live and (t == 0 or "dev" in metrics):
+            self._say(f"{_name(cell)}: {seen}")
+        if "dev" in metrics:
+            self._last[cell.identity] = describe({"dev": metrics["dev"]})
+        self._update(cell, seen)
+
+    def ended(self, cell: Any, record: CellRecord) -> None:
+        """A cell ended; `record` says how."""
+        self._num_ended += not cell.continues
+        self._running.pop(cell.identity, None)
+        told = [_verdict(record), self._last.pop(cell.identity, ""), show_duration(record.duration_s)]
+        count = f"[{self._num_ended} of {self._num_planned}]"
+        self._say(f"{_name(cell)}: {'  '.join(part for part in (*told, count) if part)}")
+        self._draw()
+
+    def lost(self, cell: Any, reason: str) -> None:
+        """A cell's process ended without a result; it is tried again."""
+        self._running.pop(cell.identity, None)
+        self._say(f"{_name(cell)}: lost: {reason}; tried again")
+        self._draw()
+
+    def told(self, text: str) -> None:
+        """Something about the study as a whole."""
+        self._say(text)
+
+    def _update(self, cell: Any, text: str) -> None:
+        self._running[cell.identity] = (_name(cell), text)
+        self._draw()
+
+    def _draw(self) -> None:
+        if not self._live:
+            return
+        table = Table("cell", "progress", box=None)
+        for row in sorted(self._running.values()):
+            table.add_row(*row)
+        self._live.update(Group(table, Text(f"{self._num_ended} of {self._num_planned} cells ended")))
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _name(cell: Any) -> str:
+    return name_of(cell.stage, cell.number, cell.seed, cell.label)
+
+
+def _verdict(record: CellRecord) -> str:
+    """`complete`; `stopped early at step 15 of 60`; `failed: step 3: the loss is not finite`."""
+    if record.status == "stopped_early":
+        return f"stopped early {record.reason.removeprefix('stopped ')}".rstrip()
+    return f"{record.status}: {record.reason}" if record.reason else record.status

@@ -1,0 +1,59 @@
+"""What there is to run, and what has run: the lines of `studies`."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rse_study.cli.arguments import shipped_studies, shipped_trials
+from rse_study.cli.naming import told_counts
+from rse_study.errors import InputError
+from rse_study.study.reading import read_extended
+
+
+def lines_of(store: Path) -> Iterator[str]:
+    """Shipped studies, shipped trials, and studies in the store."""
+    for path in shipped_studies():
+        content = read_extended(path)
+        yield f"{path.stem}: {content['question']}"
+        yield f"    {size_of(content)}, {path}"
+    yield ""
+    yield "trials, for `rse-study train`:"
+    for path in shipped_trials():
+        content = read_extended(path)
+        budget = f"{content['budget']['amount']} {content['budget']['unit']}"
+        yield f"{path.stem}: encoder {content['encoder']['name']}, {budget}"
+        yield f"    {path}"
+    ledgers = sorted(store.glob("*/ledger.sqlite"))
+    if ledgers:
+        yield ""
+        yield f"in {store}, for `rse-study status`, `report` and others:"
+        yield from (f"{ledger.parent.name}: {_counts(ledger.parent)}" for ledger in ledgers)
+
+
+def size_of(content: dict[str, Any]) -> str:
+    """How large a study is, from what its file says."""
+    grid = content.get("grid")
+    if grid is None:
+        return f"{content['num_trials']} trials" if "num_trials" in content else "a search"
+    axes, seeds = grid.get("axes", {}), content.get("seeds", [0])
+    num_rows = len(grid.get("rows", {})) + (math.prod(map(_num_values, axes.values())) if axes else 0)
+    return f"{num_rows} rows x {len(seeds)} seeds"
+
+
+def _num_values(axis: Any) -> int:
+    if isinstance(axis, dict) and "int" in axis:
+        low, high = axis["int"]
+        return int(high) - int(low) + 1
+    return len(axis["choice"] if isinstance(axis, dict) else axis)
+
+
+def _counts(study_dir: Path) -> str:
+    from rse_study.results.lock import holder
+    from rse_study.results.reader import Reader
+
+    try:
+        with Reader(study_dir) as reader:
+            return told_counts(reader.counts(), holder(study_dir) is not None)
+    except InputError as problem:
+        return str(problem)

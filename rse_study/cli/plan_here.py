@@ -1,0 +1,98 @@
+"""What `plan` does: check, count against the ledger, price, print; and what `run` asks before it starts."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from rse_study.cli.plan_table import as_content, as_lines
+from rse_study.data.location import cache_dir, data_dir
+from rse_study.study.config import Allowance
+from rse_study.study.cost import Plan, check_allowance, plan
+from rse_study.study.known import Known
+from rse_study.study.rates import Rates
+from rse_study.study.sampling import spread
+from rse_study.study.sizes import Sizes
+from rse_study.study.validation import Checked, read_study
+from rse_study.training.materials import Materials
+from rse_study.training.trial import Trial
+
+
+def plan_here(
+    path: Path,
+    overrides: Sequence[str],
+    store: Path,
+    probes: bool,
+    as_json: bool,
+    max_hours: float | None,
+    max_cost: float | None,
+) -> None:
+    """Print the plan; then refuse it where it passes a limit (OverBudget)."""
+    checked = read_study(path, overrides)
+    planned = planned_study(checked, store, probes)
+    if as_json:
+        print(json.dumps(as_content(planned), indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(as_lines(planned)))
+    _check(planned, limits(checked, max_hours, max_cost))
+
+
+def require_allowance(checked: Checked, store: Path, max_hours: float | None, max_cost: float | None) -> None:
+    """Raise OverBudget where a limit is set and the study is expected to pass it; probes where no history tells."""
+    allowed = limits(checked, max_hours, max_cost)
+    if not allowed.max_hours and not allowed.max_cost:
+        return
+    planned = planned_study(checked, store, probes=False)
+    if planned.device_hours is None:
+        if not planned.price_per_hour:
+            check_allowance(planned, 0.0, allowed.max_cost)  # refused before minutes of probing
+        planned = planned_study(checked, store, probes=True)
+    _check(planned, allowed)
+
+
+def limits(checked: Checked, max_hours: float | None, max_cost: float | None) -> Allowance:
+    """The study's budget, with what the command line says instead."""
+    given = {"max_hours": max_hours, "max_cost": max_cost}
+    said = {name: value for name, value in given.items() if value is not None}
+    return checked.study.budget.model_copy(update=said)
+
+
+def planned_study(checked: Checked, store: Path, probes: bool) -> Plan:
+    """The plan against the study's folder in the store, at the rates of all studies there, or of a probe."""
+    sizes = Sizes(data_dir())
+    known, rates = _history(checked, store, sizes)
+    if probes:
+        from rse_study.study.probe import probe
+
+        rates = replace(rates, timed=probe(checked, _prepared), source="a probe on this machine")
+    return plan(checked, known, rates, sizes)
+
+
+def _history(checked: Checked, store: Path, sizes: Sizes) -> tuple[Known, Rates]:
+    """What the ledgers of the store say. Where there are none, nothing is imported to read them."""
+    if not any(store.glob("*/ledger.sqlite")):
+        return Known(), Rates()
+    from rse_study.study.history import history_of
+
+    encoders = {trial.encoder.name for trial in spread(checked)}
+    return history_of(store / checked.study.name, store, sizes, encoders)
+
+
+def _prepared(trial: Trial) -> Materials:
+    """What a trial is trained on."""
+    from rse_study.assets import prepare
+
+    return prepare(trial, cache_dir(), data_dir(), _say)
+
+
+@cache
+def _say(line: str) -> None:
+    """On stderr, where it disturbs no JSON; what several trials share is said once."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _check(planned: Plan, allowed: Allowance) -> None:
+    for warning in check_allowance(planned, allowed.max_hours, allowed.max_cost):
+        print(f"warning: {warning}", file=sys.stderr)

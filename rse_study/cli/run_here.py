@@ -1,0 +1,92 @@
+"""What `run` does: check, price, prepare, run, table, report."""
+
+import functools
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from analysis.report import write_report
+from analysis.tables import as_text
+from rse_study.assets import prepare
+from rse_study.cli.board import Board
+from rse_study.cli.border import INCOMPLETE, OK
+from rse_study.cli.naming import name_of
+from rse_study.cli.places import require_cache, require_folder
+from rse_study.cli.plan_here import require_allowance
+from rse_study.cli.screen import announce, print_table
+from rse_study.data.evaluations import read_pairs
+from rse_study.data.location import cache_dir, data_dir
+from rse_study.errors import InputErrors
+from rse_study.on_ray.driver import run_study
+from rse_study.results.reader import Reader
+from rse_study.results.schema import ledger_path
+from rse_study.study.presence import check_data
+from rse_study.study.record import num_cells
+from rse_study.study.validation import Checked, read_study
+from rse_study.training.materials import Materials
+from rse_study.training.trial import Trial
+
+
+def run_here(
+    path: Path,
+    overrides: Sequence[str],
+    store: Path,
+    cpus: int,
+    address: str,
+    max_hours: float | None,
+    max_cost: float | None,
+) -> int:
+    """Run what is missing of the study, show its table, say where the report is; the exit code says if all is well."""
+    checked = read_study(path, overrides)
+    folder = store / checked.study.name
+    announce(f"{checked.study.name}: {checked.study.question}")
+    for warning in checked.warnings:
+        announce(f"warning: {warning}")
+    _require_everything(checked, folder)
+    require_allowance(checked, store, max_hours, max_cost)
+    say = functools.cache(announce)  # what several trials share is said once
+
+    def prepared(trial: Trial) -> Materials:
+        return prepare(trial, cache_dir(), data_dir(), say)
+
+    pairs = partial(read_pairs, data_dir=data_dir())
+    with Board(num_cells(checked), _num_ended(folder)) as board:
+        run_study(checked, folder, prepared, pairs, board, num_cpus=cpus, address=address)
+    print_table(as_text(folder))
+    announce(f"report: {write_report(folder).resolve()}")
+    return conclude(folder)
+
+
+def _require_everything(checked: Checked, folder: Path) -> None:
+    """InputError where something the study names is not here, or where nothing can be written."""
+    require_folder(folder, where="--store")
+    require_cache()
+    missing = check_data(checked, data_dir())
+    if missing:
+        raise InputErrors(missing)
+
+
+def _num_ended(folder: Path) -> int:
+    """Cells that an earlier run has ended."""
+    if not ledger_path(folder).is_file():
+        return 0
+    with Reader(folder) as reader:
+        counts = reader.counts()
+    return counts["complete"] + counts["stopped_early"] + counts["failed"]
+
+
+def conclude(folder: Path) -> int:
+    """0 where every planned cell has ended well; else 3, and what is missing on stderr."""
+    with Reader(folder) as reader:
+        counts, cells = reader.counts(), reader.cells()
+    num_left = counts["planned"] - counts["complete"] - counts["stopped_early"]
+    if num_left <= 0:
+        return OK
+    told = f"{num_left} of {counts['planned']} cells are not complete, {counts['failed']} of them failed"
+    failed = cells[cells["status"] == "failed"].to_dict("records")
+    if failed:
+        row = failed[0]
+        told += f". {name_of(row['stage'], row['trial'], row['seed'], row['label'])}: {row['reason']}"
+    print(told, file=sys.stderr)
+    return INCOMPLETE

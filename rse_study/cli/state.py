@@ -1,0 +1,197 @@
+"""Where a study stands, as its ledger has it: what `status` shows and, with --json, prints."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import Field
+
+from rse_study.cli.naming import name_of
+from rse_study.cli.remaining import pace_of
+from rse_study.results.lock import holder
+from rse_study.results.reader import Reader
+from rse_study.results.records import Record, StudyRecord
+
+NUM_EVENTS = 5
+NUM_STANDINGS = 20  # of confirmed trials, more than anybody confirms
+
+
+class Standing(Record):
+    """A trial and its objective: the mean over its complete seeds."""
+
+    trial: int
+    label: str
+    value: float
+    num_seeds: int
+    proposal: dict[str, Any]
+
+
+class Running(Record):
+    """A cell that runs, or ran when its process died: the last it said of itself."""
+
+    name: str
+    identity: str
+    attempt: int
+    started: str
+    t: int = Field(description="optimiser steps done; 0 before the first word")
+    num_steps: int | None = Field(description="optimiser steps in all; null where the budget is in epochs")
+    metrics: dict[str, float | None]
+
+    @property
+    def share(self) -> float:
+        """How much of its way it has gone."""
+        return min(1.0, self.t / self.num_steps) if self.num_steps else 0.0
+
+
+class Ended(Record):
+    """A cell that failed for good, or an attempt that was lost, and why. `attempt` 0: it was found, not run here."""
+
+    name: str
+    identity: str
+    attempt: int
+    at: str
+    reason: str
+
+
+class State(Record):
+    """Where a study stands. Its fields are the keys of `status --json`; they are described in docs/status.md."""
+
+    name: str
+    question: str
+    kind: str = Field(description="grid or search")
+    revision: int = Field(description="the study's edition, counted from 1")
+    objective: str = Field(description="what is optimised, for readers")
+    direction: str = Field(description="maximize or minimize")
+    counts: dict[str, int] = Field(
+        description="cells planned, complete, stopped_early, failed, running, missing (still to be started)"
+    )
+    is_complete: bool = Field(description="nothing is missing and nothing runs")
+    holder: dict[str, Any] | None = Field(
+        description="the live process that runs it (pid, host, since), or null"
+    )
+    best: Standing | None = Field(
+        description="the best complete trial; in a search, of those it selected among"
+    )
+    confirmed: tuple[Standing, ...] = Field(
+        description="of a search, with seeds that selected nothing; best first"
+    )
+    running: tuple[Running, ...] = Field(
+        description="without a holder they are interrupted: the next run goes on"
+    )
+    failed: tuple[Ended, ...] = Field(description="cells that ended badly, for good")
+    lost: tuple[Ended, ...] = Field(
+        description="attempts that ended without a result; their cells are tried again"
+    )
+    num_attempts: int
+    num_retries: int = Field(description="attempts at cells that had been tried before")
+    median_s: float | None = Field(description="seconds of a cell that ended with a result, the median")
+    cells_at_a_time: int
+    eta_s: float | None = Field(
+        description="seconds of running that are left; null before the first cell has ended"
+    )
+    events: tuple[dict[str, str], ...] = Field(description=f"the last {NUM_EVENTS}: at, kind, cell, text")
+
+
+def state_of(study_dir: Path) -> State:
+    """Read it. Raises InputError where there is no study; disturbs nobody who runs it."""
+    with Reader(study_dir) as reader:
+        study, cells, attempts = reader.study(), reader.cells(), reader.attempts()
+        running = _running(reader, cells, attempts)
+        counts, table, events = reader.counts(), reader.trials_table(), reader.events().tail(NUM_EVENTS)
+        revision = int(reader.revisions()["number"].max())
+    pace = pace_of(study, cells, attempts, {cell.identity: cell.share for cell in running})
+    confirms = table["stage"] == "confirm"
+    return State(
+        **study.model_dump(include={"name", "question", "kind"}),
+        revision=revision,
+        objective=study.objective.label or study.objective.metric,
+        direction=study.objective.direction,
+        counts=counts,
+        is_complete=counts["missing"] == 0 and counts["running"] == 0,
+        holder=holder(study_dir),
+        best=next(iter(_standings(study, cells, table[~confirms])), None),
+        confirmed=tuple(_standings(study, cells, table[confirms])),
+        running=running,
+        failed=_failed(cells, attempts),
+        lost=_lost(cells, attempts),
+        num_attempts=len(attempts),
+        num_retries=int((attempts["number"] > 1).sum()),
+        **vars(pace),
+        events=tuple(events.to_dict("records")),
+    )
+
+
+def _standings(study: StudyRecord, cells: pd.DataFrame, table: pd.DataFrame) -> list[Standing]:
+    """Trials by the mean of their complete cells, best first; those with fewer seeds than others come after them."""
+    complete = table[(table["status"] == "complete") & table["objective"].notna()]
+    trials = complete.groupby("trial", as_index=False).agg(
+        label=("label", "first"), value=("objective", "mean"), num_seeds=("objective", "size")
+    )
+    least_first = study.objective.direction == "minimize"
+    ranked = trials.sort_values(
+        ["num_seeds", "value", "trial"], ascending=[False, least_first, True], kind="stable"
+    )
+    proposals = dict(zip(cells["trial"], cells["proposal"], strict=True))
+    return [
+        Standing(**row, proposal=_in_order(study, proposals[row["trial"]]))
+        for row in ranked.head(NUM_STANDINGS).to_dict("records")
+    ]
+
+
+def _in_order(study: StudyRecord, proposal: dict[str, Any]) -> dict[str, Any]:
+    """As the study's file has its axes; the ledger sorts them."""
+    return {axis.name: proposal[axis.name] for axis in study.axes if axis.name in proposal}
+
+
+def _running(reader: Reader, cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[Running, ...]:
+    newest = attempts.groupby("cell")["number"].max()
+    found = []
+    for row in cells[cells["status"] == "running"].itertuples():
+        history = reader.history(row.identity)
+        t = int(history["t"].max()) if len(history) else 0
+        last = history[history["t"] == t]
+        metrics = dict(
+            zip(last["name"], last["value"].astype(object).where(last["value"].notna(), None), strict=True)
+        )
+        budget = row.config.get("budget", {})
+        num_steps = budget.get("amount") if budget.get("unit") == "steps" else None
+        found.append(
+            Running(
+                name=_name(row),
+                identity=row.identity,
+                attempt=int(newest.get(row.identity, 1)),
+                started=row.started,
+                t=t,
+                num_steps=num_steps,
+                metrics=metrics,
+            )
+        )
+    return tuple(found)
+
+
+def _failed(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[Ended, ...]:
+    numbers = attempts.groupby("cell")["number"].max()
+    return tuple(
+        Ended(
+            name=_name(row),
+            identity=row.identity,
+            attempt=int(numbers.get(row.identity, 0)),
+            at=row.ended,
+            reason=row.reason,
+        )
+        for row in cells[cells["status"] == "failed"].itertuples()
+    )
+
+
+def _lost(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[Ended, ...]:
+    """Oldest first."""
+    names = {row.identity: _name(row) for row in cells.itertuples()}
+    rows = attempts[attempts["outcome"] == "lost"].sort_values("ended", kind="stable")
+    return tuple(
+        Ended(name=names[row.cell], identity=row.cell, attempt=row.number, at=row.ended, reason=row.reason)
+        for row in rows.itertuples()
+    )
+
+
+def _name(row: Any) -> str:
+    return name_of(row.stage, row.trial, row.seed, row.label)

@@ -1,0 +1,65 @@
+"""What `validate` does: every problem at once; or else what the study is, in a few lines."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from rse_study.data.location import data_dir
+from rse_study.errors import InputErrors
+from rse_study.study.presence import check_data
+from rse_study.study.record import num_cells
+from rse_study.study.validation import Checked, read_study
+
+MOST_ROWS = 12  # named on the screen
+
+
+def validate_here(path: Path, overrides: Sequence[str]) -> None:
+    """Check and print."""
+    checked = read_study(path, overrides)
+    missing = check_data(checked, data_dir())
+    if missing:
+        raise InputErrors(missing)
+    for warning in checked.warnings:
+        print(f"warning: {warning}")
+    for line in summary_of(checked):
+        print(line)
+
+
+def summary_of(checked: Checked) -> Iterator[str]:
+    """What is run, and what is made of it."""
+    study = checked.study
+    asked = _grid(checked) if checked.rows else _search(checked)
+    yield f"{study.name}: valid. {asked}: {_count(num_cells(checked), 'cell')}"
+    if study.early_stopping is not None and checked.rungs:
+        share = f"unless among the best 1/{study.early_stopping.factor} so far"
+        yield f"stopped early at steps {_listed(checked.rungs)}, {share}"
+    if study.confirm is not None:
+        baseline = " and the base" if study.confirm.baseline == "base" else ""
+        best = _count(study.confirm.num_best, "best trial")
+        yield f"confirmed: {best}{baseline}, with seeds {_listed(study.confirm.seeds)}"
+    if study.evaluations:
+        yield f"evaluations: {_listed(study.evaluations)}"
+
+
+def _grid(checked: Checked) -> str:
+    over = f" over {_listed(axis.name for axis in checked.space.axes)}" if checked.space.axes else ""
+    named = [row.label for row in checked.rows if row.label]
+    shown = [*named[:MOST_ROWS], "..."] if len(named) > MOST_ROWS else named
+    return (
+        f"{_count(len(checked.rows), 'row')}{over}{f', {_listed(shown)}' if named else ''}, {_seeds(checked)}"
+    )
+
+
+def _search(checked: Checked) -> str:
+    return f"{_count(checked.study.num_trials, 'trial')} over {_listed(axis.name for axis in checked.space.axes)}"
+
+
+def _seeds(checked: Checked) -> str:
+    return f"seed{'s' * (len(checked.study.seeds) > 1)} {_listed(checked.study.seeds)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _listed(words: Iterable[object]) -> str:
+    return ", ".join(str(word) for word in words)

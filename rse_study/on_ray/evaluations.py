@@ -1,0 +1,80 @@
+"""Scores of the kept models: a record a (cell, evaluation), each measured once, by tasks of Ray."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+import torch
+
+from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.sts import evaluate_sts
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.on_ray.cell import Cell
+from rse_study.on_ray.handover import read_materials
+from rse_study.results.evaluation_file import write_evaluations
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import EvaluationRow
+from rse_study.study.baselines import row_of
+from rse_study.training.processes import train_here
+from rse_study.training.trial import Trial
+
+MODEL = "model"
+
+
+def missing_evaluations(
+    cells: Sequence[Cell], tasks: Sequence[StsPairs], ledger: Ledger
+) -> dict[str, list[str]]:
+    """For every complete cell, by identity, the fingerprints of the pairs it has no score on."""
+    scored = {(row.subject, row.fingerprint) for row in ledger.evaluations()}
+    complete = {record.identity for record in ledger.cells() if record.status == "complete"}
+    wanted = [cell.identity for cell in cells if cell.identity in complete]
+    missing = {
+        identity: [pairs.fingerprint for pairs in tasks if (identity, pairs.fingerprint) not in scored]
+        for identity in wanted
+    }
+    return {identity: lacking for identity, lacking in missing.items() if lacking}
+
+
+def ask_for_scores(cell: Cell, config: dict[str, Any], tasks: list[StsPairs]) -> ray.ObjectRef:
+    """The scores of one cell, on their way."""
+    needs = {"num_cpus": cell.resources.workers * cell.resources.threads, "num_gpus": cell.resources.gpus}
+    return ray.remote(evaluate_cell).options(max_retries=3, **needs).remote(config, tasks)
+
+
+def evaluate_cell(config: dict[str, Any], tasks: list[StsPairs]) -> list[EvaluationRow]:
+    """The rows of one packed cell. Where its model was not kept, it is trained again, bit for bit, for this alone."""
+    torch.set_num_threads(config["threads"])
+    trial, folder = Trial.model_validate_json(config["trial"]), Path(config["directory"])
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        model = folder / MODEL if (folder / MODEL).is_dir() else _train_again(config, trial, Path(scratch))
+        encoder, tokenizer = load_encoder(model, trial.encoder.pooling)
+        device = "cuda" if config["gpus"] else "cpu"
+        embed = Embedder(encoder.to(device), tokenizer, trial.encoder.template)
+        rows = [row_of(config["cell"], score) for score in evaluate_sts(embed, tasks)]
+    write_evaluations(folder, rows)  # before anybody is told, like a result
+    return rows
+
+
+def drop_models(folders: Sequence[Path]) -> None:
+    """What keep_models does not keep. A cell's result stays; its model can be made again."""
+    for folder in folders:
+        shutil.rmtree(folder / MODEL, ignore_errors=True)
+
+
+def _train_again(config: dict[str, Any], trial: Trial, scratch: Path) -> Path:
+    materials = read_materials(Path(config["materials"]))
+    device = "cuda" if config["gpus"] else "cpu"
+    train_here(
+        trial,
+        config["seed"],
+        materials,
+        scratch,
+        workers=config["workers"],
+        threads=config["threads"],
+        device=device,
+    )
+    return scratch / MODEL

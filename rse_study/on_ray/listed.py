@@ -1,0 +1,32 @@
+"""Cells known beforehand: a grid, or the cells that confirm a search."""
+
+from collections.abc import Sequence
+
+from rse_study.on_ray.cell import Cell, Outcome
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import CellRecord
+
+
+class Listed:
+    """Gives its cells in order. All of them are in the ledger, as planned, before the first one runs."""
+
+    def __init__(self, cells: Sequence[Cell], ledger: Ledger) -> None:
+        ledger.plan([cell.record() for cell in cells])
+        self._waiting = {cell.identity: cell for cell in cells}
+
+    @property
+    def num_left(self) -> int:
+        return len(self._waiting)
+
+    def recall(self, record: CellRecord, outcome: Outcome, value: float | None) -> Cell | None:
+        cell = self._waiting.get(record.identity)
+        if outcome != "running" and not (cell and cell.continues and outcome == "pruned"):
+            self._waiting.pop(record.identity, None)
+        return None  # what is left of the list is given in its order
+
+    def give(self) -> Cell | None:
+        first = next(iter(self._waiting), None)
+        return None if first is None else self._waiting.pop(first)
+
+    def tell(self, cell: Cell, outcome: Outcome, value: float | None) -> None:
+        pass

@@ -1,0 +1,187 @@
+"""A ledger as an Optuna storage that can only be looked at: what optuna-dashboard is given."""
+
+import copy
+import math
+import threading
+import time
+import warnings
+from collections.abc import Container, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pandas as pd
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.storages import BaseStorage, InMemoryStorage
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from rse_study.errors import InputError
+from rse_study.results.reader import Reader
+from rse_study.results.records import Axis, StudyRecord
+
+Row = dict[str, Any]  # of the reader's frame of cells
+
+LOOK_SECONDS = 1.0  # a page asks several times; the ledger is read once for all of them
+STATES = {
+    "planned": TrialState.WAITING,
+    "running": TrialState.RUNNING,
+    "complete": TrialState.COMPLETE,
+    "stopped_early": TrialState.PRUNED,
+    "failed": TrialState.FAIL,
+}
+SHOWN = ("identity", "seed", "stage", "label", "reason")  # of a cell, as attributes of its trial
+
+
+class Mirror(InMemoryStorage):
+    """The study of a ledger, as it is at the moment somebody looks.
+
+    Trials are read from the ledger and kept nowhere else: what a visitor changes in the dashboard is a note in
+    memory, never the study. A search shows its trials, numbered as ours; a grid shows a trial for each cell.
+    One that was pruned has its last value, as Optuna has it: the dashboard draws the way of no other.
+    """
+
+    def __init__(self, study_dir: Path, look_seconds: float = LOOK_SECONDS) -> None:
+        super().__init__()
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._study_dir, self._look_seconds = study_dir, look_seconds
+        self._looking = threading.Lock()  # the server answers in several threads
+        self._trials: list[FrozenTrial] = []
+        with Reader(study_dir) as reader:
+            study = reader.study()
+        direction = StudyDirection[study.objective.direction.upper()]
+        self._id = self.create_new_study([direction], study.name)
+        self.set_study_user_attr(self._id, "question", study.question)
+        self._look()
+        objective = study.objective.label or study.objective.metric
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            optuna.load_study(study_name=study.name, storage=self).set_metric_names([objective])
+
+    def get_all_trials(
+        self, study_id: int, deepcopy: bool = True, states: Container[TrialState] | None = None
+    ) -> list[FrozenTrial]:
+        with self._looking:
+            if time.monotonic() - self._looked >= self._look_seconds:
+                self._look()
+            trials = self._trials if study_id == self._id else []
+        chosen = [trial for trial in trials if states is None or trial.state in states]
+        return copy.deepcopy(chosen) if deepcopy else chosen
+
+    def get_trial(self, trial_id: int) -> FrozenTrial:
+        found = [trial for trial in self._trials if trial._trial_id == trial_id]
+        if not found:
+            raise KeyError(f"no trial {trial_id}")
+        return found[0]
+
+    # The ancestor's own versions read a store of trials that is empty here; these go through `get_all_trials`.
+    get_best_trial = BaseStorage.get_best_trial
+    get_trial_number_from_id = BaseStorage.get_trial_number_from_id
+    get_trial_id_from_study_id_trial_number = BaseStorage.get_trial_id_from_study_id_trial_number
+
+    def _look(self) -> None:
+        try:
+            with Reader(self._study_dir) as reader:
+                self._trials = trials_of(reader)
+        except InputError:
+            pass  # the ledger is being rebuilt: the last look stands
+        self._looked = time.monotonic()
+
+
+def trials_of(reader: Reader) -> list[FrozenTrial]:
+    """The ledger's cells as Optuna's trials, in order; the number of each is its place in the list."""
+    study, cells = reader.study(), reader.cells()
+    values = reader.metrics(name=study.objective.metric)
+    histories: dict[str, dict[int, float]] = {
+        str(identity): dict(zip(rows["t"].tolist(), rows["value"].tolist(), strict=True))
+        for identity, rows in values.groupby("cell")
+    }
+    rows, distributions = _search(study, cells) if study.kind == "search" else _grid(cells)
+    return [
+        _trial(number, row, histories.get(row["identity"], {}), distributions) if row else _unknown(number)
+        for number, row in enumerate(rows)
+    ]
+
+
+def distribution_of(axis: Axis) -> BaseDistribution:
+    """Optuna's word for an axis on record."""
+    if axis.kind == "choice":
+        return CategoricalDistribution(axis.choices)
+    assert axis.low is not None and axis.high is not None, f"axis {axis.name} has no ends"
+    if axis.kind == "int":
+        return IntDistribution(int(axis.low), int(axis.high))
+    return FloatDistribution(axis.low, axis.high, log=axis.log)
+
+
+def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[Row], dict[str, BaseDistribution]]:
+    """The search's own cells by number; a ledger rebuilt from what was left may lack one: an empty place."""
+    found = {row["trial"]: row for row in _records(cells[cells["stage"] == "search"])}
+    rows = [found.get(number, {}) for number in range(max(found, default=-1) + 1)]
+    return rows, {axis.name: distribution_of(axis) for axis in study.axes}
+
+
+def _grid(cells: pd.DataFrame) -> tuple[list[Row], dict[str, BaseDistribution]]:
+    """Every cell; what tells them apart (axes, the row's name, the seed), each with the values it has here."""
+    rows = _records(cells)
+    for row in rows:
+        name = {"row": row["label"]} if row["label"] else {}
+        row["proposal"] = {**row["proposal"], **name, "seed": row["seed"]}
+    choices: dict[str, dict[Any, None]] = {}
+    for row in rows:
+        for name, value in row["proposal"].items():
+            choices.setdefault(name, {})[value] = None
+    return rows, {name: CategoricalDistribution(list(values)) for name, values in choices.items()}
+
+
+def _records(cells: pd.DataFrame) -> list[Row]:
+    rows: list[Row] = cells.to_dict("records")
+    return rows
+
+
+def _trial(
+    number: int, row: Row, history: dict[int, float], distributions: Mapping[str, BaseDistribution]
+) -> FrozenTrial:
+    state = STATES[row["status"]]
+    value = history[max(history)] if history else math.nan
+    if state == TrialState.COMPLETE and math.isnan(value):
+        state = TrialState.FAIL  # Optuna knows no trial that ended well without a value
+    has_value = state in (TrialState.COMPLETE, TrialState.PRUNED) and not math.isnan(value)
+    params = {name: row["proposal"][name] for name in distributions if name in row["proposal"]}
+    started, ended = _times(row, state)
+    return FrozenTrial(
+        number=number,
+        trial_id=number,
+        state=state,
+        value=value if has_value else None,
+        datetime_start=started,
+        datetime_complete=ended,
+        params=params,
+        distributions={name: distributions[name] for name in params},
+        user_attrs={name: row[name] for name in SHOWN if row[name] != ""},
+        system_attrs={},
+        intermediate_values=history,
+    )
+
+
+def _unknown(number: int) -> FrozenTrial:
+    return FrozenTrial(number, TrialState.WAITING, None, None, None, {}, {}, {}, {}, {}, number)
+
+
+def _times(row: Row, state: TrialState) -> tuple[datetime | None, datetime | None]:
+    """Start and end in local time without a zone, as Optuna keeps them."""
+    if state == TrialState.WAITING:
+        return None, None
+    started, ended = (
+        datetime.fromisoformat(row[name]).astimezone().replace(tzinfo=None) if row[name] else None
+        for name in ("started", "ended")
+    )
+    if state == TrialState.RUNNING:
+        return started or datetime.now(), None
+    ended = ended or started or datetime.now()
+    return started or ended - timedelta(seconds=row["duration_s"]), ended

@@ -1,0 +1,92 @@
+"""The stages of a study: a grid, or a search and what confirms it. Which cells each of them has."""
+
+import math
+from collections.abc import Callable
+
+from rse_study.on_ray.cell import Cell
+from rse_study.on_ray.proposals import BASE
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import CellRecord
+from rse_study.spec import canonical_json
+from rse_study.study.confirmation import Standing, best_trials
+from rse_study.study.validation import Checked
+from rse_study.training.trial import Trial
+
+Identify = Callable[[Trial, int], str]
+BASE_OUTSIDE = -1  # number of the base where it is no point of the space
+
+
+def grid_cells(checked: Checked, ledger: Ledger, identify: Identify) -> list[Cell]:
+    """Every row with every seed. A row the ledger knows keeps its number, whatever was added around it."""
+    study = checked.study
+    known = {
+        canonical_json(record.config): record.trial for record in ledger.cells() if record.stage == "grid"
+    }
+    free = max(known.values(), default=-1) + 1
+    cells = []
+    for row in checked.rows:
+        key = canonical_json(row.trial.model_dump(mode="json"))
+        if key not in known:
+            known[key], free = free, free + 1
+        for seed in study.seeds:
+            cells.append(
+                Cell(
+                    number=known[key],
+                    seed=seed,
+                    identity=identify(row.trial, seed),
+                    trial=row.trial,
+                    proposal=row.proposal,
+                    stage="grid",
+                    label=row.label,
+                    resources=study.resources,
+                )
+            )
+    return cells
+
+
+def confirm_cells(checked: Checked, ledger: Ledger, identify: Identify) -> list[Cell]:
+    """The search's own cells of the chosen trials where these were stopped early, then the chosen with other seeds."""
+    study, searched = checked.study, [cell for cell in ledger.cells() if cell.stage == "search"]
+    if study.confirm is None:
+        return []
+    by_number = {record.trial: record for record in searched}
+    last = ledger.last_points(study.objective.metric)
+    standings = [_standing(record, *last.get(record.identity, (0, math.nan))) for record in searched]
+    chosen = best_trials(standings, study.confirm.num_best, study.objective.direction)
+    if study.confirm.baseline == "base":
+        chosen = [next((s.trial for s in standings if s.is_baseline), BASE_OUTSIDE), *chosen]
+    cells = [
+        _cell(checked, by_number[n], by_number[n].seed, identify, continues=True)
+        for n in chosen
+        if n in by_number and by_number[n].status == "stopped_early"
+    ]
+    for number in chosen:
+        for seed in study.confirm.seeds:
+            cells.append(_cell(checked, by_number.get(number), seed, identify))
+    return cells
+
+
+def _cell(
+    checked: Checked, record: CellRecord | None, seed: int, identify: Identify, *, continues: bool = False
+) -> Cell:
+    """A cell of a searched trial, or of the base where that is none of them."""
+    study, confirm = checked.study, checked.study.confirm
+    proposal = {axis.name: record.proposal[axis.name] for axis in checked.space.axes} if record else {}
+    trial = checked.space.apply(proposal)
+    own = confirm.resources if confirm and not continues else None
+    return Cell(
+        number=record.trial if record else BASE_OUTSIDE,
+        seed=seed,
+        identity=identify(trial, seed),
+        trial=trial,
+        proposal=proposal,
+        stage="search" if continues else "confirm",
+        label=record.label if record else BASE,
+        resources=own or study.resources,
+        continues=continues,
+    )
+
+
+def _standing(record: CellRecord, t: int, value: float) -> Standing:
+    counts = record.status in ("complete", "stopped_early")
+    return Standing(record.trial, t, value if counts else math.nan, is_baseline=record.label == BASE)

@@ -1,0 +1,59 @@
+"""Files that are there as a whole or not at all, also after a power cut, and that know when they were changed."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError, MissingFile
+from rse_study.spec import fingerprint_of
+
+Content = TypeVar("Content")
+
+
+def write_sealed(path: Path, kind: str, content: Any) -> Path:
+    """Write JSON `content` under its `kind`, beside its checksum. A reader sees all of it or what was there before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"checksum": fingerprint_of(content), kind: content}, indent=1, ensure_ascii=False)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with draft.open("w", encoding="utf-8") as stream:
+        stream.write(text + "\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.replace(path)
+    sync(path.parent)
+    return path
+
+
+def read_sealed(
+    path: Path, kind: str, parse: Callable[[Any], Content], *, missing: str, remedy: str
+) -> Content:
+    """What `parse` makes of the content of a file that `write_sealed` wrote.
+
+    Raises MissingFile (with `missing` as its remedy) where it is not there, InputError where it is damaged or edited.
+    """
+    try:
+        envelope = json.loads(path.read_text(encoding="utf-8"))
+        content = envelope[kind]
+        if envelope["checksum"] != fingerprint_of(content):
+            raise InputError("content and checksum differ", where=str(path), remedy=remedy)
+        return parse(content)
+    except FileNotFoundError:
+        raise MissingFile("no such file", where=str(path), remedy=missing) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path), remedy=remedy) from None
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        problem = str(error).split("\n")[0]
+        raise InputError(f"damaged: {problem}", where=str(path), remedy=remedy) from None
+
+
+def sync(path: Path) -> None:
+    """Have a file's or a folder's content on the disk before going on."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,25 @@
+"""`cell.json`: a cell's row of the ledger, beside its result, so that a lost ledger can be rebuilt."""
+
+import json
+from pathlib import Path
+
+from rse_study.results.atomic import read_sealed, write_sealed
+from rse_study.results.records import CellRecord
+
+FILE_NAME = "cell.json"
+
+
+def write_cell(directory: Path, cell: CellRecord) -> Path:
+    """Write the cell into its folder, all of it or nothing."""
+    return write_sealed(directory / FILE_NAME, "cell", json.loads(cell.model_dump_json()))
+
+
+def read_cell(directory: Path) -> CellRecord:
+    """The cell whose folder this is. Raises InputError where its file is missing, damaged or edited."""
+    return read_sealed(
+        directory / FILE_NAME,
+        "cell",
+        CellRecord.model_validate,
+        missing="Run the study again: it is written anew",
+        remedy="Remove it and run the study again",
+    )

@@ -1,0 +1,45 @@
+"""`evaluations.json`: the scores of one subject, a cell or a baseline, beside its other files."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rse_study.errors import InputError
+from rse_study.results.atomic import read_sealed, write_sealed
+from rse_study.results.records import EvaluationRow
+
+FILE_NAME = "evaluations.json"
+
+
+def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
+    """Add the rows to those in `directory`; of two with one key (subject, metric) the new one stays.
+
+    A damaged file is replaced: whoever knew what stood in it, the ledger, writes all of it at its next change.
+    """
+    path = directory / FILE_NAME
+    try:
+        known = read_evaluations(directory)
+    except InputError:
+        known = []
+    merged = {(row.subject, row.metric): row for row in (*known, *rows)}
+    ordered = [merged[key] for key in sorted(merged)]
+    if ordered != known:
+        write_sealed(path, "evaluations", [json.loads(row.model_dump_json()) for row in ordered])
+    return path
+
+
+def read_evaluations(directory: Path) -> list[EvaluationRow]:
+    """The rows in `directory`, by subject and metric; none where nothing was measured.
+
+    Raises InputError where they are damaged or edited.
+    """
+    path = directory / FILE_NAME
+    if not path.exists():
+        return []
+    remedy = "Remove it and run the study again: what is missing is measured again"
+    return read_sealed(path, "evaluations", _rows, missing=remedy, remedy=remedy)
+
+
+def _rows(content: list[Any]) -> list[EvaluationRow]:
+    return [EvaluationRow.model_validate(row) for row in content]

@@ -1,0 +1,69 @@
+"""Ledgers of earlier versions, brought to today's tables. A step per version, each a script."""
+
+import sqlite3
+from pathlib import Path
+
+from rse_study.results.schema import SCHEMA_VERSION, TABLES
+
+# v1 knew searches only, each cell run by Ray Train; threads and workers stood in the provenance of the run.
+FROM_1 = f"""
+ALTER TABLE study RENAME TO old_study;
+ALTER TABLE cell RENAME TO old_cell;
+ALTER TABLE metric RENAME TO old_metric;
+ALTER TABLE evaluation RENAME TO old_evaluation;
+ALTER TABLE provenance RENAME TO old_provenance;
+ALTER TABLE event RENAME TO old_event;
+{TABLES}
+INSERT INTO provenance SELECT * FROM old_provenance;
+INSERT INTO event SELECT * FROM old_event;
+INSERT INTO evaluation SELECT * FROM old_evaluation;
+INSERT INTO revision
+    SELECT 1, coalesce((SELECT min(at) FROM provenance), ''), 'created',
+        json_set(content, '$.kind', 'search', '$.num_cells', json_extract(content, '$.num_trials'))
+    FROM old_study;
+INSERT INTO cell
+    SELECT identity, trial, seed, 'search', '', config, proposal, status, reason, started, ended, duration_s,
+        1, 0, '{{}}'
+    FROM old_cell;
+INSERT INTO metric SELECT * FROM old_metric;
+INSERT INTO attempt
+    SELECT identity, 1, 'train',
+        coalesce((SELECT json_extract(content, '$.workers') FROM provenance WHERE at <= started
+            ORDER BY run DESC LIMIT 1), 1),
+        coalesce((SELECT json_extract(content, '$.threads') FROM provenance WHERE at <= started
+            ORDER BY run DESC LIMIT 1), 1),
+        started, ended, status, reason
+    FROM cell WHERE started != '' AND status != 'planned';
+DROP TABLE old_metric;
+DROP TABLE old_cell;
+DROP TABLE old_study;
+DROP TABLE old_evaluation;
+DROP TABLE old_provenance;
+DROP TABLE old_event;
+"""
+STEPS = {1: FROM_1}
+"""What makes a ledger of version n one of version n + 1."""
+
+
+def migrate(connection: sqlite3.Connection, version: int) -> None:
+    """Bring the tables from `version` to SCHEMA_VERSION, in one transaction."""
+    script = "".join(STEPS[step] for step in range(version, SCHEMA_VERSION))
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE;{script}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
+    except BaseException:
+        connection.rollback()
+        raise
+
+
+def keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+    """A copy of the ledger as it was, beside it: ledger.v1.sqlite."""
+    kept = path.with_name(f"{path.stem}.v{version}{path.suffix}")
+    draft = path.with_name(f".{kept.name}")
+    draft.unlink(missing_ok=True)
+    copy = sqlite3.connect(draft)
+    try:
+        connection.backup(copy)
+    finally:
+        copy.close()
+    draft.replace(kept)
+    return kept

@@ -1,0 +1,111 @@
+"""The rows of a ledger as records: what its writer, its readers and a rebuild have in common."""
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from rse_study.results.records import (
+    AttemptRecord,
+    CellRecord,
+    EvaluationRow,
+    MetricRow,
+    Revision,
+    RungRow,
+    StudyRecord,
+)
+from rse_study.spec import canonical_json
+
+
+class Rows:
+    """What a connection's tables say, newest state."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def study(self) -> StudyRecord | None:
+        """The study's newest revision; None in a new ledger."""
+        row = self._db.execute("SELECT study FROM revision ORDER BY number DESC LIMIT 1").fetchone()
+        return None if row is None else StudyRecord.model_validate_json(row[0])
+
+    def revisions(self) -> list[Revision]:
+        """Every revision, oldest first."""
+        return [
+            Revision(**{**row, "study": StudyRecord.model_validate_json(row["study"])})
+            for row in self._rows("SELECT * FROM revision ORDER BY number")
+        ]
+
+    def cells(self) -> list[CellRecord]:
+        """Every cell, retired ones too, by trial and seed."""
+        return [
+            cell_of(row) for row in self._rows("SELECT * FROM cell ORDER BY trial, seed, retired, identity")
+        ]
+
+    def is_retired(self) -> dict[str, bool]:
+        """Of every known cell, by identity, whether it is retired."""
+        return {
+            name: bool(retired) for name, retired in self._db.execute("SELECT identity, retired FROM cell")
+        }
+
+    def cell(self, identity: str) -> CellRecord:
+        """The cell of this identity, which the ledger must know."""
+        rows = list(self._rows("SELECT * FROM cell WHERE identity = ?", identity))
+        assert rows, f"cell {identity} was never planned"
+        return cell_of(rows[0])
+
+    def history(self, identity: str) -> list[MetricRow]:
+        """A cell's metrics, by step and name."""
+        query = "SELECT * FROM metric WHERE cell = ? ORDER BY t, name"
+        return [MetricRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query, identity)]
+
+    def last_points(self, metric: str) -> dict[str, tuple[int, float]]:
+        """(step, value) of a metric's last point, by cell."""
+        # SQLite: with a bare max(), the other columns come from the row that holds it.
+        query = "SELECT cell, max(t), value FROM metric WHERE name = ? GROUP BY cell"
+        return {cell: (t, number_of(value)) for cell, t, value in self._db.execute(query, (metric,))}
+
+    def attempts(self, identity: str = "") -> list[AttemptRecord]:
+        """The attempts at a cell, or at all, in the order in which they began."""
+        query = "SELECT * FROM attempt WHERE ?1 IN ('', cell) ORDER BY started, cell, number"
+        return [AttemptRecord(**row) for row in self._rows(query, identity)]
+
+    def rungs(self) -> list[RungRow]:
+        """Every verdict, by step and cell."""
+        query = "SELECT * FROM rung ORDER BY t, cell"
+        return [RungRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
+
+    def evaluations(self) -> list[EvaluationRow]:
+        """Every score, by subject and metric."""
+        query = "SELECT * FROM evaluation ORDER BY subject, task, split, aggregation"
+        return [EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
+
+    def _rows(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
+        cursor = self._db.execute(query, values)
+        names = [column[0] for column in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in cursor)
+
+
+JSON_COLUMNS = ("config", "proposal", "provenance")
+
+
+def cell_of(row: dict[str, Any]) -> CellRecord:
+    """The cell in a row of the table."""
+    return CellRecord(**{**row, **{name: json.loads(row[name]) for name in JSON_COLUMNS}})
+
+
+def row_of(cell: CellRecord) -> dict[str, Any]:
+    """The row of the table that holds a cell."""
+    row = cell.model_dump()
+    return {**row, "retired": int(cell.retired), **{name: canonical_json(row[name]) for name in JSON_COLUMNS}}
+
+
+def number_of(value: float | None) -> float:
+    """A number as it was seen: SQLite keeps a NaN as NULL."""
+    return math.nan if value is None else value
+
+
+def now() -> str:
+    """UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

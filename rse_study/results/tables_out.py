@@ -1,0 +1,69 @@
+"""A ledger's frames as files for other programs: Parquet or CSV, one file per frame."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from rse_study.errors import InputError
+from rse_study.results.reader import Reader
+from rse_study.spec import canonical_json
+
+
+def write_tables(reader: Reader, folder: Path, kind: Literal["parquet", "csv"]) -> list[Path]:
+    """Write every frame to `folder` and return the files. Raises InputError where it cannot be written.
+
+    Dicts, lists and columns of mixed types become JSON text. Cells that are no longer part of the study are left out.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return [_write(flat(frame), folder / f"{name}.{kind}", kind) for name, frame in _frames(reader)]
+    except OSError as error:
+        raise InputError(
+            f"cannot be written: {error.strerror}", where=str(folder), remedy="Name another folder"
+        ) from None
+
+
+def flat(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with nothing but numbers, booleans and texts in it, one type per column."""
+    objects = [name for name in frame if frame[name].dtype == object]
+    return frame.assign(**{name: _as_text(frame[name]) for name in objects})
+
+
+def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
+    yield "trials", reader.trials_table()
+    yield "cells", reader.cells()
+    yield "attempts", reader.attempts()
+    yield "metrics", reader.metrics()
+    yield "rungs", reader.rungs()
+    yield "evaluations", reader.evaluations()
+    yield "importance", reader.importance()
+    yield "revisions", reader.revisions()
+    yield "provenance", _provenance(reader)
+    yield "events", reader.events()
+
+
+def _provenance(reader: Reader) -> pd.DataFrame:
+    runs = [dict(run) for run in reader.provenance()]
+    return pd.DataFrame({"at": [run.pop("at") for run in runs], "content": runs}, dtype=object)
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    """Texts stay; where anything else stands among them, every value is written as JSON."""
+    present = column.dropna()
+    if all(isinstance(value, str) for value in present):
+        return column
+    return column.map(_json, na_action="ignore")
+
+
+def _json(value: Any) -> str:
+    return canonical_json(value)
+
+
+def _write(frame: pd.DataFrame, path: Path, kind: Literal["parquet", "csv"]) -> Path:
+    if kind == "parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        frame.to_csv(path, index=False)
+    return path

@@ -1,0 +1,54 @@
+"""What a cell computes, told by its configuration: optimiser steps, gradient passes, and work."""
+
+from dataclasses import dataclass
+
+from rse_study.methods.cost import FORWARD
+from rse_study.study.sizes import Sizes
+from rse_study.training.trial import Trial
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the time for a unit of work depends on, beside the machine: P (the encoder) and T (a view's tokens)."""
+
+    encoder: str
+    revision: str
+    batch_size: int
+    max_length: int
+    precision: str
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Of a whole cell. `work`: floating-point operations in P*T of its shape, dev scores included."""
+
+    num_steps: int
+    gradient_passes: int
+    work: float
+    shape: Shape
+
+
+def effort_of(trial: Trial, sizes: Sizes) -> Effort:
+    """A cell of `trial` that runs its full budget. Raises InputError where epochs are asked of a missing corpus."""
+    cost, num_steps = trial.method.cost, _num_steps(trial, sizes)
+    every = trial.selection.every
+    num_looks = 1 + num_steps // every + (num_steps % every > 0)  # before, every so many steps, at the end
+    looks = num_looks * scoring_work(trial, sizes.num_pairs(f"{trial.selection.dev}/dev") or 0)
+    return Effort(num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial))
+
+
+def shape_of(trial: Trial) -> Shape:
+    """The shape of a trial's batches."""
+    encoder = trial.encoder
+    return Shape(encoder.name, encoder.revision, trial.batch_size, trial.max_length, trial.precision)
+
+
+def scoring_work(trial: Trial, num_pairs: int) -> float:
+    """Work of a score over so many pairs: both sentences of each once forward, as many batches as they fill."""
+    return FORWARD * 2 * num_pairs / trial.batch_size
+
+
+def _num_steps(trial: Trial, sizes: Sizes) -> int:
+    if trial.budget.unit == "steps":
+        return trial.budget.amount
+    return trial.budget.num_steps(sizes.num_sentences(trial.corpus) // trial.batch_size)

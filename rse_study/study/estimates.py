@@ -1,0 +1,71 @@
+"""Numbers that are not known yet, with what they may turn out to be."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist, fmean, pstdev
+
+SHARE = 0.1  # of all cases lies below `low`, and as many above `high`
+FEW, NUM_TRIES = 32, 500
+_WIDTH = NormalDist().inv_cdf(1 - SHARE)
+
+
+@dataclass(frozen=True)
+class Range:
+    """`mid` is expected; about one case in ten lies below `low`, and one in ten above `high`."""
+
+    low: float
+    mid: float
+    high: float
+
+    def __add__(self, other: "Range") -> "Range":
+        return Range(self.low + other.low, self.mid + other.mid, self.high + other.high)
+
+    def __mul__(self, other: "Range") -> "Range":
+        """Low by low and high by high: what makes one of them dear makes all cells dear."""
+        return Range(self.low * other.low, self.mid * other.mid, self.high * other.high)
+
+    def times(self, factor: int | float) -> "Range":
+        """So many alike."""
+        return Range(self.low * factor, self.mid * factor, self.high * factor)
+
+
+def exactly(value: int | float) -> Range:
+    """A number that is known."""
+    return Range(float(value), float(value), float(value))
+
+
+NOTHING = exactly(0.0)
+
+
+def seen(values: Sequence[float], mid: float | None = None) -> Range:
+    """Values as they were measured: a tenth of them below, a tenth above; `mid` where it is not their mean."""
+    ordered = sorted(values)
+    first = round(SHARE * (len(ordered) - 1))
+    return _around(ordered[first], fmean(ordered) if mid is None else mid, ordered[-1 - first])
+
+
+def _around(low: float, mid: float, high: float) -> Range:
+    """A few large values may lift the mean above a tenth of all: it is expected all the same."""
+    return Range(min(low, mid), mid, max(mid, high))
+
+
+def sum_of_draws(ranges: Sequence[Range], num_draws: int) -> Range:
+    """The sum of so many draws from a sample: of the sum, not of one draw, so that chance evens out."""
+    if num_draws == 0:
+        return NOTHING
+    low, _ = _tails([r.low for r in ranges], num_draws)
+    _, high = _tails([r.high for r in ranges], num_draws)
+    return _around(low, num_draws * fmean(r.mid for r in ranges), high)
+
+
+def _tails(values: Sequence[float], num_draws: int) -> tuple[float, float]:
+    """A tenth of the sums lies below the first, a tenth above the second: of few draws tried, of many normal."""
+    if num_draws <= FEW:
+        draw = random.Random(0)
+        sums = sorted(sum(draw.choices(values, k=num_draws)) for _ in range(NUM_TRIES))
+        tail = round(SHARE * NUM_TRIES)
+        return sums[tail], sums[-1 - tail]
+    mean, spread = num_draws * fmean(values), _WIDTH * sqrt(num_draws) * pstdev(values)
+    return mean - spread, mean + spread

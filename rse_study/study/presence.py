@@ -1,0 +1,99 @@
+"""Whether the data a study names are here: looked for before anything starts, not read where they may be large."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from rse_study.data.corpus import TextFiles
+from rse_study.data.evaluations import read_pairs
+from rse_study.data.hub import Dataset
+from rse_study.data.readers import read_sts
+from rse_study.data.text_files import find_file
+from rse_study.errors import InputError
+from rse_study.study.validation import Checked
+from rse_study.training.trial import Trial
+
+OF_A_PATH = ("/", "./", "../", "~")  # what else may be a name on the hub, which only the network can tell
+
+
+def check_data(checked: Checked, data_dir: Path) -> list[InputError]:
+    """Every corpus, encoder, generator and set of pairs that is not here, once, where the study names it first."""
+    found: dict[str, InputError] = {}
+    for at, trial in _trials(checked):
+        for what, problem in (*_corpus(trial, data_dir), *_models(trial)):
+            found.setdefault(what, _told(f"{at}{what}", problem, checked.where))
+    found |= {problem.what: problem for problem in _pairs(checked, data_dir)}
+    return list(found.values())
+
+
+def _trials(checked: Checked) -> Iterator[tuple[str, Trial]]:
+    """The base, and what differs from it in what must be here; where each of them stands."""
+    yield "base.", checked.study.base
+    seen = {_needs(checked.study.base)}
+    at, space = checked.space.at, checked.space
+    points = [] if checked.rows else list(space.edges())
+    rows = [(f"grid.rows.{row.label}" if row.label else f"{at} ({row})", row.trial) for row in checked.rows]
+    for place, trial in [*rows, *((f"{at}.{', '.join(point)}", space.apply(point)) for point in points)]:
+        if _needs(trial) not in seen:
+            seen.add(_needs(trial))
+            yield f"{place}: ", trial
+
+
+def _needs(trial: Trial) -> tuple[object, ...]:
+    return trial.corpus, trial.encoder, trial.method.rtd, trial.method.needs_generator
+
+
+Missing = tuple[str, InputError]  # field = value, and what is wrong with it
+
+
+def _corpus(trial: Trial, data_dir: Path) -> Iterator[Missing]:
+    source = trial.corpus.source
+    if isinstance(source, TextFiles):
+        for path in source.paths:
+            yield from _tried(f"corpus.source = {path!r}", partial(find_file, path, data_dir))
+    elif isinstance(source, Dataset):
+        yield from _folder("corpus.source.dataset", source.dataset, data_dir)
+
+
+def _models(trial: Trial) -> Iterator[Missing]:
+    if trial.encoder.name == "minilm":
+        from rse_study.assets.minilm import (
+            minilm_folder,
+        )  # with it come seconds of models: only where it is asked for
+
+        yield from _tried("encoder.name = 'minilm'", minilm_folder)
+    yield from _folder("encoder.name", trial.encoder.name, Path())
+    if trial.method.needs_generator:
+        yield from _folder("method.rtd.generator", trial.method.rtd.generator, Path())
+
+
+def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:
+    if name.startswith(OF_A_PATH) and not (below / name).is_dir():
+        remedy = "Check the path; a name on the hub does not begin so"
+        yield f"{field} = {name!r}", InputError("no such folder", where=str(below / name), remedy=remedy)
+
+
+def _pairs(checked: Checked, data_dir: Path) -> Iterator[InputError]:
+    dev = checked.study.base.selection.dev
+    sought: list[tuple[str, Callable[[], object]]] = [
+        (f"evaluations.{index} = {name!r}", partial(read_pairs, name, data_dir))
+        for index, name in enumerate(checked.study.evaluations)
+    ]
+    if dev != "builtin":
+        sought.append((f"base.selection.dev = {dev!r}", partial(read_sts, dev, "dev", data_dir)))
+    for what, read in sought:
+        for _, problem in _tried(what, read):
+            yield _told(what, problem, checked.where)
+
+
+def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:
+    try:
+        find()
+    except InputError as problem:
+        yield what, problem
+
+
+def _told(what: str, problem: InputError, where: str) -> InputError:
+    place = f" ({problem.where})" if problem.where else ""
+    rule = f"{problem.what}{place}" + (f": {problem.rule}" if problem.rule else "")
+    return InputError(what, where=where, rule=rule, remedy=problem.remedy)

@@ -1,0 +1,186 @@
+"""What an edited study may change and still be the same question: it grows; what its results rest on stays."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from rse_study.errors import InputError, InputErrors
+from rse_study.results.records import StudyRecord
+from rse_study.spec import Spec
+from rse_study.study.config import Study
+from rse_study.training.trial import Trial
+
+Kind = Literal["grid", "search"]
+ABSENT = "absent"
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A setting that must stay as it is."""
+
+    path: str
+    old: Any
+    new: Any
+    rule: str = "must stay"
+
+
+Found = Iterator[str | Refused]  # words about a change, or what forbids it
+
+
+def change_between(old: StudyRecord, new: StudyRecord) -> str:
+    """How `new` differs from `old`, in words; "" where it is the same question with the same plan.
+
+    Raises InputErrors that name every forbidden path, both of its values and the way out. Where a study runs and what
+    it may cost is no part of it.
+    """
+    if old.kind != new.kind:
+        raise InputErrors([_problem(Refused("kind", old.kind, new.kind), new.name)])
+    words: list[str] = []
+    refused: list[Refused] = []
+    for name in Study.model_fields:
+        before, now = (_value_of(record.resolved, name) for record in (old, new))
+        if before == now:
+            continue
+        for found in CHANGES.get(name, _stays)(name, before, now, new.kind):
+            (words if isinstance(found, str) else refused).append(found)  # type: ignore[arg-type]
+    if refused:
+        raise InputErrors([_problem(problem, new.name) for problem in refused])
+    return "; ".join(words)
+
+
+def _value_of(resolved: Mapping[str, Any], name: str) -> Any:
+    """A field of a study; its default where the study was frozen before the field existed, or has no use for it."""
+    if name in resolved:
+        return resolved[name]
+    info = Study.model_fields[name]
+    default = None if info.is_required() else info.get_default(call_default_factory=True)
+    return TypeAdapter(Any).dump_python(default, mode="json")
+
+
+def _stays(path: str, old: Any, new: Any, kind: Kind) -> Found:
+    yield from _differences(_leaves(old, path), _leaves(new, path))
+
+
+def _base(path: str, old: Any, new: Any, kind: Kind) -> Found:
+    # A field the study was frozen without had its neutral value: that is what neutral means.
+    before = dict(_neutral_leaves(Trial.model_validate(new), path)) | _leaves(old, path)
+    now = _leaves(new, path)
+    unit, amount = f"{path}.budget.unit", f"{path}.budget.amount"
+    if kind == "grid" and before.get(unit) == now[unit]:
+        yield from _grows(amount, before.pop(amount), now.pop(amount), kind)
+    yield from _differences(before, now)
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> Found:
+    for leaf in {**before, **now}:
+        old, new = before.get(leaf, ABSENT), now.get(leaf, ABSENT)
+        if old != new:
+            yield Refused(leaf, old, new)
+
+
+def _grows(path: str, old: Any, new: Any, kind: Kind) -> Found:
+    if new > old:
+        yield f"{path}: {old} -> {new}"
+    elif new < old:
+        yield Refused(path, old, new, "may grow, and not shrink")
+
+
+def _free(path: str, old: Any, new: Any, kind: Kind) -> Found:
+    yield f"{path} changed" if path == "question" else f"{path}: {_shown(old)} -> {_shown(new)}"
+
+
+def _listed(path: str, old: Sequence[Any], new: Sequence[Any], kind: Kind) -> Found:
+    yield from _counted(path, old, new)
+
+
+def _seeds(path: str, old: Sequence[Any], new: Sequence[Any], kind: Kind) -> Found:
+    yield from _counted(path, old, new) if kind == "grid" else _stays(path, old, new, kind)
+
+
+def _confirm(path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: Kind) -> Found:
+    if old is None or new is None:
+        yield "confirmation added" if new else Refused(path, old, ABSENT, "may grow, and not shrink")
+        return
+    yield from _grows(f"{path}.num_best", old["num_best"], new["num_best"], kind)
+    for seed in old["seeds"]:
+        if seed not in new["seeds"]:
+            yield Refused(f"{path}.seeds", old["seeds"], new["seeds"], "may grow, and not shrink")
+            break
+    else:
+        yield from _counted(f"{path}.seeds", old["seeds"], new["seeds"])
+    if (old["baseline"], new["baseline"]) == ("none", "base"):
+        yield f"{path}.baseline added"
+    else:
+        yield from _stays(f"{path}.baseline", old["baseline"], new["baseline"], kind)
+
+
+def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: Kind) -> Found:
+    for name in {**old["axes"], **new["axes"]}:
+        at, before, now = f"{path}.axes.{name}", old["axes"].get(name), new["axes"].get(name)
+        if before is None or now is None or set(before) != set(now) or before["into"] != now["into"]:
+            yield from _stays(at, before, now, kind)
+        else:
+            yield from _counted(f"values of {name}", _values(before), _values(now))
+    yield from _rows(old["rows"], new["rows"])
+
+
+def _rows(old: dict[str, Any], new: dict[str, Any]) -> Found:
+    yield from _counted("rows", list(old), list(new))
+    num_changed = sum(old[label] != new[label] for label in old if label in new)
+    if num_changed:
+        yield f"rows changed: {num_changed}"
+
+
+def _counted(noun: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
+    for word, some, others in (("added", new, old), ("removed", old, new)):
+        number = sum(item not in others for item in some)
+        if number:
+            yield f"{noun} {word}: {number}"
+
+
+CHANGES: dict[str, Callable[[str, Any, Any, Kind], Found]] = {
+    "question": _free,
+    "keep_models": _free,
+    "base": _base,
+    "grid": _grid,
+    "num_trials": _grows,
+    "seeds": _seeds,
+    "evaluations": _listed,
+    "baselines": _listed,
+    "confirm": _confirm,
+}
+"""What may change, by field; every other field stays."""
+
+
+def _values(axis: dict[str, Any]) -> Sequence[Any]:
+    return axis["choice"] if "choice" in axis else range(axis["int"][0], axis["int"][1] + 1)
+
+
+def _neutral_leaves(spec: Spec, path: str) -> Iterator[tuple[str, Any]]:
+    for name, info in type(spec).model_fields.items():
+        extra, value = info.json_schema_extra, getattr(spec, name)
+        if isinstance(extra, dict) and "neutral" in extra:
+            yield f"{path}.{name}", extra["neutral"]
+        if isinstance(value, Spec):
+            yield from _neutral_leaves(value, f"{path}.{name}")
+
+
+def _leaves(content: Any, path: str) -> dict[str, Any]:
+    if not isinstance(content, dict) or not content:
+        return {path: ABSENT if content is None else content}
+    return {leaf: value for key in content for leaf, value in _leaves(content[key], f"{path}.{key}").items()}
+
+
+def _problem(refused: Refused, name: str) -> InputError:
+    old = _shown(refused.old)
+    rule = f"was {old} when the study was frozen, and {refused.rule}"
+    restored = f"restore {old}" if refused.old != ABSENT else "remove it"
+    remedy = f"Give the study another name, or {restored}"
+    return InputError(f"{refused.path} = {_shown(refused.new)}", where=name, rule=rule, remedy=remedy)
+
+
+def _shown(value: Any) -> str:
+    return value if value == ABSENT else json.dumps(value, ensure_ascii=False)

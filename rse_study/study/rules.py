@@ -1,0 +1,124 @@
+"""What a study must keep to beyond its fields: no contradiction, nothing that could never happen."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+from rse_study.data.evaluations import known_evaluations
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.study.config import Resources, Study
+
+SEARCH_ONLY = ("num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+Found = Iterator[tuple[str, str, str]]  # what, rule, remedy
+Rule = Callable[[Study], Found]
+
+
+def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
+    """Every rule that is broken; rules about a field that could not be read (`broken`) are left out."""
+    return [
+        InputError(what, where=where, rule=rule, remedy=remedy)
+        for find, fields in RULES
+        if not set(fields) & set(broken)
+        for what, rule, remedy in find(study)
+    ]
+
+
+def resources_of(study: Study) -> Iterator[tuple[str, Resources]]:
+    """Where resources stand in the file, and what they are."""
+    yield "resources", study.resources
+    if study.confirm is not None and study.confirm.resources is not None:
+        yield "confirm.resources", study.confirm.resources
+
+
+def _one_question(study: Study) -> Found:
+    if study.grid is not None and study.search is not None:
+        yield (
+            "grid",
+            "a study is a grid or a search, never both",
+            "Take one away (of a file extended: `search: null`)",
+        )
+    if study.grid is None and study.search is None:
+        yield "search", "is required, or `grid`", "Name an axis: `search: {rho: {float: [0, 1]}}`"
+
+
+def _search_only(study: Study) -> Found:
+    if study.grid is None or study.search is not None:
+        return
+    for name in SEARCH_ONLY:
+        if name in study.model_fields_set and getattr(study, name) is not None:
+            rule = "belongs to a search; a grid runs every row and every seed to its end, and all of it is a result"
+            yield name, rule, f"Remove it (of a file extended: `{name}: null`)"
+
+
+def _one_search_seed(study: Study) -> Found:
+    if study.search is not None and len(study.seeds) > 1:
+        rule = "a search runs one seed: its values only select"
+        yield f"seeds = {list(study.seeds)}", rule, "Give more seeds to `confirm: {seeds: [...]}`"
+
+
+def _distinct_seeds(study: Study) -> Found:
+    confirm = () if study.confirm is None else study.confirm.seeds
+    yield from _listed_twice("seeds", study.seeds)
+    yield from _listed_twice("confirm.seeds", confirm)
+    for index, seed in enumerate(confirm):
+        if seed in study.seeds:
+            rule = "a seed of the search has selected; it cannot confirm"
+            yield f"confirm.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
+
+
+def _confirmable(study: Study) -> Found:
+    if study.confirm is not None and study.confirm.num_best > study.num_trials:
+        rule = f"must be <= num_trials = {study.num_trials}"
+        yield f"confirm.num_best = {study.confirm.num_best}", rule, "Confirm fewer, or run more"
+
+
+def _evaluations(study: Study) -> Found:
+    known = known_evaluations()
+    for index, name in enumerate(study.evaluations):
+        what = f"evaluations.{index} = {name!r}"
+        if name.endswith("/dev") and name.replace("/dev", "/test") in known:
+            rule = "a dev split selects, and is measured during training; an evaluation is a test split"
+            yield what, rule, f"Did you mean {name.replace('/dev', '/test')!r}?"
+        elif name not in known:
+            yield what, "no such evaluation", did_you_mean(name, known)
+    yield from _listed_twice("evaluations", study.evaluations)
+
+
+def _baselines(study: Study) -> Found:
+    yield from _listed_twice("baselines", study.baselines)
+
+
+def _executors(study: Study) -> Found:
+    for at, resources in resources_of(study):
+        if resources.executor != "inline":
+            continue
+        for name, value in (("workers", resources.workers), ("gpus", resources.gpus)):
+            if value > (name == "workers"):
+                rule = f"inline runs a cell in one process on CPUs, and {at}.{name} = {value}"
+                yield f"{at}.executor = 'inline'", rule, "Use executor: train (or auto)"
+
+
+def _budget(study: Study) -> Found:
+    if study.budget.max_cost and not study.budget.price_per_hour:
+        rule = "cannot bind without a price"
+        yield f"budget.max_cost = {study.budget.max_cost:g}", rule, "Give budget.price_per_hour, too"
+
+
+def _listed_twice(at: str, values: Sequence[Any]) -> Found:
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            yield f"{at}.{index} = {value!r}", "is listed twice", "Keep one of them"
+
+
+RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
+    (_one_question, ("grid", "search")),
+    (_search_only, ("grid", "search")),
+    (_one_search_seed, ("search", "seeds")),
+    (_distinct_seeds, ("seeds", "confirm")),
+    (_confirmable, ("confirm", "num_trials")),
+    (_evaluations, ("evaluations",)),
+    (_baselines, ("baselines",)),
+    (_executors, ("resources", "confirm")),
+    (_budget, ("budget",)),
+)
+"""A rule, and the fields it reads."""

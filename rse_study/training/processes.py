@@ -1,0 +1,80 @@
+"""One cell on this machine without Ray: in this process, or shared by several that form a gloo group."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rse_study.collectives import Group
+from rse_study.errors import InputError
+from rse_study.results.records import Verdict
+from rse_study.training.drive import Report, drive
+from rse_study.training.group import Ask, run_group
+from rse_study.training.loop import Progress, train
+from rse_study.training.materials import Materials
+from rse_study.training.trial import Trial
+from rse_study.training.workers import require_equal_shares
+
+
+def train_here(
+    trial: Trial,
+    seed: int,
+    materials: Materials,
+    directory: Path,
+    *,
+    workers: int = 1,
+    threads: int = 1,
+    report: Report = lambda progress: None,
+    device: str = "cpu",
+    **options: Any,
+) -> None:
+    """Train one cell with so many workers of so many threads; `report` is asked in this process, rank 0's points.
+
+    `options` are those of `train`: checkpoint_seconds, continues. Raises what `train` raises, and
+    `group.WorkerLost` where a process is killed.
+    """
+    require_equal_shares(trial, workers)
+    if workers == 1:
+        with _threads(threads):
+            drive(train(trial, seed, materials, directory, device=device, **options), report)
+        return
+    if device != "cpu":
+        raise InputError(
+            f"{workers} workers on {device}",
+            where="workers",
+            rule="several workers of one command share the processor: a GPU serves one",
+            remedy="Use one worker, or `rse-study run`, which gives every worker a GPU",
+        )
+    share = partial(_train_share, trial, seed, materials, directory, options)
+    run_group(share, workers, threads=threads, answer=report)
+
+
+def _train_share(
+    trial: Trial,
+    seed: int,
+    materials: Materials,
+    directory: Path,
+    options: dict[str, Any],
+    group: Group,
+    ask: Ask,
+) -> None:
+    drive(train(trial, seed, materials, directory, group, **options), partial(_agreed, group, ask))
+
+
+def _agreed(group: Group, ask: Ask, progress: Progress) -> Verdict | None:
+    """Rank 0 asks, all hear."""
+    asked = group.rank == 0 and ask(progress) == "stop"
+    return "stop" if group.any(asked) else None
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,116 @@
+"""A cell once more, somewhere else: do all its numbers come out the same, bit for bit?"""
+
+import math
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.results.records import Verdict
+from rse_study.results.result_file import Result, read_result
+from rse_study.training.loop import Progress
+from rse_study.training.materials import Materials, identity_of
+from rse_study.training.processes import train_here
+from rse_study.training.trial import Trial
+
+ENDING = "how it ended"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number (or the words for how a cell ended) that came out differently at step `t`; None: it is not there."""
+
+    t: int
+    name: str
+    recorded: float | str | None
+    again: float | str | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A recorded cell against its replay."""
+
+    num_points: int
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def is_equal(self) -> bool:
+        """Every metric of every point has the same bits, and both ended alike."""
+        return not self.differences
+
+
+def replay(
+    trial: Trial,
+    seed: int,
+    materials: Materials,
+    recorded: Result,
+    directory: Path,
+    *,
+    workers: int,
+    threads: int,
+    device: str = "cpu",
+) -> Comparison:
+    """Train the cell again in an empty folder, as far as the recorded one came.
+
+    The same bits need the recorded number of workers and of threads; they are in `recorded.provenance`.
+    Raises InputError where this is not the recorded cell, or the folder is not empty.
+    """
+    _require_same(identity_of(trial, seed, materials), recorded, directory)
+    last = recorded.history[-1].t if recorded.status == "stopped_early" else None
+
+    def report(progress: Progress) -> Verdict | None:
+        return "stop" if progress.t == last else None
+
+    with suppress(NonFiniteLoss):  # the result says so
+        train_here(
+            trial,
+            seed,
+            materials,
+            directory,
+            workers=workers,
+            threads=threads,
+            device=device,
+            report=report,
+        )
+    return compare(recorded, read_result(directory))
+
+
+def compare(recorded: Result, again: Result) -> Comparison:
+    """Two results of one cell. NaN equals NaN."""
+    return Comparison(len(recorded.history), tuple(_differences(recorded, again)))
+
+
+def _differences(recorded: Result, again: Result) -> Iterator[Difference]:
+    before = {(point.t, name): value for point in recorded.history for name, value in point.metrics.items()}
+    after = {(point.t, name): value for point in again.history for name, value in point.metrics.items()}
+    for t, name in sorted(before.keys() | after.keys()):
+        old, new = before.get((t, name)), after.get((t, name))
+        if not _same(old, new):
+            yield Difference(t, name, old, new)
+    ends = [f"{result.status} {result.reason}".strip() for result in (recorded, again)]
+    if ends[0] != ends[1]:
+        yield Difference(max((t for t, _ in before | after), default=0), ENDING, *ends)
+
+
+def _same(a: float | None, b: float | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a == b or (math.isnan(a) and math.isnan(b))
+
+
+def _require_same(identity: str, recorded: Result, directory: Path) -> None:
+    if recorded.identity != identity:
+        raise InputError(
+            "this is not the recorded cell",
+            where=recorded.identity[:16],
+            rule="trial, seed, data and the semantics of every class must be those of the record",
+            remedy="Replay with the code and the data that the result's provenance names",
+        )
+    if directory.exists() and any(directory.iterdir()):
+        raise InputError(
+            "is not empty",
+            where=str(directory),
+            rule="a replay starts from nothing",
+            remedy="Name a new folder",
+        )

@@ -1,0 +1,195 @@
+"""A search of 16 trials with early stopping and confirmation, in a real ledger; its numbers are made up."""
+
+from math import exp
+from pathlib import Path
+
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import (
+    Axis,
+    CellRecord,
+    EvaluationRow,
+    ImportanceRow,
+    Objective,
+    RungRow,
+    StudyRecord,
+)
+from rse_study.results.result_file import Point, Result
+
+AXES = (
+    Axis(name="alpha", symbol="alpha", paths=("pgd.step_size",), kind="float", low=1e-6, high=1e-3, log=True),
+    Axis(name="beta", symbol="beta", paths=("fgsm.step_size",), kind="float", low=1e-6, high=1e-3, log=True),
+    Axis(name="N", paths=("pgd.num_steps", "fgsm.num_steps"), kind="int", low=1, high=16),
+    Axis(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l1", "l2", "linf")),
+    Axis(name="rho", symbol="rho", paths=("blend.rho",), kind="float", low=0, high=1),
+    Axis(name="lambda1", symbol="lambda1", paths=("lambda1",), kind="float", low=1 / 1024, high=1, log=True),
+    Axis(name="lambda2", symbol="lambda2", paths=("lambda2",), kind="float", low=5e-4, high=0.5, log=True),
+    Axis(name="phi", symbol="phi", paths=("masks.phi",), kind="float", low=0, high=0.3),
+)
+BASE = {
+    "alpha": 1e-5,
+    "beta": 1e-3,
+    "N": 5,
+    "norm": "linf",
+    "rho": 0.5,
+    "lambda1": 1 / 128,
+    "lambda2": 0.005,
+    "phi": 0.0,
+}
+STUDY = StudyRecord(
+    name="joint",
+    title="Which of the eight hyperparameters matter?",
+    question="Does any setting of the adversarial step beat the paper's at equal budget?",
+    objective=Objective(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
+    axes=AXES,
+    num_trials=16,
+    num_cells=20,
+    rungs=(15, 30),
+    evaluations=("builtin/test",),
+    resolved={
+        "name": "joint",
+        "confirm": {"num_best": 1, "baseline": "base", "seeds": [1, 2], "resources": None},
+    },
+)
+# Where each trial would stand after 60 steps. Of those that go that far, trial 12 comes out best.
+HEIGHTS = (60.5, 52.0, 61.0, 57.5, 55.0, 62.0, 50.5, 63.2, 58.0, 61.4, 47.0, 53.5, 64.8, 60.0, 56.2, 62.6)
+FAILED, LOST = 5, 9
+CONFIRMED = {
+    (0, 1): (59.4, 58.0),
+    (0, 2): (60.6, 60.0),
+    (12, 1): (62.3, 61.5),
+    (12, 2): (61.1, 59.0),
+}  # dev, test
+
+
+def proposal(trial: int) -> dict[str, object]:
+    """A point of the space; the base is trial 0."""
+    if trial == 0:
+        return dict(BASE)
+    at = [(trial * step % 16) / 15 for step in (1, 3, 5, 7, 9, 11, 13, 15)]
+    drawn: dict[str, object] = {}
+    for axis, share in zip(AXES, at, strict=True):
+        if axis.kind == "choice":
+            drawn[axis.name] = axis.choices[round(2 * share)]
+        elif axis.log:
+            drawn[axis.name] = axis.low * (axis.high / axis.low) ** share
+        else:
+            value = axis.low + share * (axis.high - axis.low)
+            drawn[axis.name] = round(value) if axis.kind == "int" else value
+    return drawn
+
+
+def cell(trial: int, seed: int = 0, stage: str = "search") -> CellRecord:
+    """A cell as it is planned."""
+    return CellRecord(
+        identity=f"{trial:032x}{seed:032x}", trial=trial, seed=seed, stage=stage, label="" if trial else "base",
+        config={"trial": trial}, proposal=proposal(trial),
+    )  # fmt: skip
+
+
+def dev(trial: int, t: int) -> float:
+    """The made-up score of a trial after so many steps."""
+    start = 30 + trial % 3
+    return (
+        start + (HEIGHTS[trial] - start) * (1 - exp(-t / 15)) / (1 - exp(-4)) + 0.3 * ((trial * t // 15) % 4)
+    )
+
+
+def history(last: int, score) -> tuple[Point, ...]:
+    """A point every 15 steps."""
+    return tuple(Point(t=t, metrics={"dev": score(t), "loss": 3 / t}) for t in range(15, last + 1, 15))
+
+
+def run(ledger: Ledger, record: CellRecord, status: str, points: tuple[Point, ...], **result) -> None:
+    """An attempt and its result."""
+    ledger.start(record.identity, executor="inline", workers=1, threads=1)
+    ledger.record_result(
+        Result(
+            identity=record.identity, seed=record.seed, config=record.config, status=status, history=points,
+            final=points[-1].metrics, **{"duration_s": points[-1].t * 0.4, **result},
+        )
+    )  # fmt: skip
+
+
+def last_step(ledger: Ledger, trial: int) -> int:
+    """How far a trial goes: at every rung it must be in the better half of those that got there."""
+    for t in STUDY.rungs:
+        values = sorted((row.value for row in ledger.rungs() if row.t == t), reverse=True)
+        goes_on = sum(value > dev(trial, t) for value in values) < max(1, (len(values) + 1) // 2)
+        verdict = "continue" if goes_on else "stop"
+        ledger.record_rung(RungRow(cell=cell(trial).identity, t=t, value=dev(trial, t), verdict=verdict))
+        if not goes_on:
+            return t
+    return 60
+
+
+def search(ledger: Ledger, study: StudyRecord = STUDY) -> None:
+    """All trials of the search; one fails, one loses an attempt first."""
+    ledger.freeze(study)
+    ledger.add_provenance({"rse_study": "0.1.0", "versions": {"torch": "2.13.0"}, "threads": 1})
+    for trial in range(study.num_trials):
+        record = cell(trial)
+        ledger.plan([record])
+        if trial == LOST:
+            ledger.start(record.identity, executor="inline", workers=1, threads=1)
+            ledger.lose(record.identity, "the process that ran it is gone")
+        if trial == FAILED:
+            run(
+                ledger,
+                record,
+                "failed",
+                history(15, lambda t: dev(FAILED, t)),
+                reason="step 23: the loss is nan",
+            )
+        else:
+            last = last_step(ledger, trial)
+            points = history(last, lambda t, trial=trial: dev(trial, t))
+            run(ledger, record, "complete" if last == 60 else "stopped_early", points)
+    ledger.log("note", "the machine was busy", cell(LOST).identity)
+
+
+def measure(subject: str, task: str, value: float, num_examples: int = 500) -> EvaluationRow:
+    """A score; `task` is task/split."""
+    name, split = task.split("/")
+    return EvaluationRow(subject=subject, task=name, split=split, value=value, num_examples=num_examples)
+
+
+def baselines(ledger: Ledger) -> None:
+    """Everything but the base before training on dev."""
+    found = {"token_overlap": (41.25, 40.5), "untrained": (38.1, 37.75), "start": (None, 52.0)}
+    for subject, (on_dev, on_test) in found.items():
+        rows = [measure(subject, "builtin/test", on_test)]
+        rows += [] if on_dev is None else [measure(subject, "builtin/dev", on_dev)]
+        ledger.record_evaluations(rows)
+
+
+def confirm(ledger: Ledger) -> None:
+    """The base and trial 12 with seeds 1 and 2."""
+    for (trial, seed), (on_dev, on_test) in CONFIRMED.items():
+        record = cell(trial, seed, "confirm")
+        ledger.plan([record])
+        run(
+            ledger, record, "complete", history(60, lambda t, top=on_dev: top - (60 - t) / 4), duration_s=31.0
+        )
+        ledger.record_evaluations([measure(record.identity, "builtin/test", on_test)])
+
+
+def importance(ledger: Ledger) -> None:
+    """Two evaluators' opinions."""
+    for evaluator, shift in (("fanova", 0), ("mdi", 3)):
+        ledger.record_importance(
+            [
+                ImportanceRow(
+                    axis=axis.name, evaluator=evaluator, value=(1 + (n + shift) % 8) / 36, num_trials=6
+                )
+                for n, axis in enumerate(AXES)
+            ]
+        )
+
+
+def make(folder: Path, *parts, study: StudyRecord = STUDY) -> Path:
+    """A ledger with these parts of the study."""
+    with Ledger.open(folder) as ledger:
+        ledger.freeze(study)
+        for part in parts:
+            part(ledger)
+    return folder

@@ -1,0 +1,65 @@
+import pandas as pd
+import pytest
+
+from analysis.contents import names, standing
+from rse_study.results.records import Axis, Objective, StudyRecord
+from tests.analysis import gridded
+
+AXES = (
+    Axis(name="num", symbol="N", paths=("a",), kind="choice", choices=(1, 2)),
+    Axis(name="norm", paths=("b",), kind="choice", choices=("l1", "l2")),
+)
+
+
+@pytest.fixture
+def cells():
+    return pd.DataFrame(
+        {
+            "identity": ["a", "b", "c", "d", "e"],
+            "trial": [0, 0, 1, 2, 3],
+            "label": ["base", "base", "", "twice", "twice"],
+            "proposal": [{}, {}, {"num": 2, "norm": "l1"}, {"num": 1, "norm": "l2"}, {}],
+            "retired": [False, False, False, False, False],
+        }
+    )
+
+
+def study(kind):
+    return StudyRecord(name="x", objective=Objective(metric="dev"), axes=AXES, kind=kind)
+
+
+def test_a_cell_stands_where_its_last_step_is_and_not_where_it_was_best(cells):
+    curves = pd.DataFrame({"cell": ["a", "a", "b"], "t": [20, 10, 5], "value": [3.0, 9.0, 1.0]})
+    table = standing(study("search"), cells, curves)
+    assert table["objective"].fillna(-1).tolist() == [3.0, 1.0, -1, -1, -1]
+    assert table["t"].fillna(-1).tolist() == [20, 5, -1, -1, -1]
+
+
+def test_trials_of_a_search_go_by_their_number(cells):
+    assert names(study("search"), cells)[:3] == ["0 (paper setting)", "0 (paper setting)", "1"]
+
+
+def test_rows_of_a_grid_go_by_label_and_else_by_their_values(cells):
+    assert names(study("grid"), cells) == [
+        "paper setting", "paper setting", "N = 2, norm = l1", "twice (trial 2)", "twice (trial 3)",
+    ]  # fmt: skip
+
+
+def test_a_retired_row_takes_no_name_away(cells):
+    cells["retired"] = [False, False, False, False, True]
+    assert names(study("grid"), cells)[3] == "twice"
+
+
+def test_a_row_is_never_mistaken_for_a_baseline(cells):
+    cells["label"] = "token overlap"
+    assert names(study("grid"), cells)[0] == "token overlap (trial 0)"
+
+
+def test_everything_of_a_ledger_is_there_retired_cells_apart(grid_dir, contents):
+    found = contents(grid_dir)
+    assert (len(found.cells), len(found.current), len(found.stage("grid"))) == (22, 21, 21)
+    retired = found.cells[found.cells["retired"]]
+    assert retired["name"].tolist() == ["without the blend"]
+    assert retired["objective"].tolist() == [69.0]
+    assert found.study == gridded.STUDY
+    assert found.revisions["number"].tolist() == [1, 2]

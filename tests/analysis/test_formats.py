@@ -1,0 +1,51 @@
+import math
+
+import pandas as pd
+import pytest
+
+from analysis.formats import counted, listed, show_duration, show_number, show_signed, show_time, show_value
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, ""), (3.21, "3.2 s"), (245, "4 min 05 s"), (7800, "2 h 10 min"), (3599.7, "1 h 00 min")],
+)
+def test_durations_are_readable(seconds, text):
+    assert show_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1e-5, "1e-05"),
+        (0.123456, "0.123"),
+        (12, "12"),
+        ("linf", "linf"),
+        (None, ""),
+        (pd.NA, ""),
+        (True, "True"),
+    ],
+)
+def test_values_are_readable(value, text):
+    assert show_value(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.25, "+1.25"), (-0.5, "\N{MINUS SIGN}0.50"), (0.001, "0.00"), (-0.001, "0.00"), (math.nan, "")],
+)
+def test_differences_have_a_sign_unless_they_are_none(value, text):
+    assert show_signed(value) == text
+
+
+def test_numbers_have_the_decimals_asked_for():
+    assert [show_number(1.23456), show_number(1.23456, 4), show_number(math.nan)] == ["1.23", "1.2346", ""]
+
+
+def test_words_are_joined():
+    assert [listed([]), listed([1]), listed("ab"), listed("abc")] == ["", "1", "a and b", "a, b and c"]
+    assert [counted(1, "seed"), counted(0, "seed")] == ["1 seed", "0 seeds"]
+
+
+def test_times_lose_what_is_always_the_same():
+    assert show_time("2026-03-01T10:02:03+00:00") == "2026-03-01 10:02:03"

@@ -1,0 +1,120 @@
+import math
+
+import pandas as pd
+import pytest
+
+from analysis.scores import differences, measures_of, scores, seeds_of, show_scores, summarise
+from analysis.search import confirmed
+from rse_study.results.records import Objective, StudyRecord
+
+NAN = math.nan
+FRAME = pd.DataFrame(
+    [
+        (0, "untrained", "baseline", pd.NA, pd.NA, "test", 10.0, "complete"),
+        (1, "before", "baseline", pd.NA, pd.NA, "test", NAN, "not measured"),
+        (2, "base", "base", 0, 1, "test", 50.0, "complete"),
+        (2, "base", "base", 0, 2, "test", 53.0, "complete"),
+        (2, "base", "base", 0, 3, "test", 56.0, "complete"),
+        (3, "other", "row", 4, 1, "test", 52.5, "complete"),
+        (3, "other", "row", 4, 2, "test", 51.0, "complete"),
+        (3, "other", "row", 4, 3, "test", NAN, "failed"),
+    ],
+    columns=["position", "row", "kind", "trial", "seed", "measure", "value", "status"],
+)
+
+
+def test_means_and_spreads_are_those_worked_out_by_hand():
+    table = summarise(FRAME).set_index("row")
+    assert table.loc["base", ["mean", "sd", "low", "high", "num_seeds"]].tolist() == [
+        53.0,
+        3.0,
+        50.0,
+        56.0,
+        3,
+    ]
+    assert table.loc["other", "mean"] == 51.75
+    assert table.loc["other", "sd"] == pytest.approx(1.5 / math.sqrt(2))
+    assert table.loc["other", "num_seeds"] == 2
+    assert table.loc["before", "num_seeds"] == 0
+    assert math.isnan(table.loc["untrained", "sd"])
+
+
+def test_differences_are_paired_by_seed():
+    found = differences(FRAME, "other", "base")
+    assert found[["seed", "difference"]].values.tolist() == [[1, 2.5], [2, -2.0]]
+
+
+def test_the_text_says_what_is_missing_and_how_many_seeds_a_mean_has():
+    shown = show_scores(FRAME, "range", 1, every_seed=["test"])
+    assert list(shown.columns) == [
+        ("", "row"), ("test", "mean"), ("test", "range"), ("test", "seed 1"), ("test", "seed 2"), ("test", "seed 3"),
+    ]  # fmt: skip
+    assert shown.values.tolist() == [
+        ["untrained", "10.0", "", "", "", ""],
+        ["before", "not measured", "", "", "", ""],
+        ["base", "53.0", "50.0 to 56.0", "50.0", "53.0", "56.0"],
+        ["other", "51.8 (n = 2)", "51.0 to 52.5", "52.5", "51.0", "failed"],
+    ]
+
+
+def test_a_seed_nobody_planned_is_missing():
+    shown = show_scores(FRAME[FRAME["status"] != "failed"], "SD", 2, every_seed=["test"])
+    assert shown["test", "seed 3"].tolist() == ["", "", "56.00", "missing"]
+    assert shown["test", "SD"].tolist() == ["", "", "3.00", "1.06"]
+
+
+def test_what_selected_comes_last_in_a_search_and_first_in_a_grid():
+    objective = Objective(metric="dev", evaluation="B/dev/all")
+    study = StudyRecord(name="x", objective=objective, evaluations=("B/dev", "B/test"))
+    assert list(measures_of(study, "dev")) == ["B/test", "dev"]
+    assert list(measures_of(study.model_copy(update={"kind": "grid"}), "dev")) == ["dev", "B/test"]
+
+
+def test_a_confirmed_search_has_baselines_and_every_seed(search_dir, contents):
+    found = contents(search_dir)
+    frame = scores(found, confirmed(found))
+    assert seeds_of(frame) == [1, 2]
+    rows = [
+        "token overlap",
+        "untrained encoder",
+        "before training",
+        "paper setting",
+        "trial 12 (best of the search)",
+    ]
+    table = summarise(frame).set_index(["measure", "row"])["mean"]
+    assert table["builtin/test"][rows].tolist() == [40.5, 37.75, 52.0, 59.0, 60.25]
+    dev = table["builtin dev, Spearman x100"]
+    assert dev[rows[3:]].tolist() == pytest.approx([60.0, 61.7])
+    assert math.isnan(dev["before training"])
+    gains = differences(frame, rows[-1], "paper setting")
+    assert gains.loc[gains["measure"] == "builtin/test", "difference"].tolist() == [3.5, -1.0]
+
+
+def test_cells_that_did_not_get_to_the_end_have_no_value(grid_dir, contents):
+    found = contents(grid_dir)
+    frame = scores(found, found.stage("grid"))
+    part = frame[(frame["row"] == "without the token level") & (frame["measure"] == "STS12/test")]
+    assert part["status"].tolist() == ["complete", "failed", "planned"]
+    assert part["value"].fillna(-1).tolist() == [62.0, -1, -1]
+    assert list(dict.fromkeys(frame["measure"])) == ["STS-B dev, Spearman x100", "STS-B/test", "STS12/test"]
+
+
+def test_a_complete_cell_without_its_evaluation_is_not_measured(grid_dir, contents):
+    found = contents(grid_dir)
+    cells = found.stage("grid").iloc[:1].assign(identity="somebody else")
+    frame = scores(found, cells)
+    assert frame.loc[frame["kind"] == "row", "status"].tolist() == [
+        "complete",
+        "not measured",
+        "not measured",
+    ]
+
+
+def test_a_value_on_the_way_is_no_score(search_dir, contents):
+    found = contents(search_dir)
+    cells = confirmed(found)
+    running = cells.assign(status=cells["status"].where(cells["seed"] == 1, "running"))
+    frame = scores(found, running)
+    assert frame.loc[frame["seed"] == 2, "value"].isna().all()
+    assert frame.loc[frame["seed"] == 1, "value"].notna().all()
+    assert set(frame.loc[frame["seed"] == 2, "status"]) == {"running"}

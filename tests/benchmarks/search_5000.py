@@ -1,0 +1,91 @@
+"""A search of 5,000 trials: filling its ledger, taking it up again, and one more proposal.
+
+python -m tests.benchmarks.search_5000 [TRIALS]
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rse_study.on_ray.agenda import Agenda
+from rse_study.on_ray.cell import Cell
+from rse_study.on_ray.points import quasi_random_point
+from rse_study.on_ray.proposals import Proposals
+from rse_study.on_ray.proposer import Proposer
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import Objective, StudyRecord
+from rse_study.results.result_file import Point, Result
+from rse_study.spec import fingerprint_of
+from rse_study.study.validation import Checked, read_study
+from rse_study.training.trial import Trial
+
+STUDY = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
+
+
+def main(num_trials: int = 5000) -> None:
+    checked = read_study(STUDY, [f"num_trials={num_trials + 1}"])
+    with tempfile.TemporaryDirectory() as folder, Ledger.open(Path(folder)) as ledger:
+        ledger.freeze(StudyRecord(name="large", objective=Objective(metric="dev")))
+        _, seconds = timed(lambda: fill(ledger, checked, num_trials))
+        num_rows = sum(len(ledger.history(cell.identity)) for cell in ledger.cells())
+        print(f"fill: {num_trials} cells, {num_rows} metric rows in {seconds:.2f} s")
+        agenda, seconds = timed(lambda: take_up(ledger, checked))
+        print(f"reconcile: {seconds:.2f} s, {agenda.num_left} left")
+        _, seconds = timed(agenda.next_cell)
+        print(f"one more proposal, entered: {seconds:.3f} s")
+    proposer = filled_proposer(checked, num_trials)
+    for number in range(num_trials, num_trials + 5):
+        _, seconds = timed(lambda number=number: proposer.ask(number))
+        print(f"ask: {seconds:.3f} s")
+
+
+def fill(ledger: Ledger, checked: Checked, num_trials: int) -> None:
+    """Every trial complete, with a history of seven points of eight metrics."""
+    domains = {axis.name: axis.domain for axis in checked.space.axes}
+    cells = []
+    for number in range(num_trials):
+        proposal = quasi_random_point(domains, 0, number)
+        trial = checked.space.apply(proposal)
+        cells.append(Cell(number, 0, identify(trial, 0), trial, proposal))
+    ledger.plan([cell.record() for cell in cells])
+    for cell in cells:
+        ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+        metrics = {"dev": float(cell.number % 97), **{f"metric{i}": float(i) for i in range(7)}}
+        history = tuple(Point(t=t, metrics=metrics) for t in range(0, 70, 10))
+        ledger.record_result(
+            Result(identity=cell.identity, seed=0, config={}, history=history, final=metrics, duration_s=1.0)
+        )
+
+
+def take_up(ledger: Ledger, checked: Checked) -> Agenda:
+    study = checked.study
+    return Agenda(study, "search", Proposals(checked, proposer_of(checked), identify), ledger, checked.rungs)
+
+
+def filled_proposer(checked: Checked, num_trials: int) -> Proposer:
+    domains = {axis.name: axis.domain for axis in checked.space.axes}
+    proposer = proposer_of(checked)
+    for number in range(num_trials):
+        proposer.add(number, quasi_random_point(domains, 0, number), "complete", float(number % 97))
+    return proposer
+
+
+def proposer_of(checked: Checked) -> Proposer:
+    study, domains = checked.study, {axis.name: axis.domain for axis in checked.space.axes}
+    return Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
+
+
+def identify(trial: Trial, seed: int) -> str:
+    return fingerprint_of([trial.identity(), seed])
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    begun = time.perf_counter()
+    return call(), time.perf_counter() - begun
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

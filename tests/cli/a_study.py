@@ -1,0 +1,43 @@
+"""A study of one axis in a real ledger, written as a run would write it."""
+
+from rse_study.results.records import Axis, CellRecord, Objective, StudyRecord
+from rse_study.results.result_file import Point, Result
+
+AXIS = Axis(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0)
+SEARCH = StudyRecord(
+    name="little",
+    question="Does rho matter?",
+    objective=Objective(metric="dev", label="pairs dev, Spearman x100"),
+    axes=(AXIS,),
+    num_trials=4,
+    num_cells=6,
+)
+
+
+def cell_of(trial, seed=0, **changes):
+    """The cell of a trial whose rho is a quarter of its number, with a budget of 60 steps."""
+    content = {
+        "config": {"budget": {"unit": "steps", "amount": 60}},
+        "proposal": {"rho": trial / 4},
+        **changes,
+    }
+    return CellRecord(identity=f"{trial + 2:08x}{seed:08x}".ljust(64, "0"), trial=trial, seed=seed, **content)
+
+
+def start(ledger, cell):
+    """The next attempt at a cell, planned if it was not."""
+    ledger.plan([cell])
+    ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+    return cell
+
+
+def finish(ledger, cell, dev, duration_s=30.0, **changes):
+    """The cell's result, after 0 and 60 steps."""
+    history = (Point(t=0, metrics={"dev": 10.0}), Point(t=60, metrics={"dev": dev, "loss": 1.0}))
+    content = {"config": cell.config, "history": history, "duration_s": duration_s, **changes}
+    ledger.record_result(Result(identity=cell.identity, seed=cell.seed, **content))
+
+
+def run(ledger, cell, dev, **changes):
+    """Start and finish."""
+    finish(ledger, start(ledger, cell), dev, **changes)

@@ -1,0 +1,53 @@
+"""A study to begin with: complete, valid, and never in the place of another."""
+
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [([], "16 trials over alpha, beta, N, rho: 22 cells"), (["--grid"], "18 cells")]
+)
+def test_what_is_written_is_valid(rse, tmp_path, options, said):
+    ended = rse("init", "mine", *options)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("mine.yaml, study.schema.json\n")
+    validated = rse("validate", "mine.yaml")
+    assert (validated.code, validated.err) == (0, "")
+    assert validated.out.startswith("mine: valid. ")
+    assert said in validated.out
+    assert "my-study" not in (tmp_path / "mine.yaml").read_text()
+    schema = json.loads((tmp_path / "study.schema.json").read_text())
+    assert {"name", "base", "search", "grid"} <= set(schema["properties"])
+
+
+def test_editors_find_the_schema(rse, tmp_path):
+    rse("init")
+    first = (tmp_path / "my-study.yaml").read_text().splitlines()[0]
+    assert first == "# yaml-language-server: $schema=study.schema.json"
+
+
+def test_nothing_is_overwritten(rse, tmp_path):
+    (tmp_path / "mine.yaml").write_text("precious")
+    ended = rse("init", "mine")
+    assert ended.code == 2
+    assert (
+        ended.err
+        == "mine.yaml: is there already: nothing is overwritten. Choose another name, or remove it\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
+    assert (tmp_path / "mine.yaml").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["Mine", "a/b", "mine.yaml", "", "x" * 65, "a: b", "- a", "\n"])
+def test_a_name_that_cannot_be_is_refused_and_nothing_written(rse, tmp_path, name):
+    ended = rse("init", "--", name)
+    assert ended.code == 2, ended
+    assert ended.err.startswith("NAME")
+    assert "Traceback" not in ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_study_beside_the_first_is_welcome(rse, tmp_path):
+    assert rse("init", "one").code == rse("init", "two", "--grid").code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.yaml", "study.schema.json", "two.yaml"]

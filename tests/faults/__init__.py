@@ -1,0 +1,1 @@
+"""What the platform survives: processes killed, ledgers lost, losses lost."""

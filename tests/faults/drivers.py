@@ -1,0 +1,114 @@
+"""Studies run in processes of their own, and what their ledgers hold."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from rse_study.results.schema import ledger_path
+
+ROOT = Path(__file__).parents[2]
+TIMES = {
+    "started",
+    "ended",
+    "duration_s",
+    "at",
+    "provenance",
+}  # what may differ between two runs of the same cells
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A study, the world it runs in, and a HOME for Ray's token."""
+
+    study: dict
+    world: Path
+    home: Path
+
+    def start(self, folder: Path) -> subprocess.Popen:
+        """A driver of the study in `folder`."""
+        file = self.home / f"{self.study['name']}.json"
+        file.write_text(json.dumps(self.study), encoding="utf-8")
+        command = [sys.executable, "-m", "tests.faults.run_here", str(file), str(self.world), str(folder)]
+        environment = os.environ | {"HOME": str(self.home), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+        return subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def finish(self, folder: Path) -> str:
+        """Run to the end; what it said. Fails where the driver does."""
+        process = self.start(folder)
+        said, _ = process.communicate(timeout=600)
+        assert process.returncode == 0, said
+        return said
+
+    def kill_after(self, folder: Path, seconds: float) -> bool:
+        """Run, and kill the driver (SIGKILL) after some seconds; False where it had ended by itself before."""
+        process = self.start(folder)
+        try:
+            said, _ = process.communicate(timeout=seconds)
+            assert process.returncode == 0, said
+            return False
+        except subprocess.TimeoutExpired:
+            kill(process)
+            return True
+
+    def act_on(self, folder: Path, acts: dict[str, Callable[[psutil.Process], None]]) -> list[str]:
+        """Run to the end; at the first line that holds a key of `acts`, act on the driver's process. All lines."""
+        process, lines, waiting = self.start(folder), [], dict(acts)
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line.rstrip())
+            for key in [key for key in waiting if key in lines[-1]]:
+                waiting.pop(key)(psutil.Process(process.pid))
+        assert process.wait(timeout=60) == 0, "\n".join(lines)
+        assert not waiting, "\n".join(lines)
+        return lines
+
+
+def kill(process: subprocess.Popen) -> None:
+    """SIGKILL the driver alone, then wait until whatever it had started is gone too."""
+    started = psutil.Process(process.pid).children(recursive=True)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(timeout=30)
+    _, alive = psutil.wait_procs(started, timeout=60)
+    assert not alive, f"still running after its driver was killed: {alive}"
+
+
+def contents(
+    folder: Path, tables: tuple[str, ...] = ("cell", "metric", "rung", "evaluation")
+) -> dict[str, list]:
+    """Every row of these tables, but for times: sorted, NaN as None."""
+    with closing(sqlite3.connect(ledger_path(folder))) as ledger:
+        ledger.row_factory = sqlite3.Row
+        found = {}
+        for table in tables:
+            rows = [dict(row) for row in ledger.execute(f"SELECT * FROM {table}")]
+            found[table] = sorted(
+                repr(sorted((k, v) for k, v in row.items() if k not in TIMES)) for row in rows
+            )
+    return found
+
+
+def workers_of(driver: psutil.Process, title: str) -> list[psutil.Process]:
+    """Processes of Ray below a driver whose title has this word: ImplicitFunc (trials), RayTrainWorker."""
+    found = []
+    for process in driver.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if f"ray::{title}" in " ".join(process.cmdline()):
+                found.append(process)
+    return found

@@ -1,0 +1,44 @@
+"""A driver in a process of its own, which a test may kill: python -m tests.faults.run_here STUDY.json WORLD FOLDER
+
+Tells what happens, a line an event, on standard output.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from rse_study.on_ray.driver import run_study
+from rse_study.study.config import Study
+from rse_study.study.reading import build
+from rse_study.study.validation import check_study
+from tests.on_ray.world import few_pairs, find_materials
+
+
+class Teller:
+    """A watcher that prints."""
+
+    def started(self, cell):
+        self.told(f"started {cell.number}/{cell.seed}")
+
+    def progressed(self, cell, t, num_steps, metrics):
+        self.told(f"progressed {cell.number}/{cell.seed} {t}")
+
+    def ended(self, cell, record):
+        self.told(f"ended {cell.number}/{cell.seed} {record.status}")
+
+    def lost(self, cell, reason):
+        self.told(f"lost {cell.number}/{cell.seed} {reason}")
+
+    def told(self, text):
+        print(text, flush=True)
+
+
+def main(study_file: str, world: str, folder: str) -> None:
+    content = json.loads(Path(study_file).read_text(encoding="utf-8"))
+    checked = check_study(build(Study, content, where=study_file), where=study_file)
+    materials = find_materials(Path(world))
+    run_study(checked, Path(folder), lambda trial: materials, few_pairs, Teller(), num_cpus=2)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

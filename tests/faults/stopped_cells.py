@@ -1,0 +1,104 @@
+"""Cells stopped early in a row, with the dashboard on, and what is left of them.
+
+    python -m tests.faults.stopped_cells [CELLS]
+
+Counts placement groups, actors and processes of Ray while the study's cluster is still up.
+"""
+
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import ray
+from ray.util.state import list_actors, list_placement_groups
+
+from rse_study.on_ray.driver import Run
+from rse_study.on_ray.place import Place, Stock
+from rse_study.on_ray.room import Room
+from rse_study.results.ledger import Ledger
+from rse_study.study.config import Study
+from rse_study.study.reading import build
+from rse_study.study.validation import Checked, check_study
+from rse_study.training.materials import Materials
+from tests.faults.drivers import workers_of
+from tests.on_ray.world import STUDY, few_pairs, make_materials
+
+
+@dataclass(frozen=True)
+class Left:
+    """What stands after the last cell: `workers` are processes that run a trial or a Train worker."""
+
+    num_stopped: int
+    num_complete: int
+    placement_groups: int
+    actors: tuple[str, ...]
+    workers: int
+
+
+class Silent:
+    """A watcher that says nothing."""
+
+    def started(self, *heard):
+        pass
+
+    progressed = ended = lost = told = started
+
+
+def study_of(executor: str, num_stopped: int) -> Checked:
+    """The base has lambda1 = 0 and so the smallest loss: whoever comes after it is stopped at the first rung."""
+    method = STUDY["base"]["method"] | {"lambda1": 0.0}
+    content = STUDY | {
+        "name": f"stopped-{executor}",
+        "base": STUDY["base"] | {"budget": {"unit": "steps", "amount": 4}, "method": method},
+        "search": {"lambda1": {"float": [0, 1]}},
+        "num_trials": num_stopped + 1,
+        "sampler": {"name": "quasi_random"},
+        "objective": {"metric": "loss", "direction": "minimize"},
+        "early_stopping": {"first": 1, "factor": 1000},
+        "resources": {"executor": executor},
+    }
+    return check_study(build(Study, content, where="stopped"), where="stopped")
+
+
+def stop_cells(executor: str, num_stopped: int, materials: Materials, folder: Path) -> Left:
+    """Run the study and count what is left before its cluster is shut down."""
+    checked = study_of(executor, num_stopped)
+    with ExitStack() as stack:
+        ledger = stack.enter_context(Ledger.open(folder))
+        run = Run(checked, Place(folder), ledger, Stock(lambda trial: materials), few_pairs, Silent())
+        run.prepare()
+        room = Room(stack, Place(folder), run.stock, 2, "")
+        run.all_stages(room)
+        statuses = [cell.status for cell in ledger.cells()]
+        titles, driver = ("ImplicitFunc", "RayTrainWorker"), psutil.Process()
+        # A process that was told to end takes a moment; one that was forgotten takes for ever.
+        _, alive = psutil.wait_procs(
+            [one for title in titles for one in workers_of(driver, title)], timeout=60
+        )
+        here = ray.get_runtime_context().gcs_address  # others may run on this machine
+        groups = list_placement_groups(here, filters=[("state", "!=", "REMOVED")])
+        actors = list_actors(here, filters=[("state", "!=", "DEAD")])
+        return Left(
+            num_stopped=statuses.count("stopped_early"),
+            num_complete=statuses.count("complete"),
+            placement_groups=len(groups),
+            actors=tuple(sorted(actor.class_name for actor in actors)),
+            workers=len(alive),
+        )
+
+
+def main(num_stopped: int = 40) -> None:
+    root = Path(tempfile.mkdtemp())
+    materials = make_materials(root / "world")
+    for executor in ("inline", "train"):
+        begun = time.monotonic()
+        left = stop_cells(executor, num_stopped, materials, root / executor)
+        print(f"{executor}: {left} in {time.monotonic() - begun:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

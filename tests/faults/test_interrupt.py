@@ -1,0 +1,37 @@
+"""Ctrl-C on a terminal goes to the driver and to everything below it at once."""
+
+import os
+import signal
+from dataclasses import replace
+
+import pytest
+
+from rse_study.results.ledger import Ledger
+from tests.faults.drivers import Scene, contents
+from tests.faults.kill_driver import GRID
+from tests.on_ray.world import make_materials
+
+pytestmark = pytest.mark.xdist_group("ray")
+
+
+def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(tmp_path):
+    make_materials(tmp_path / "world")
+    scene, folder = Scene(GRID | {"evaluations": []}, tmp_path / "world", tmp_path), tmp_path / "study"
+    process = scene.start(folder)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("progressed 0/0 1"):
+            os.killpg(process.pid, signal.SIGINT)
+            break
+    said = process.stdout.read()
+    process.wait(timeout=120)
+    assert "running cells end first" in said
+    assert said.rstrip().endswith("KeyboardInterrupt")
+    with Ledger.open(folder) as ledger:
+        statuses = [cell.status for cell in ledger.cells()]
+        assert {attempt.outcome for attempt in ledger.attempts()} == {"complete"}
+    assert set(statuses) == {"complete", "planned"}
+    whole = tmp_path / "whole"
+    scene.finish(folder)
+    replace(scene).finish(whole)
+    assert contents(folder) == contents(whole)

@@ -1,0 +1,58 @@
+"""A few of the kills that `python -m tests.faults.kill_driver` deals out by the dozen (docs/results/faults.md)."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from rse_study.results.ledger import Ledger
+from rse_study.results.schema import ledger_path
+from tests.faults.drivers import Scene, contents
+from tests.faults.kill_driver import GRID, SEARCH, kill_often
+from tests.on_ray.world import make_materials
+
+pytestmark = pytest.mark.xdist_group("ray")
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    root = tmp_path_factory.mktemp("kills")
+    make_materials(root / "world")
+    return Scene(GRID, root / "world", root)
+
+
+@pytest.fixture(scope="module")
+def whole(scene):
+    """The grid, undisturbed."""
+    scene.finish(scene.home / "whole")
+    return contents(scene.home / "whole")
+
+
+def test_a_killed_grid_ends_equal_row_for_row_to_an_undisturbed_one(scene, whole):
+    folder = scene.home / "killed"
+    # The first kill comes before any cell could end, the second while they run.
+    story = kill_often(scene, folder, 2, random.Random(1), longest=20.0)
+    assert story.kills > 0
+    assert story.num_changed == 0
+    assert contents(folder) == whole
+
+
+def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_again(scene, whole):
+    folder = scene.home / "whole"
+    ledger_path(folder).unlink()
+    said = scene.finish(folder)
+    assert "rebuilt" in said
+    assert "started" not in said
+    assert contents(folder) == whole
+
+
+def test_a_killed_search_has_its_trials_none_lost_and_none_twice(scene):
+    here, folder = replace(scene, study=SEARCH), scene.home / "search"
+    story = kill_often(here, folder, 1, random.Random(3), longest=30.0)
+    with Ledger.open(folder) as ledger:
+        cells = ledger.cells()
+    searched = [cell.trial for cell in cells if cell.stage == "search"]
+    assert sorted(searched) == list(range(SEARCH["num_trials"]))
+    assert len({cell.identity for cell in cells}) == len(cells)
+    assert {cell.status for cell in cells} <= {"complete", "stopped_early"}
+    assert story.num_changed == 0

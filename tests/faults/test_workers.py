@@ -1,0 +1,116 @@
+"""Cells whose process is killed, stopped or out of memory: tried again or failed, with the reason on record.
+
+One study for each executor; each of its cells suffers something else, and the last one nothing. On Train it takes
+minutes: `make faults` (RSE_STUDY_SLOW=1) runs it too.
+"""
+
+import os
+import resource
+import signal
+from dataclasses import replace
+
+import pytest
+
+from rse_study.results.ledger import Ledger
+from tests.faults.drivers import Scene, contents, workers_of
+from tests.faults.kill_driver import GRID
+from tests.on_ray.world import STUDY, make_materials
+
+pytestmark = pytest.mark.xdist_group("ray")
+
+ROWS = {"killed": 0.1, "stopped": 0.2, "hungry": 0.3, "orphaned": 0.4, "spared": 0.5}
+NUM_STEPS = 12
+SILENCE_S = 12.0
+TITLES = {"inline": "ImplicitFunc", "train": "RayTrainWorker"}
+EXECUTORS = ["inline", "train"] if os.environ.get("RSE_STUDY_SLOW") else ["inline"]
+
+
+def study(executor):
+    base = STUDY["base"] | {"budget": {"unit": "steps", "amount": NUM_STEPS}}
+    return GRID | {
+        "name": f"faults-{executor}",
+        "base": base,
+        "grid": {"rows": {name: {"rho": rho} for name, rho in ROWS.items()}},
+        "seeds": [0],
+        "evaluations": [],
+        "resources": {
+            "executor": executor,
+            "max_concurrent": 1,
+            "max_attempts": 2,
+            "max_silence_s": SILENCE_S,
+        },
+    }
+
+
+def starve(process):
+    """No more memory for a process than it has: the next page it asks for is refused."""
+    limit = process.memory_info().vms
+    resource.prlimit(process.pid, resource.RLIMIT_AS, (limit, limit))
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    root = tmp_path_factory.mktemp("faults")
+    make_materials(root / "world")
+    return Scene(study("inline"), root / "world", root)
+
+
+@pytest.fixture(scope="module", params=EXECUTORS)
+def folder(request, scene):
+    """The study's folder after its cells suffered."""
+    executor, title = request.param, TITLES[request.param]
+
+    def each(act, title=title):
+        return lambda driver: [act(process) for process in workers_of(driver, title)]
+
+    here, folder = replace(scene, study=study(executor)), scene.home / executor
+    here.act_on(
+        folder,
+        {
+            "progressed 0/0 2": each(lambda process: process.kill()),
+            "progressed 1/0 2": each(lambda process: process.send_signal(signal.SIGSTOP)),
+            # On Train a worker starts with its cell: there is one to starve as soon as it has said something.
+            ("started 2/0" if executor == "inline" else "progressed 2/0 0"): each(starve),
+            "progressed 3/0 2": each(lambda process: process.kill(), title="ImplicitFunc"),
+        },
+    )
+    return folder
+
+
+def attempts(folder, label):
+    with Ledger.open(folder) as ledger:
+        (cell,) = (cell for cell in ledger.cells() if cell.label == label)
+        return cell, ledger.attempts(cell.identity)
+
+
+def test_a_killed_process_is_a_lost_attempt_and_the_next_one_completes(folder):
+    cell, (first, second) = attempts(folder, "killed")
+    assert (cell.status, first.outcome, second.outcome) == ("complete", "lost", "complete")
+    assert first.reason
+
+
+def test_a_killed_trial_is_a_lost_attempt_and_gives_back_what_it_held(folder):
+    cell, (first, second) = attempts(folder, "orphaned")
+    assert (cell.status, first.outcome, second.outcome) == ("complete", "lost", "complete")
+    assert first.reason == "its process ended before it could say why"
+
+
+def test_a_process_that_says_nothing_is_ended_by_the_watchdog(folder):
+    cell, (first, second) = attempts(folder, "stopped")
+    assert (cell.status, first.outcome, second.outcome) == ("complete", "lost", "complete")
+    assert first.reason == f"said nothing for {SILENCE_S:g} s and was ended"
+
+
+def test_out_of_memory_is_said_and_the_next_attempt_gets_another_process(folder):
+    cell, (first, second) = attempts(folder, "hungry")
+    assert (cell.status, first.outcome, second.outcome) == ("complete", "lost", "complete")
+    assert "memory" in first.reason.lower()
+
+
+def test_the_study_goes_on_and_its_numbers_are_those_of_an_undisturbed_one(folder, scene):
+    cell, tried = attempts(folder, "spared")
+    assert (cell.status, len(tried)) == ("complete", 1)
+    whole = scene.home / "undisturbed"
+    if not whole.exists():
+        replace(scene, study=study("inline")).finish(whole)
+    assert contents(folder) == contents(whole)

@@ -1,0 +1,160 @@
+import math
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from rse_study.results import migration
+from rse_study.results.cell_file import read_cell
+from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
+from rse_study.results.rebuild import rebuild
+from rse_study.results.records import Axis, Objective, StudyRecord
+from rse_study.results.schema import SCHEMA_VERSION, TABLES, cell_folder
+
+DUMP = Path(__file__).with_name("ledger_v1.sql")  # written by version 0.1.0's own code
+AT = "2026-11-21T09:21:12+00:00"
+STUDY = StudyRecord(
+    name="old",
+    question="Does it last?",
+    objective=Objective(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
+    axes=(Axis(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0.0, high=1.0),),
+    kind="search",
+    num_trials=3,
+    num_cells=3,
+    resolved={"name": "old"},
+)
+
+
+@pytest.fixture
+def old_dir(tmp_path):
+    folder = tmp_path / "old"
+    folder.mkdir()
+    connection = sqlite3.connect(folder / "ledger.sqlite")
+    connection.executescript(DUMP.read_text())
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    return folder
+
+
+def check_frames(reader):
+    """Everything the dump holds, in today's frames."""
+    assert reader.study() == STUDY
+    assert reader.revisions()[["number", "at", "change"]].values.tolist() == [[1, AT, "created"]]
+    cells = reader.cells()
+    assert cells.drop(columns=["identity", "started", "ended"]).to_dict("records") == [
+        {
+            "trial": trial, "seed": 0, "stage": "search", "label": "", "config": {"a": trial},
+            "proposal": {"rho": trial / 2}, "status": status, "reason": reason, "duration_s": duration_s,
+            "revision": 1, "retired": False, "provenance": {},
+        }
+        for trial, (status, reason, duration_s) in enumerate(
+            [("complete", "", 2.5), ("failed", "step 2: the loss is not finite", 0.0), ("running", "", 0.0)]
+        )
+    ]  # fmt: skip
+    assert [identity[0] for identity in cells["identity"]] == ["a", "b", "c"]
+    assert cells[["started", "ended"]].values.tolist() == [[AT, AT], [AT, AT], [AT, ""]]
+    columns = ["trial", "number", "executor", "workers", "threads", "started", "ended", "outcome", "reason"]
+    assert reader.attempts()[columns].values.tolist() == [
+        [0, 1, "train", 1, 1, AT, AT, "complete", ""],
+        [1, 1, "train", 1, 1, AT, AT, "failed", "step 2: the loss is not finite"],
+        [2, 1, "train", 1, 1, AT, "", "running", ""],
+    ]
+    metrics = reader.metrics()
+    assert metrics.loc[:2, ["trial", "t", "name", "value"]].values.tolist() == [
+        [0, 0, "dev", 10.0],
+        [0, 3, "dev", 12.5],
+        [0, 3, "loss", 1.0],
+    ]
+    assert metrics.loc[3, ["trial", "t", "name"]].tolist() == [1, 0, "dev"]
+    assert math.isnan(metrics.loc[3, "value"])
+    assert len(metrics) == 4
+    scores = reader.evaluations()
+    assert scores[["subject", "metric", "num_examples", "degenerate"]].values.tolist() == [
+        ["untrained", "builtin/dev/all", 100, False]
+    ]
+    assert scores["value"].tolist() == [32.8]
+    assert reader.provenance() == [{"at": AT, "threads": 1}]
+    assert reader.events()[["at", "kind", "text"]].values.tolist() == [[AT, "adopted", "x"]]
+    assert reader.rungs().empty and reader.importance().empty
+    assert reader.counts() == {
+        "planned": 3, "complete": 1, "stopped_early": 0, "failed": 1, "running": 1, "missing": 0,
+    }  # fmt: skip
+
+
+def test_an_old_ledger_is_read_without_a_change(old_dir):
+    before = (old_dir / "ledger.sqlite").read_bytes()
+    with Reader(old_dir) as reader:
+        check_frames(reader)
+    assert (old_dir / "ledger.sqlite").read_bytes() == before
+    assert [path.name for path in old_dir.iterdir() if "-" not in path.name] == ["ledger.sqlite"]
+
+
+def test_an_old_ledger_is_written_after_its_migration(old_dir):
+    with Ledger.open(old_dir) as ledger:
+        assert ledger.study() == STUDY
+        assert ledger.freeze(STUDY) == 1
+        with Reader(old_dir) as reader:
+            check_frames(reader)
+        ledger.close_attempts("the driver ended")
+        assert [cell.status for cell in ledger.cells()] == ["complete", "failed", "planned"]
+        assert [attempt.outcome for attempt in ledger.attempts()] == ["complete", "failed", "lost"]
+        assert ledger.start(ledger.cells()[2].identity, executor="inline", workers=1, threads=1) == 2
+
+
+def test_the_ledger_as_it_was_is_kept(old_dir):
+    with sqlite3.connect(old_dir / "ledger.sqlite") as db:
+        before = list(db.iterdump())
+    Ledger.open(old_dir).close()
+    with sqlite3.connect(old_dir / "ledger.v1.sqlite") as db:
+        assert list(db.iterdump()) == before
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+def test_a_migrated_ledger_has_the_tables_of_a_new_one(old_dir):
+    Ledger.open(old_dir).close()
+    schema = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+    new = sqlite3.connect(":memory:")
+    new.executescript(TABLES)
+    with sqlite3.connect(old_dir / "ledger.sqlite") as db:
+        assert db.execute(schema).fetchall() == new.execute(schema).fetchall()
+        assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+        assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_migration_that_fails_changes_nothing(old_dir, monkeypatch):
+    monkeypatch.setitem(migration.STEPS, 1, migration.FROM_1 + "INSERT INTO cell VALUES (1);")
+    with sqlite3.connect(old_dir / "ledger.sqlite") as db:
+        before = list(db.iterdump())
+    with pytest.raises(Exception, match="cell has 15 columns"):
+        Ledger.open(old_dir)
+    with sqlite3.connect(old_dir / "ledger.sqlite") as db:
+        assert list(db.iterdump()) == before
+    monkeypatch.undo()
+    Ledger.open(old_dir).close()
+
+
+def test_a_migrated_study_can_be_rebuilt(old_dir):
+    with Ledger.open(old_dir) as ledger:
+        identities = [cell.identity for cell in ledger.cells()]
+        assert read_cell(cell_folder(old_dir, identities[0])) == ledger.cells()[0]
+    shutil.move(old_dir / "ledger.sqlite", old_dir / "lost")
+    assert rebuild(old_dir).num_cells == 3
+    with Reader(old_dir) as reader:
+        assert reader.cells()["identity"].tolist() == identities
+        assert reader.study() == STUDY
+
+
+def test_threads_and_workers_come_from_the_run_before(old_dir):
+    with sqlite3.connect(old_dir / "ledger.sqlite") as db:
+        db.executemany(
+            "INSERT INTO provenance (at, content) VALUES (?, ?)",
+            [
+                ("2026-11-21T09:21:11+00:00", '{"threads":4,"workers":2}'),
+                ("2027-01-01T00:00:00+00:00", '{"threads":9}'),
+            ],
+        )
+    with Reader(old_dir) as reader:
+        assert set(map(tuple, reader.attempts()[["workers", "threads"]].values.tolist())) == {(2, 4)}

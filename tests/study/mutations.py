@@ -1,0 +1,483 @@
+"""Edits of quickstart.yaml: those that leave a valid study, and those that do not, by what is wrong with them.
+
+An edit is `path=value` lines, separated by `;;`, written into the file's content (null takes away).
+"""
+
+GRID = (
+    "search=null;;num_trials=null;;sampler=null;;search_seed=null;;early_stopping=null;;confirm=null"
+    ";;grid={axes: {beta: [1e-3, 1e-2], rho: [0, 0.5, 1]}, rows: {paper: {lambda2: 0.01}}};;"
+)
+
+VALID = """
+name=other
+name=a-b_c9
+question=Why?
+seeds=[5]
+num_trials=1
+num_trials=100
+num_trials=16.0
+sampler={name: random}
+sampler={name: quasi_random}
+sampler={name: tpe, num_startup: 1}
+sampler={name: grid};;search={rho: {choice: [0, 0.5, 1]}, N: {int: [1, 6], into: [pgd.num_steps, fgsm.num_steps]}}
+search_seed=7
+objective={metric: loss, direction: minimize}
+objective={metric: loss, direction: minimize};;early_stopping={first: 10}
+early_stopping=null
+early_stopping={first: 30}
+early_stopping={first: 45, factor: 9}
+early_stopping={first: 2, factor: 2};;base.selection.every=2
+evaluations=[]
+evaluations=[STS-B/test]
+evaluations=[builtin/test, STS12/test, STS13/test, STS14/test, STS15/test, STS16/test, STS-B/test, SICK-R/test]
+confirm=null
+confirm.num_best=16
+confirm.seeds=[9, 8, 7, 6, 5]
+confirm.baseline=none
+confirm.resources=null
+confirm.resources={workers: 4}
+confirm.resources={executor: inline}
+keep_models=best
+keep_models=none
+resources={executor: train}
+resources={executor: auto, workers: 32}
+resources={executor: train, gpus: 1}
+resources={threads: 4, max_concurrent: 2, max_attempts: 1, max_silence_s: 60}
+resources=null
+budget={max_hours: 2}
+budget={max_hours: 1/2, max_cost: 10, price_per_hour: 2}
+budget={price_per_hour: 1.5}
+baselines=[]
+baselines=[untrained, start]
+base.optimizer={lr: 1/1000, beta1: 0, beta2: 0.99, epsilon: 1e-6, weight_decay: 0.1, max_norm: 10}
+base.optimizer.lr=7e-6
+base.budget.amount=31
+base.budget.amount=100000
+base.budget={unit: epochs, amount: 2};;early_stopping=null
+base.batch_size=2
+base.batch_size=512
+base.max_length=4
+base.max_length=512
+base.precision=bf16
+base.precision=float64
+base.selection.keep=last
+base.selection.every=5
+base.selection.every=1
+base.selection.dev=STS-B
+base.report_every=1
+base.encoder={name: bert-base-uncased, pooling: cls}
+base.encoder={name: /some/folder, pooling: first_last, revision: abc}
+base.encoder={name: tiny, pooling: prompt, template: 'This sentence of "[X]" means [MASK].'}
+base.corpus.source=some/file.txt
+base.corpus.source=[a.txt, b.txt.gz]
+base.corpus.source={dataset: org/name, column: sentence, split: 'train[:1000]'}
+base.corpus.source={seed: 3, num_sentences: 100}
+base.corpus.limit=500
+base.method.temperature=0.1
+base.method.head=none
+base.method.head=batch_norm
+base.method.inner_dropout=fresh
+base.method.outer_dropout=shared_first
+base.method.z_adv_eta=with
+base.method.z_adv_negatives=included
+base.method.second_positive=outside
+base.method.perturbed_tokens=all
+base.method.delta_gradient=without_eta
+base.method.rtd={share: 1, positions: everywhere, choice: sample, reduction: sum, h: before_head}
+base.method.rtd.generator=some/model
+base.method.token_level.presence=none
+base.method.token_level={scaling: after, write_back: last, redraw: epoch, sigma: 0.2}
+base.method.masks={phi: 0.05, num_layers: 1, step_size: 1, sites: below_k}
+base.method.blend.weighs=fgsm
+base.method.blend.trajectories=separate
+base.method.blend.rho=0
+base.method.blend.pgd.sigma=0.2;;base.method.blend.fgsm.sigma=0.2
+base.method.lambda2=0
+search.alpha={log: [1e-5, 1e-4]}
+search.alpha={choice: [1e-5, 1/1000]}
+search.alpha={float: [1e-6, 1e-5]}
+search.alpha=null
+search={rho: {float: [0, 1]}}
+search.rho={float: [0.6, 1]}
+search.N={int: [1, 2], into: [pgd.num_steps]}
+search.optimizer.lr={log: [1e-4, 1e-2]}
+search.xi={log: [1e-4, 1e-2]}
+search.tau={log: [0.01, 0.2]}
+search.phi=null;;search.masks.phi={float: [0, 0.1]}
+search.batch_size={choice: [16, 32, 64]}
+search.max_length={int: [16, 32]}
+search.head={choice: [none, linear_tanh, batch_norm]}
+search.corpus.limit={int: [100, 200]}
+search.source={choice: [builtin, other.txt]}
+search.radius={float: [1, 2], into: [pgd.ball.radius, fgsm.ball.radius]}
+search.budget.amount={choice: [30, 60]};;early_stopping=null
+"""
+
+VALID_GRIDS = """
+seeds=[0]
+seeds=[3, 1, 2]
+grid.axes.beta=[1e-3, 1/100, 0.02]
+grid.axes.beta={choice: [1e-3, 1e-2]}
+grid.axes={norm: {choice: [l1, l2], into: [pgd.ball.norm, fgsm.ball.norm, token_level.ball.norm]}}
+grid.axes={N: {int: [1, 16], into: [pgd.num_steps, fgsm.num_steps]}}
+grid.axes={N: {int: [0, 2], into: [pgd.num_steps, fgsm.num_steps]}};;base.method.lambda1=0
+grid.axes=null
+grid.rows=null
+grid.rows.paper=null;;grid.rows.none={lambda2: 0}
+grid.rows={base: {rho: 0.2}, 5: {rho: 0.3}, 'N = 5': {rho: 0.4}}
+grid.rows.simcse={pgd.num_steps: 0, fgsm.num_steps: 0, lambda1: 0, lambda2: 0}
+grid.rows.mapping={pgd: {step_size: 1e-4, num_steps: 3}, optimizer: {lr: 1/500}}
+grid.rows.wiki={source: {dataset: org/name}}
+grid.rows.paper.beta=5e-3
+grid={axes: {xi: [1e-3, 1e-4], max_length: [16, 32], head: [none, linear_tanh]}}
+grid={rows: {paper: {}, more: {phi: 0.1}}}
+base.budget={unit: epochs, amount: 3}
+evaluations=[builtin/test, SICK-R/test]
+objective={metric: loss, direction: minimize}
+resources={executor: train, workers: 2}
+early_stopping=null
+"""
+
+INVALID = {
+    "unknown key": """
+serch={}
+serch=null
+questions=x
+base.metod={}
+base.methods.name=x -> base.methods
+base.method.blend.pgd.num_step=3
+base.method.blend.pdg={}
+base.method.token_level.ball.raduis=1
+base.encoder.poolin=cls
+base.optimizer.learning_rate=1
+base.selection.evry=3
+base.seeds=[1]
+base.corpus.sources=a.txt
+base.corpus.source={dataset: x, columns: y} -> base.corpus.source.columns
+search.rho.hihg=3
+search.rho={float: [0, 1], intoo: rho} -> search.rho.intoo
+sampler.startup=3
+objective.metrics=dev
+early_stopping.frist=3
+confirm.seed=[1]
+confirm.resources.worker=2
+resources.cpus=2
+budget.max_price=3
+budget.amount=3
+grid.row={} -> grid.row
+""",
+    "wrong type": """
+name=[a]
+name=3
+question=7
+base=3
+base=[1, 2]
+base.method=simcse
+base.method.lambda1=much
+base.method.lambda1=true
+base.method.lambda1=[1]
+base.method.blend=0.5
+base.method.blend.pgd.num_steps=2.5
+base.method.blend.pgd.num_steps=true
+base.method.blend.pgd.num_steps={int: [1, 2]}
+base.batch_size=32 sentences
+base.budget.amount=1/2
+base.encoder.name=5
+base.corpus.source=5
+base.corpus.source=[1, 2] -> base.corpus.source.paths.0
+base.selection=builtin
+search=[alpha, beta]
+search=alpha
+search.rho=0.5
+search.rho=[0, 1]
+search.rho.float=0.5
+search.rho.float=[0, x] -> search.rho.float.1
+search.rho.float=[0] -> search.rho.float.1
+search.rho.float=[0, 0.5, 1]
+search.N.int=[1, 2.5] -> search.N.int.1
+search.norm.choice=l1
+search.norm.choice=[l1, [l2]] -> search.norm.choice.1
+search.norm.choice=[l1, null] -> search.norm.choice.1
+search.norm.choice=[true, false] -> search.norm.choice.0
+search.N.into=5
+num_trials=many
+num_trials=true
+num_trials=2.5
+num_trials=[1]
+seeds=0
+seeds=[a] -> seeds.0
+seeds=[true] -> seeds.0
+seeds=[0.5] -> seeds.0
+sampler=tpe
+objective=dev
+evaluations=builtin/test
+evaluations=[3] -> evaluations.0
+confirm=2
+confirm.seeds=3
+early_stopping=asha
+resources=2
+budget=100
+baselines=start
+grid=[1]
+""",
+    "out of bounds": """
+name=Bad Name
+name=
+question=''
+base.method.lambda1=-1
+base.method.lambda1=.inf
+base.method.lambda1=.nan
+base.method.temperature=0
+base.method.blend.rho=1.5
+base.method.blend.pgd.num_steps=-1
+base.method.blend.pgd.step_size=0
+base.method.blend.pgd.ball.radius=-1
+base.method.blend.pgd.ball.norm=l3
+base.method.blend.weighs=both
+base.method.name=rse
+base.method.rtd.share=0
+base.method.masks.phi=2
+base.optimizer.lr=0
+base.optimizer.beta1=1
+base.batch_size=1
+base.max_length=3
+base.max_length=513
+base.budget.amount=0
+base.budget.unit=hours
+base.precision=int8
+base.selection.every=0
+base.selection.dev=SST-2
+base.encoder.pooling=max
+base.encoder.name=''
+base.corpus.limit=-1
+base.corpus.source=[] -> base.corpus.source.paths
+base.corpus.source={num_sentences: 1} -> base.corpus.source.num_sentences
+base.corpus.source={kind: txt}
+base.report_every=0
+num_trials=0
+num_trials=-5
+search_seed=-1
+seeds=[]
+seeds=[-1] -> seeds.0
+search={}
+search.rho={float: [0, 1.2]} -> search.rho = 1.2
+search.rho={float: [1, 0]} -> search.rho
+search.rho={float: [0.5, 0.5]} -> search.rho
+search.alpha={log: [0, 1]} -> search.alpha
+search.alpha={log: [-1, 1]} -> search.alpha
+search.alpha={log: [1e-6, .inf]} -> search.alpha.log.1
+search.N.int=[-1, 3] -> search.N = -1
+search.N.int=[1, 1000000000000000000000] -> search.N.int.1
+search.norm.choice=[l1, l3] -> search.norm = l3
+search.norm.choice=[l1]
+search.norm.choice=[]
+search.norm.choice=[l1, l1] -> search.norm
+search.batch_size={int: [1, 8]} -> search.batch_size = 1
+sampler.name=tpee
+sampler.num_startup=0
+early_stopping.first=0
+early_stopping.factor=1
+confirm.num_best=0
+confirm.seeds=[]
+confirm.seeds=[-3] -> confirm.seeds.0
+confirm.baseline=paper
+keep_models=all
+resources.workers=0
+resources.threads=0
+resources.gpus=-1
+resources.gpus=2
+resources.executor=slurm
+resources.max_silence_s=0
+budget.max_hours=-1
+budget.price_per_hour=-1
+baselines=[start, ende] -> baselines.1
+evaluations=[STS-C/test] -> evaluations.0
+evaluations=[STS-B] -> evaluations.0
+evaluations=[''] -> evaluations.0
+""",
+    "missing": """
+name=null -> name
+question=null -> question
+base=null -> base
+search=null -> search
+confirm.seeds=null -> confirm.seeds
+early_stopping.first=null -> early_stopping.first
+base.encoder.pooling=prompt -> base.encoder
+""",
+    "a path that leads nowhere": """
+search.rho.into=[blend.roh]
+search.rho.into=[pgd.rho] -> search.rho.into
+search.rho.into=[] ;; search.roh={float: [0, 1]} -> search.roh
+search.lambda3={float: [0, 1]}
+search.pg.num_steps={int: [1, 3]}
+search.pgd.num_step={int: [1, 3]}
+search.num_steps={int: [1, 3]}
+search.method.blend.rho.x={float: [0, 1]}
+search.sigma={float: [0.1, 0.2]}
+search.seeds={choice: [0, 1]}
+search.resources.workers={choice: [1, 2]}
+search.N.into=[pgd.num_steps, pgd.num_steps] -> search.N.into
+base.method.rtd.generator=/no/such/folder
+base.encoder.name=./nowhere
+base.corpus.source=nowhere.txt
+base.corpus.source=[nowhere.txt, neither.txt] -> base.corpus.source = 'neither.txt'
+base.corpus.source={dataset: /no/such/dataset} -> base.corpus.source.dataset
+base.selection.dev=STS-B
+evaluations=[builtin/test, SICK-R/test] -> evaluations.1
+search.source={choice: [builtin, nowhere.txt]} -> search.source
+""",
+    "contradiction": """
+grid={rows: {a: {}}}
+seeds=[0, 1]
+seeds=[0, 0] -> seeds.1
+confirm.seeds=[1, 1] -> confirm.seeds.1
+confirm.seeds=[0, 1] -> confirm.seeds.0
+confirm.num_best=17
+objective={metric: loss}
+objective.direction=minimize -> objective
+evaluations=[builtin/test, builtin/test] -> evaluations.1
+baselines=[start, untrained, start] -> baselines.2
+budget.max_cost=10
+num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
+sampler.name=grid
+search.blend.rho={float: [0, 1]}
+search.method.blend={choice: [a, b]} -> search.method.blend
+search.norm={choice: [l1, l2], into: [pgd.ball.norm]} -> search.norm = l1
+search.N.int=[0, 3] -> search.N = 0
+search.N={float: [1, 16], into: [pgd.num_steps, fgsm.num_steps]} -> search.N
+search.batch_size={log: [16, 64]} -> search.batch_size
+search.selection.dev={choice: [builtin, STS-B]}
+search.budget.amount={choice: [30, 60]}
+search.report_every={choice: [5, 10]}
+search.selection.every={choice: [5, 15]}
+early_stopping.first=60
+early_stopping.first=100
+early_stopping.first=10
+base.selection.every=20 -> early_stopping.first
+base.budget.amount=15 -> early_stopping.first
+base.budget={unit: epochs, amount: 4} -> early_stopping
+base.method.lambda1=0;;search.N={int: [0, 3], into: [pgd.num_steps, fgsm.num_steps]} -> search.N = 0
+base.method.blend.pgd.num_steps=0;;base.method.blend.fgsm.num_steps=0 -> base.method
+base.method.blend.pgd.sigma=0.3 -> base.method.blend
+base.method.blend.pgd.ball.radius=0.5 -> base.method.blend
+base.method.token_level.ball.norm=l2 -> base.method
+base.encoder.template='[X] [MASK]' -> base.encoder
+base.method.z_adv_eta=with;;base.method.token_level.presence=none -> base.method
+""",
+    "test split as objective": """
+objective.metric=test
+objective.metric=STS-B/test
+objective.metric=builtin/test/all
+base.selection.dev=test
+base.selection.dev=STS-B/test
+evaluations=[STS-B/dev] -> evaluations.0
+evaluations=[builtin/dev] -> evaluations.0
+evaluations=[SICK-R/trial] -> evaluations.0
+""",
+    "impossible resources": """
+resources.workers=2 -> resources.executor
+resources.gpus=1 -> resources.executor
+resources={executor: train, workers: 3} -> batch_size
+resources={executor: train, workers: 64} -> batch_size
+resources={executor: train, workers: 8};;search.batch_size={choice: [8, 12]} -> batch_size = 12
+resources={executor: auto, workers: 2};;search.batch_size={int: [16, 18]} -> batch_size = 17
+confirm.resources.workers=3 -> batch_size
+confirm.resources.executor=inline
+base.batch_size=31 -> batch_size
+""",
+    "flat by construction": """
+search.beta={log: [2.5, 9]}
+search.beta={choice: [2.5, 3.5, 1e-3]}
+search.N.int=[2000, 4000] -> search.N
+base.method.blend.fgsm.ball.radius=1e-4;;base.method.blend.pgd.ball.radius=1e-4 -> search.beta
+""",
+}
+
+INVALID_GRIDS = {
+    "unknown key": """
+grid.axis={}
+grid.axes.beta={choice: [1e-3, 1e-2], too: x} -> grid.axes.beta.too
+""",
+    "wrong type": """
+grid.axes=[beta]
+grid.axes.beta=1e-3
+grid.axes.beta=null;;grid.axes.beta=
+grid.axes.beta=[1e-3, [1]] -> grid.axes.beta.choice.1
+grid.axes.beta={log: [1e-3, 1e-2]}
+grid.axes.beta={float: [1e-3, 1e-2]}
+grid.rows=[a]
+grid.rows.paper=5
+grid.rows.paper.lambda2=much -> grid.rows.paper.lambda2 = much
+grid.rows.paper.blend=0.5
+""",
+    "out of bounds": """
+grid.axes.rho=[0, 2] -> grid.axes.rho = 2
+grid.axes.beta=[1e-3]
+grid.axes.beta=[1e-3, 1e-3]
+grid.axes.N={int: [1, 1000000], into: [pgd.num_steps]} -> grid
+grid.axes.rho=null;;grid.axes.beta=null;;grid.rows=null -> grid
+grid.rows.paper.rho=7
+grid.rows.paper.pgd={num_steps: -1} -> grid.rows.paper.pgd
+seeds=[]
+""",
+    "a path that leads nowhere": """
+grid.axes.roh=[0, 1]
+grid.axes.pgd.num_step=[1, 2]
+grid.rows.paper.roh=1
+grid.rows.paper.pgd.num_step=1
+grid.rows.paper.pgd={num_step: 1} -> grid.rows.paper.pgd
+grid.rows.paper.num_steps=4
+grid.axes.source=[builtin, nowhere.txt] -> grid.axes
+grid.rows.paper.source=nowhere.txt -> grid.rows.paper
+""",
+    "contradiction": """
+num_trials=4
+sampler={name: random}
+search_seed=1
+confirm={seeds: [7]}
+early_stopping={first: 15}
+search={rho: {float: [0, 1]}} -> grid
+seeds=[1, 2, 1] -> seeds.2
+grid.rows.again={rho: 0} -> grid.rows.again
+grid.rows.again={lambda2: 1/100} -> grid.rows.again
+grid.rows.paper.method.lambda2=0.02
+grid.axes.blend.rho=[0, 1]
+grid.axes.N={choice: [0, 2], into: [pgd.num_steps, fgsm.num_steps]} -> grid
+grid.rows.paper.N=3
+grid.axes.selection.dev=[builtin, STS-B]
+grid.rows.paper.selection.dev=STS-B -> grid.rows.paper
+""",
+    "impossible resources": """
+resources={executor: inline, workers: 2} -> resources.executor
+resources={executor: train, workers: 2};;grid.axes.batch_size=[7, 8] -> batch_size = 7
+resources={executor: train, workers: 2};;grid.rows.paper.batch_size=9 -> batch_size = 9
+""",
+    "flat by construction": """
+grid.axes.beta=[2.5, 3.5, 1e-3] -> grid.axes.beta
+grid.axes.N={choice: [3000, 4000], into: [pgd.num_steps, fgsm.num_steps]} -> grid.axes.N
+""",
+}
+
+# A text in the file, what stands there instead, and the line that is blamed.
+BROKEN_TEXT = [
+    ("duplicate key", "num_trials: 16\n", "num_trials: 16\nnum_trials: 17\n", "num_trials: 17"),
+    (
+        "duplicate key",
+        "  rho: {float: [0, 1]}\n",
+        "  rho: {float: [0, 1]}\n  rho: {float: [0, 1]}\n",
+        "  rho: ",
+    ),
+    ("duplicate key", "encoder: {name: tiny,", "encoder: {name: tiny, name: tiny,", "  encoder: "),
+    ("duplicate key", "seeds: [0]\n", "seeds: [0]\nseeds: [1]\n", "seeds: [1]"),
+    ("broken YAML", "seeds: [0]\n", "seeds: [0\n", ""),
+    ("broken YAML", "search:\n", "search:\n\talpha: 1\n", "\talpha"),
+    ("broken YAML", "search_seed: 0\n", "search_seed 0\n", ""),
+    ("broken YAML", "search_seed: 0\n", "search_seed: 0: 1\n", "search_seed: 0: 1"),
+    ("broken YAML", "search_seed: 0\n", "search_seed: *nothing\n", "search_seed: *nothing"),
+    ("broken YAML", "search_seed: 0\n", "search_seed: !!python/name:os.system 0\n", ""),
+    ("broken YAML", "search_seed: 0\n", "search_seed: 'open\n", ""),
+    ("broken YAML", "search_seed: 0\n", "search_seed: {a: 1}}\n", "search_seed: "),
+    ("broken YAML", "base:", " base:", ""),
+    ("two documents", "search:\n", "---\nsearch:\n", ""),
+    ("another version", "# yaml-language-server", "%YAML 1.1\n---\n# yaml-language-server", "%YAML 1.1"),
+]

@@ -1,0 +1,68 @@
+import pytest
+
+from rse_study.data.builtin import graded_pairs
+from rse_study.study.config import Study
+from rse_study.study.reading import apply_overrides, build
+from rse_study.study.record import study_record
+from rse_study.study.validation import check_study
+
+NO_SEARCH = [
+    f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+]
+GRID = "grid={axes: {beta: [1e-3, 1e-2], N: {int: [1, 3], into: [pgd.num_steps, fgsm.num_steps]}}, rows: {a: {rho: 0}}}"
+
+
+@pytest.fixture
+def record_of(content):
+    dev = graded_pairs("dev")
+
+    def record(*overrides):
+        apply_overrides(content, overrides)
+        return study_record(check_study(build(Study, content, where="x.yaml"), where="x.yaml"), dev)
+
+    return record
+
+
+def test_a_search_is_recorded_with_its_stages(record_of):
+    record = record_of()
+    assert (record.kind, record.num_trials, record.rungs) == ("search", 16, (15, 30))
+    assert record.num_cells == 16 + 2 * 2  # best and base, two seeds each
+    assert record.evaluations == ("builtin/test",)
+    assert record.objective.evaluation == "builtin/dev/all"
+    assert {axis.name: axis.kind for axis in record.axes}["N"] == "int"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "num_cells"),
+    [
+        (["confirm=null"], 16),
+        (["confirm.baseline=none"], 18),
+        (["confirm={num_best: 3, seeds: [4, 5, 6]}"], 28),
+    ],
+)
+def test_confirmation_is_counted(record_of, overrides, num_cells):
+    assert record_of(*overrides).num_cells == num_cells
+
+
+def test_a_grid_is_recorded_with_its_values(record_of):
+    record = record_of(*NO_SEARCH, GRID, "seeds=[0, 1, 2]")
+    assert (record.kind, record.num_trials, record.num_cells, record.rungs) == ("grid", 7, 21, ())
+    assert [(axis.name, axis.kind, axis.choices) for axis in record.axes] == [
+        ("beta", "choice", (1e-3, 1e-2)),
+        ("N", "choice", (1, 2, 3)),
+    ]
+    assert record.headings == ("beta", "N")
+
+
+def test_what_is_resolved_is_the_question_and_not_where_it_runs(record_of):
+    resolved = record_of("budget={max_hours: 3}").resolved
+    assert not {"resources", "budget", "grid"} & set(resolved)
+    assert "resources" not in resolved["confirm"]
+    assert resolved["base"]["method"]["lambda1"] == 1 / 128
+    assert resolved["base"]["report_every"] == 10  # defaults are written out
+
+
+def test_a_grid_resolves_to_nothing_of_a_search(record_of):
+    resolved = record_of(*NO_SEARCH, GRID).resolved
+    assert not {"search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm"} & set(resolved)
+    assert resolved["grid"]["rows"] == {"a": {"rho": 0}}

@@ -1,0 +1,181 @@
+import json
+
+import pytest
+
+from rse_study.data.builtin import graded_pairs
+from rse_study.errors import InputErrors
+from rse_study.results.records import StudyRecord
+from rse_study.study.config import Study
+from rse_study.study.reading import apply_overrides, build
+from rse_study.study.record import study_record
+from rse_study.study.revisions import change_between
+from rse_study.study.validation import check_study
+from rse_study.training.trial import Trial
+
+GRID = {
+    "axes": {"beta": [1e-3, 1e-2], "N": {"int": [1, 2], "into": ["pgd.num_steps", "fgsm.num_steps"]}},
+    "rows": {"no perturbation": {"N": 0, "lambda1": 0}},
+}
+
+
+@pytest.fixture(scope="module")
+def dev():
+    return graded_pairs("dev")
+
+
+@pytest.fixture
+def search(content, dev):
+    def record(*overrides):
+        return recorded(content, dev, overrides)
+
+    return record
+
+
+@pytest.fixture
+def grid(content, dev):
+    only_search = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+    kept = {name: value for name, value in content.items() if name not in only_search}
+    kept |= {"grid": GRID, "seeds": [0, 1]}
+
+    def record(*overrides):
+        return recorded(kept, dev, overrides)
+
+    return record
+
+
+def recorded(content, dev, overrides) -> StudyRecord:
+    edited = json.loads(json.dumps(content))
+    apply_overrides(edited, overrides)
+    checked = check_study(build(Study, edited, where="x.yaml"), where="x.yaml")
+    # As a ledger hands it back.
+    return StudyRecord.model_validate_json(study_record(checked, dev).model_dump_json())
+
+
+GRID_GROWS = [
+    ("question=Another wording?", "question changed"),
+    ("seeds=[0, 1, 2, 3]", "seeds added: 2"),
+    ("seeds=[1, 2]", "seeds added: 1; seeds removed: 1"),
+    ("grid.rows.small={lambda2: 0}", "rows added: 1"),
+    ("grid.rows=null", "rows removed: 1"),
+    ("grid.rows.no perturbation.lambda2=0", "rows changed: 1"),
+    ("grid.axes.beta=[1e-3, 3e-2, 5e-2]", "values of beta added: 2; values of beta removed: 1"),
+    ("grid.axes.N.int=[1, 4]", "values of N added: 2"),
+    ("evaluations=[builtin/test, STS-B/test]", "evaluations added: 1"),
+    ("evaluations=[]", "evaluations removed: 1"),
+    ("baselines=[start]", "baselines removed: 2"),
+    ("base.budget.amount=90", "base.budget.amount: 60 -> 90"),
+    ("keep_models=none", 'keep_models: "final" -> "none"'),
+    ("resources={workers: 2}", ""),
+    ("budget={max_hours: 3}", ""),
+]
+
+
+@pytest.mark.parametrize(("override", "said"), GRID_GROWS, ids=[override for override, _ in GRID_GROWS])
+def test_a_grid_grows(grid, override, said):
+    assert change_between(grid(), grid(override)) == said
+
+
+SEARCH_GROWS = [
+    ("num_trials=32", "num_trials: 16 -> 32"),
+    ("confirm.num_best=3", "confirm.num_best: 1 -> 3"),
+    ("confirm.seeds=[1, 2, 5]", "confirm.seeds added: 1"),
+    ("confirm.resources=null", ""),
+    ("resources={executor: train, workers: 4, max_concurrent: 2}", ""),
+]
+
+
+@pytest.mark.parametrize(("override", "said"), SEARCH_GROWS, ids=[override for override, _ in SEARCH_GROWS])
+def test_a_search_grows(search, override, said):
+    assert change_between(search(), search(override)) == said
+
+
+def test_confirmation_can_be_added_and_its_baseline_too(search):
+    assert change_between(search("confirm=null"), search()) == "confirmation added"
+    assert change_between(search("confirm.baseline=none"), search()) == "confirm.baseline added"
+
+
+def test_several_changes_are_said_together(grid):
+    grown = grid("seeds=[0, 1, 2]", "grid.rows.small={lambda2: 0}", "grid.rows.large={lambda2: 0.1}")
+    assert change_between(grid(), grown) == "rows added: 2; seeds added: 1"
+
+
+SEARCH_STAYS = [
+    ("base.method.lambda1=0.01", "base.method.lambda1 = 0.01: was 0.0078125 when the study was frozen"),
+    ("base.budget.amount=90", "base.budget.amount = 90: was 60"),
+    ("search.rho={float: [0, 0.5]}", "search.rho.float = [0.0, 0.5]: was [0.0, 1.0]"),
+    ("search.rho=null", "search.rho.float = absent: was [0.0, 1.0]"),
+    ("search.tau={log: [0.01, 0.1]}", "search.tau.log = [0.01, 0.1]: was absent"),
+    ("num_trials=8", "num_trials = 8: was 16 when the study was frozen, and may grow, and not shrink"),
+    ("sampler.name=random", 'sampler.name = "random": was "tpe"'),
+    ("search_seed=1", "search_seed = 1: was 0"),
+    ("seeds=[7]", "seeds = [7]: was [0]"),
+    ("early_stopping=null", "early_stopping.first = absent: was 15"),
+    ("early_stopping.factor=3", "early_stopping.factor = 3: was 2"),
+    ("confirm=null", "confirm = absent: was"),
+    ("confirm.seeds=[1, 3]", "confirm.seeds = [1, 3]: was [1, 2]"),
+    ("confirm.baseline=none", 'confirm.baseline = "none": was "base"'),
+    ("objective={metric: loss, direction: minimize}", 'objective.metric = "loss": was "dev"'),
+]
+
+
+@pytest.mark.parametrize(("override", "said"), SEARCH_STAYS, ids=[override for override, _ in SEARCH_STAYS])
+def test_what_a_search_rests_on_stays(search, override, said):
+    with pytest.raises(InputErrors) as caught:
+        change_between(search(), search(override))
+    assert said in str(caught.value)
+    assert all(problem.remedy.startswith("Give the study another name") for problem in caught.value.problems)
+
+
+GRID_STAYS = [
+    ("base.method.lambda1=0.01", "base.method.lambda1 = 0.01"),
+    ("base.budget.amount=30", "base.budget.amount = 30: was 60 when the study was frozen, and may grow"),
+    ("base.budget={unit: epochs, amount: 60}", 'base.budget.unit = "epochs": was "steps"'),
+    ("grid.axes.N.into=[pgd.num_steps]", "grid.axes.N.into = "),
+    ("grid.axes.N={choice: [1, 2], into: [pgd.num_steps, fgsm.num_steps]}", "grid.axes.N.choice = [1, 2]"),
+    ("grid.axes.tau=[0.05, 0.1]", "grid.axes.tau.choice = [0.05, 0.1]: was absent"),
+]
+
+
+@pytest.mark.parametrize(("override", "said"), GRID_STAYS, ids=[override for override, _ in GRID_STAYS])
+def test_what_a_grid_rests_on_stays(grid, override, said):
+    with pytest.raises(InputErrors) as caught:
+        change_between(grid(), grid(override))
+    assert said in str(caught.value)
+
+
+def test_every_forbidden_path_is_named(search):
+    with pytest.raises(InputErrors) as caught:
+        change_between(search(), search("base.method.lambda1=0.01", "search_seed=1", "num_trials=8"))
+    assert [problem.what.split(" = ")[0] for problem in caught.value.problems] == [
+        "base.method.lambda1",
+        "num_trials",
+        "search_seed",
+    ]
+
+
+def test_a_search_is_no_grid(search, grid):
+    with pytest.raises(InputErrors, match='kind = "grid": was "search"'):
+        change_between(search(), grid())
+
+
+def test_a_study_frozen_before_a_field_existed_had_its_default(search):
+    old = search("confirm=null", "early_stopping=null", "evaluations=[]")
+    for name in ("evaluations", "keep_models"):
+        del old.resolved[name]
+    assert change_between(old, search("early_stopping=null")) == "evaluations added: 1; confirmation added"
+
+
+def test_a_trial_frozen_before_a_field_existed_had_its_neutral_value(search, monkeypatch):
+    monkeypatch.setattr(Trial.model_fields["report_every"], "json_schema_extra", {"neutral": 10})
+    old = search()
+    del old.resolved["base"]["report_every"]
+    assert change_between(old, search()) == ""
+    with pytest.raises(InputErrors, match=r"base.report_every = 5: was 10"):
+        change_between(old, search("base.report_every=5"))
+
+
+def test_a_field_without_a_neutral_value_was_absent(search):
+    old = search()
+    del old.resolved["base"]["report_every"]
+    with pytest.raises(InputErrors, match=r"base.report_every = 10: was absent .* or remove it"):
+        change_between(old, search())

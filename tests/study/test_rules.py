@@ -1,0 +1,108 @@
+from pathlib import Path
+
+import pytest
+
+from rse_study.errors import InputErrors
+from rse_study.study.config import Study
+from rse_study.study.reading import apply_overrides, build
+from rse_study.study.rules import check_rules
+from rse_study.study.validation import check_study, read_study
+
+QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
+
+
+@pytest.fixture
+def said(content):
+    def check(*overrides, broken=()):
+        apply_overrides(content, overrides)
+        study = build(Study, content, where="x.yaml")
+        return [str(problem) for problem in check_rules(study, where="x.yaml", broken=broken)]
+
+    return check
+
+
+def test_the_quickstart_keeps_to_all_rules(said):
+    assert said() == []
+
+
+CASES = [
+    (
+        ["search=null"],
+        "x.yaml: search: is required, or `grid`. Name an axis: `search: {rho: {float: [0, 1]}}`",
+    ),
+    (
+        ["grid={rows: {a: {}}}"],
+        "x.yaml: grid: a study is a grid or a search, never both. Take one away (of a file extended: `search: null`)",
+    ),
+    (
+        ["seeds=[0, 4]"],
+        "x.yaml: seeds = [0, 4]: a search runs one seed: its values only select. "
+        "Give more seeds to `confirm: {seeds: [...]}`",
+    ),
+    (
+        ["confirm.seeds=[3, 0]"],
+        "x.yaml: confirm.seeds.1 = 0: a seed of the search has selected; it cannot confirm. "
+        "Use seeds the search does not run",
+    ),
+    (
+        ["confirm.num_best=20"],
+        "x.yaml: confirm.num_best = 20: must be <= num_trials = 16. Confirm fewer, or run more",
+    ),
+    (
+        ["evaluations=[STS-B/tets]"],
+        "x.yaml: evaluations.0 = 'STS-B/tets': no such evaluation. Did you mean 'STS-B/test'?",
+    ),
+    (
+        ["evaluations=[STS-B/dev]"],
+        "x.yaml: evaluations.0 = 'STS-B/dev': a dev split selects, and is measured during training; "
+        "an evaluation is a test split. Did you mean 'STS-B/test'?",
+    ),
+    (["baselines=[start, start]"], "x.yaml: baselines.1 = 'start': is listed twice. Keep one of them"),
+    (
+        ["resources.gpus=1"],
+        "x.yaml: resources.executor = 'inline': inline runs a cell in one process on CPUs, and resources.gpus = 1. "
+        "Use executor: train (or auto)",
+    ),
+    (
+        ["budget.max_cost=10"],
+        "x.yaml: budget.max_cost = 10: cannot bind without a price. Give budget.price_per_hour, too",
+    ),
+]
+
+
+@pytest.mark.parametrize(("overrides", "text"), CASES, ids=[overrides[0] for overrides, _ in CASES])
+def test_what_breaks_a_rule_is_told_with_its_way_out(said, overrides, text):
+    assert said(*overrides) == [text]
+
+
+def test_rules_about_what_could_not_be_read_are_left_out(said):
+    assert len(said("seeds=[0, 4]", "budget.max_cost=10", broken={"seeds"})) == 1
+
+
+def test_all_rules_are_looked_at_even_where_fields_are_broken():
+    broken = ["num_trials=abc", "search.beta=5"]
+    others = ["seeds=[0, 4]", "budget.max_cost=1", "search.rho={float: [0, 7]}", "early_stopping.first=7"]
+    with pytest.raises(InputErrors) as caught:
+        read_study(QUICKSTART, [*broken, *others, "confirm.num_best=99"])
+    assert [problem.what.split(" =")[0] for problem in caught.value.problems] == [
+        "search.beta",
+        "num_trials",
+        "seeds",
+        "budget.max_cost",
+        "search.rho",
+        "early_stopping.first",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "warning"),
+    [
+        (["sampler.num_startup=17"], "all trials are random draws: num_trials 16 < num_startup 17"),
+        (["confirm=null"], "evaluations are of confirmed trials, and nothing is confirmed"),
+        (["search.rho={float: [0.6, 1]}"], "the base lies outside the space"),
+    ],
+)
+def test_what_is_allowed_and_odd_is_a_warning(content, overrides, warning):
+    apply_overrides(content, overrides)
+    (found,) = check_study(build(Study, content, where="x.yaml"), where="x.yaml").warnings
+    assert found.startswith(warning)

@@ -1,0 +1,161 @@
+"""Identities on file: what was run under them is found again, whatever has been added to the code since.
+
+`python -m tests.training.test_golden_identities` writes the file anew, once a move is meant.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rse_study.data import builtin
+from rse_study.spec import Spec
+from rse_study.training.materials import Materials, identity_of
+from rse_study.training.trial import Trial
+
+FILE = Path(__file__).with_name("identities.json")
+MATERIALS = Materials(
+    corpus=Path("corpus"),
+    base="base",
+    dev=builtin.graded_pairs("dev"),
+    fingerprints={"corpus": "c", "base": "b", "dev": "d", "generator": "g"},
+)
+L2 = {"norm": "l2", "radius": 0.5, "given_for": "l2", "scope": "token", "strength": "literal"}
+L1 = {"norm": "l1", "projection": "rescale"}
+NO_ADVERSARY = {"pgd": {"num_steps": 0}, "fgsm": {"num_steps": 0}}
+# Every switch of a configuration stands off its default in at least one of them.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "SimCSE": {"method": {"blend": NO_ADVERSARY, "lambda1": 0, "lambda2": 0, "head": "none"}},
+    "l2": {"method": {"blend": {"pgd": {"ball": L2}, "fgsm": {"ball": L2}}, "token_level": {"ball": L2}}},
+    "l1": {"method": {"blend": {"pgd": {"ball": L1}, "fgsm": {"ball": L1}}, "token_level": {"ball": L1}}},
+    "steps of PGD and FGSM": {
+        "method": {
+            "blend": {
+                "pgd": {"num_steps": 3, "step_size": 2e-3, "sigma": 0.01},
+                "fgsm": {"num_steps": 4, "step_size": 3e-3, "sigma": 0.01},
+                "rho": 0.25,
+                "weighs": "fgsm",
+                "trajectories": "separate",
+            }
+        }
+    },
+    "token level": {
+        "method": {
+            "token_level": {
+                "step_size": 0.01,
+                "sigma": 0.2,
+                "scaling": "after",
+                "write_back": "last",
+                "redraw": "epoch",
+            },
+            "z_adv_eta": "with",
+        }
+    },
+    "no token level": {"method": {"token_level": {"presence": "none"}}},
+    "weakening masks": {
+        "method": {"masks": {"phi": 0.1, "num_layers": 1, "step_size": 0.25, "sites": "below_k"}}
+    },
+    "replaced tokens": {
+        "method": {
+            "rtd": {
+                "share": 0.3,
+                "positions": "everywhere",
+                "choice": "sample",
+                "reduction": "sum",
+                "h": "before_head",
+            },
+            "lambda2": 0.01,
+        }
+    },
+    "views": {
+        "method": {
+            "lambda1": 0.1,
+            "temperature": 0.1,
+            "head": "batch_norm",
+            "perturbed_tokens": "all",
+            "delta_gradient": "without_eta",
+            "inner_dropout": "fresh",
+            "outer_dropout": "shared_first",
+            "z_adv_negatives": "included",
+            "second_positive": "none",
+        }
+    },
+    "prompt": {"encoder": {"pooling": "prompt", "template": 'This sentence of "[X]" means [MASK].'}},
+    "optimiser": {
+        "optimizer": {
+            "lr": 1e-4,
+            "beta1": 0.8,
+            "beta2": 0.99,
+            "epsilon": 1e-6,
+            "weight_decay": 0.01,
+            "max_norm": 0.5,
+        }
+    },
+    "budget and selection": {
+        "budget": {"unit": "steps", "amount": 100},
+        "selection": {"dev": "builtin", "every": 20, "keep": "last"},
+        "batch_size": 32,
+        "max_length": 64,
+        "precision": "bf16",
+        "report_every": 5,
+    },
+}
+MOVED = "identity moved: declare neutral= for a new field, bump semantics for new numbers, or revert"
+
+
+def trial(name: str) -> Trial:
+    return Trial.model_validate(VARIANTS[name])
+
+
+def identities() -> dict[str, str]:
+    return {name: identity_of(trial(name), 7, MATERIALS) for name in VARIANTS}
+
+
+def specs(spec: Spec) -> list[Spec]:
+    """The spec and every one below it."""
+    below = [getattr(spec, name) for name in type(spec).model_fields]
+    return [spec, *(found for value in below if isinstance(value, Spec) for found in specs(value))]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_identities_are_those_on_file(name: str) -> None:
+    assert identity_of(trial(name), 7, MATERIALS) == json.loads(FILE.read_text())[name], MOVED
+
+
+def test_identities_on_file_are_all_different() -> None:
+    on_file = json.loads(FILE.read_text())
+    assert on_file.keys() == VARIANTS.keys()
+    assert len(set(on_file.values())) == len(VARIANTS)
+
+
+# The fingerprints of what they hold stand for the names of corpus, base and generator, and for how it was read.
+BY_CONTENT = {"Corpus", "Builtin", "Encoder.name", "Encoder.revision", "ReplacedTokenDetection.generator"}
+CLASSES = sorted({type(spec) for spec in specs(Trial())}, key=lambda kind: kind.__name__)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CLASSES if kind.__name__ not in BY_CONTENT])
+def test_the_semantics_of_every_class_are_part_of_the_identity(
+    kind: type[Spec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = identities()
+    monkeypatch.setattr(kind, "semantics", kind.semantics + 1)
+    after = identities()
+    assert not set(before.values()) & set(after.values())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CLASSES if kind.__name__ not in BY_CONTENT])
+def test_every_field_is_off_its_default_in_a_variant(kind: type[Spec]) -> None:
+    seen = [spec for name in VARIANTS for spec in specs(trial(name)) if isinstance(spec, kind)]
+    constant = [
+        name
+        for name in kind.model_fields
+        if f"{kind.__name__}.{name}" not in BY_CONTENT
+        and len({repr(getattr(spec, name)) for spec in seen}) < 2
+    ]
+    assert set(constant) <= {"name", "corpus"}, constant
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(identities(), indent=1) + "\n")

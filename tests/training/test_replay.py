@@ -1,0 +1,88 @@
+"""A finished cell again: the same bits, or the first that differs is named."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.results.result_file import Point, Result, read_result
+from rse_study.training.drive import drive
+from rse_study.training.loop import train
+from rse_study.training.replay import Difference, compare, replay
+from rse_study.training.trial import Trial
+from tests.training.world import World, small_trial, stop_at
+
+ALONE = {"workers": 1, "threads": 1}
+
+
+def again(world: World, trial: Trial, recorded: Result, directory: Path, **changes: object):
+    settings = {"seed": 3, **ALONE, **changes}
+    seed = settings.pop("seed")
+    return replay(trial, seed, world.materials(), recorded, directory, **settings)
+
+
+@pytest.mark.parametrize("last", [None, 6], ids=["complete", "stopped early"])
+def test_a_replay_has_the_same_bits(world: World, tmp_path: Path, last: int | None) -> None:
+    drive(
+        train(small_trial(), 3, world.materials(), tmp_path / "first"), stop_at(-1 if last is None else last)
+    )
+    recorded = read_result(tmp_path / "first")
+    found = again(world, small_trial(), recorded, tmp_path / "again")
+    assert found.is_equal, found.differences
+    assert found.num_points == len(recorded.history) == (5 if last else 8)
+    assert read_result(tmp_path / "again").history[-1].t == recorded.history[-1].t
+
+
+def test_a_lost_loss_is_lost_again(world: World, tmp_path: Path) -> None:
+    trial = small_trial(optimizer={"lr": 1e30, "max_norm": 1e30})
+    with pytest.raises(NonFiniteLoss):
+        list(train(trial, 3, world.materials(), tmp_path / "first"))
+    assert again(world, trial, read_result(tmp_path / "first"), tmp_path / "again").is_equal
+
+
+def test_the_first_difference_is_named(world: World, tmp_path: Path) -> None:
+    list(train(small_trial(), 3, world.materials(), tmp_path / "first"))
+    recorded = read_result(tmp_path / "first")
+    bent = [point.model_dump() for point in recorded.history]
+    loss = bent[3]["metrics"]["loss"]
+    bent[3]["metrics"]["loss"] = math.nextafter(loss, math.inf)
+    forged = recorded.model_copy(update={"history": tuple(Point(**point) for point in bent)})
+    found = again(world, small_trial(), forged, tmp_path / "again")
+    assert not found.is_equal
+    assert found.differences == (Difference(bent[3]["t"], "loss", math.nextafter(loss, math.inf), loss),)
+
+
+def test_only_the_recorded_cell_in_an_empty_folder(world: World, tmp_path: Path) -> None:
+    list(train(small_trial(), 3, world.materials(), tmp_path))
+    recorded = read_result(tmp_path)
+    with pytest.raises(InputError, match="not the recorded cell"):
+        again(world, small_trial(), recorded, tmp_path / "again", seed=4)
+    with pytest.raises(InputError, match="not empty"):
+        again(world, small_trial(), recorded, tmp_path)
+
+
+def result(*points: tuple[int, dict[str, float]], **ending: str) -> Result:
+    history = tuple(Point(t=t, metrics=metrics) for t, metrics in points)
+    return Result(identity="i", seed=0, config={}, history=history, **ending)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "names"),
+    [
+        (result((0, {"a": 1.0})), result((0, {"a": 1.0})), []),
+        (result((0, {"a": math.nan})), result((0, {"a": math.nan})), []),
+        (result((0, {"a": math.nan})), result((0, {"a": 1.0})), [(0, "a")]),
+        (result((0, {"a": math.inf})), result((0, {"a": -math.inf})), [(0, "a")]),
+        (result((0, {"a": 1.0})), result((0, {"a": 1.0, "b": 2.0})), [(0, "b")]),
+        (result((0, {"a": 1.0}), (2, {"a": 1.0})), result((0, {"a": 1.0})), [(2, "a")]),
+        (
+            result((0, {"a": 1.0})),
+            result((0, {"a": 2.0}), (1, {"a": 2.0}), status="failed", reason="step 2: nan"),
+            [(0, "a"), (1, "a"), (1, "how it ended")],
+        ),
+    ],
+)
+def test_compare(one: Result, other: Result, names: list[tuple[int, str]]) -> None:
+    assert [(d.t, d.name) for d in compare(one, other).differences] == names
+    assert compare(one, other).is_equal == (not names)

@@ -1,0 +1,178 @@
+"""Stopped by a verdict, continued later, killed at any moment of it: bit for bit the run that never stopped."""
+
+import multiprocessing
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rse_study.errors import InputError
+from rse_study.results.result_file import read_result
+from rse_study.training import checkpoint, loop
+from rse_study.training.drive import drive
+from rse_study.training.loop import train
+from tests.training.world import World, small_trial, stop_at
+
+FORK = multiprocessing.get_context("fork")
+
+
+@pytest.fixture(scope="module")
+def straight(world: World) -> Path:
+    """A run that never stopped."""
+    list(train(small_trial(), 3, world.materials(), world.root / "straight"))
+    return world.root / "straight"
+
+
+def stop(world: World, directory: Path, t: int = 6) -> list[int]:
+    seen: list[int] = []
+
+    def report(progress: loop.Progress) -> str | None:
+        seen.append(progress.t)
+        return stop_at(t)(progress)
+
+    drive(train(small_trial(), 3, world.materials(), directory), report)
+    return seen
+
+
+def go_on(world: World, directory: Path) -> list[int]:
+    return [point.t for point in train(small_trial(), 3, world.materials(), directory, continues=True)]
+
+
+def assert_equal(directory: Path, expected: Path) -> None:
+    found, wanted = read_result(directory), read_result(expected)
+    assert found.status == "complete"
+    assert (found.history, found.final) == (wanted.history, wanted.final)
+    assert not (directory / "checkpoint").exists()
+
+
+def test_stop_ends_the_cell_at_once_with_its_last_metrics(world: World, tmp_path: Path) -> None:
+    assert stop(world, tmp_path) == [0, 2, 4, 5, 6]
+    result = read_result(tmp_path)
+    assert (result.status, result.reason) == ("stopped_early", "stopped at step 6 of 12")
+    assert result.history[-1].t == 6
+    assert result.history[-1].metrics.items() <= result.final.items()
+    assert result.final["dev/kept_t"] == 5
+    assert [path.name for path in (tmp_path / "checkpoint").iterdir()] == ["step-000000006"]
+    # It stays so until somebody wants it continued.
+    again = list(train(small_trial(), 3, world.materials(), tmp_path))
+    assert [(point.t, point.is_final) for point in again] == [(6, True)]
+
+
+def test_none_and_continue_go_on_and_the_last_verdict_counts_for_nothing(
+    world: World, tmp_path: Path, straight: Path
+) -> None:
+    drive(
+        train(small_trial(), 3, world.materials(), tmp_path), lambda p: "stop" if p.is_final else "continue"
+    )
+    assert_equal(tmp_path, straight)
+
+
+@pytest.mark.parametrize("t", [0, 5, 10])
+def test_continued_it_equals_the_run_that_never_stopped(
+    world: World, tmp_path: Path, straight: Path, t: int
+) -> None:
+    stop(world, tmp_path, t)
+    shown = go_on(world, tmp_path)
+    assert shown == [point.t for point in read_result(straight).history if point.t > t]
+    assert_equal(tmp_path, straight)
+    assert go_on(world, tmp_path) == [12]
+
+
+def test_stopped_twice(world: World, tmp_path: Path, straight: Path) -> None:
+    stop(world, tmp_path, 4)
+    drive(train(small_trial(), 3, world.materials(), tmp_path, continues=True), stop_at(8))
+    assert read_result(tmp_path).reason == "stopped at step 8 of 12"
+    go_on(world, tmp_path)
+    assert_equal(tmp_path, straight)
+
+
+def test_without_its_checkpoint_it_starts_over(world: World, tmp_path: Path, straight: Path) -> None:
+    stop(world, tmp_path)
+    shutil.rmtree(tmp_path / "checkpoint")
+    assert go_on(world, tmp_path)[0] == 0
+    assert_equal(tmp_path, straight)
+
+
+def test_a_stopped_cell_is_nobody_elses(world: World, tmp_path: Path) -> None:
+    stop(world, tmp_path)
+    with pytest.raises(InputError, match="another configuration's"):
+        list(train(small_trial(), 4, world.materials(), tmp_path, continues=True))
+
+
+def killed(function: Callable[..., Any], num_calls: int) -> Callable[..., Any]:
+    """The same function, but the process dies once it has been called so often, before it is called again."""
+    calls = iter(range(num_calls))
+
+    def instead(*args: Any, **kwargs: Any) -> Any:
+        if next(calls, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*args, **kwargs)
+
+    return instead
+
+
+def killed_behind(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, but the process dies when it has been called."""
+
+    def instead(*args: Any, **kwargs: Any) -> Any:
+        function(*args, **kwargs)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return instead
+
+
+# Where the process dies: an owner, a function of it, what becomes of that function.
+MOMENTS = {
+    "before the checkpoint": (checkpoint, "save", partial(killed, num_calls=0)),
+    "amid the checkpoint": (checkpoint, "save_file", partial(killed, num_calls=2)),
+    "before the account": (Path, "write_text", partial(killed, num_calls=0)),
+    "before the checkpoint's rename": (checkpoint, "sync", partial(killed, num_calls=4)),
+    "before the result": (loop, "write_result", partial(killed, num_calls=0)),
+    "before the result's rename": (Path, "replace", partial(killed, num_calls=0)),
+    "after the result's rename": (Path, "replace", killed_behind),
+    "before the checkpoint is removed": (checkpoint, "remove", partial(killed, num_calls=0)),
+    "while the checkpoint is removed": (os, "unlink", partial(killed, num_calls=1)),
+}
+STOPPING = [name for name in MOMENTS if "removed" not in name]
+
+
+def die(work: Callable[[], Any], moment: str) -> None:
+    """Do the work in a process that is killed at this moment."""
+
+    def doomed() -> None:
+        owner, name, change = MOMENTS[moment]
+        setattr(owner, name, change(getattr(owner, name)))
+        work()
+
+    process = FORK.Process(target=doomed)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL, moment
+
+
+@pytest.mark.parametrize("moment", STOPPING)
+def test_killed_while_it_stops(world: World, tmp_path: Path, straight: Path, moment: str) -> None:
+    world.materials()
+    die(lambda: stop(world, tmp_path), moment)
+    assert stop(world, tmp_path)[-1] == 6
+    assert read_result(tmp_path).reason == "stopped at step 6 of 12"
+    assert [path.name for path in (tmp_path / "checkpoint").iterdir()] == ["step-000000006"]
+    go_on(world, tmp_path)
+    assert_equal(tmp_path, straight)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed_while_it_goes_on(world: World, tmp_path: Path, straight: Path, moment: str) -> None:
+    stop(world, tmp_path)
+
+    def work() -> None:
+        list(train(small_trial(), 3, world.materials(), tmp_path, continues=True, checkpoint_seconds=0.0))
+
+    die(work, moment)
+    go_on(world, tmp_path)
+    assert_equal(tmp_path, straight)
