@@ -1,6 +1,7 @@
 """Settings of the whole suite."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,3 +22,17 @@ def data_dir() -> Path:
     if not (folder / "sts").is_dir():
         pytest.skip(f"no data: neither RSE_STUDY_DATA nor {folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def token_home(tmp_path_factory) -> Path:
+    """Where Ray writes its token. One for all clusters of a process: Ray reads its token once and keeps it."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def ray_home(token_home) -> Iterator[Path]:
+    """HOME is `token_home` as long as a module's cluster may run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(token_home))
+        yield token_home

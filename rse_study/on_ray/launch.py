@@ -17,11 +17,14 @@ OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never t
 DRIVER = "rse_driver"
 MAX_DRIVERS = 1000
 CONNECT_SECONDS = 5.0
+START_ATTEMPTS = (
+    3  # on a busy machine Ray's first process may end, or take too long, before the others hear of it
+)
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
     "RAY_DEDUP_LOGS": "0",
-    "RAY_gcs_server_port_wait_time_s": "120",  # a busy machine is no failure
+    "RAY_gcs_server_port_wait_time_s": "60",
     # A trial is a handful of processes: raylet need not warn that there are more of them than CPUs.
     "RAY_worker_maximum_startup_concurrency": "16",
     "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
@@ -43,20 +46,38 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
     if address:
         _join(address)
     else:
-        # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
-        ray.init(
-            num_cpus=num_cpus or usable_cpus(),
-            resources={DRIVER: MAX_DRIVERS},
-            include_dashboard=True,
-            dashboard_host="127.0.0.1",
-            object_store_memory=OBJECT_STORE_BYTES,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
+        _start(num_cpus or usable_cpus())
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _start(num_cpus: int) -> None:
+    """A fresh Ray on this machine. Raises InputError where it cannot be started."""
+    for attempt in range(1, START_ATTEMPTS + 1):
+        try:
+            # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
+            ray.init(
+                num_cpus=num_cpus,
+                resources={DRIVER: MAX_DRIVERS},
+                include_dashboard=True,
+                dashboard_host="127.0.0.1",
+                object_store_memory=OBJECT_STORE_BYTES,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+            return
+        except (RuntimeError, OSError, TimeoutError) as error:
+            ray.shutdown()  # what of it was started
+            if attempt == START_ATTEMPTS:
+                what = f"Ray did not start in {attempt} attempts ({_first_line(error)})"
+                remedy = "Give the same command again when the machine is less busy"
+                raise InputError(what, rule="a study needs a running Ray", remedy=remedy) from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _join(address: str) -> None:
@@ -67,7 +88,7 @@ def _join(address: str) -> None:
             socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError, OverflowError, RuntimeError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        reason = _first_line(error)
         rule, remedy = (
             "HOST:PORT of a running Ray head, or auto",
             "Leave --address out to use Ray on this machine",

@@ -11,7 +11,6 @@ STAY = {"inline": ("_Desk",), "train": ("_AutoscalingCoordinatorActor", "_Desk")
 
 
 @pytest.mark.parametrize(("executor", "num_stopped"), [("inline", 4), ("train", 1)])
-def test_stopped_cells_leave_nothing_behind(executor, num_stopped, tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))  # Ray writes its token there
+def test_stopped_cells_leave_nothing_behind(executor, num_stopped, tmp_path, ray_home):
     left = stop_cells(executor, num_stopped, make_materials(tmp_path / "world"), tmp_path / "study")
     assert left == Left(num_stopped, num_complete=1, placement_groups=0, actors=STAY[executor], workers=0)

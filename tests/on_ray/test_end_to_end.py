@@ -52,14 +52,10 @@ def checked(request, study_content):
 
 
 @pytest.fixture(scope="module")
-def ran(checked, materials, tmp_path_factory):
+def ran(checked, materials, tmp_path_factory, ray_home):
     """(folder, diary) of the study after it ran."""
-    home = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(home))  # Ray writes its token there
-        diary = Diary()
-        folder = run_study(checked, home / "little", lambda trial: materials, few_pairs, diary, num_cpus=2)
-        yield folder, diary
+    diary, directory = Diary(), tmp_path_factory.mktemp("studies") / "little"
+    return run_study(checked, directory, lambda trial: materials, few_pairs, diary, num_cpus=2), diary
 
 
 def test_a_complete_trials_result_is_the_ledgers(ran):

@@ -1,0 +1,96 @@
+"""What is added to a finished grid is all that the same command then does: an evaluation costs no training."""
+
+import shutil
+
+import pytest
+
+from rse_study.evaluation.sts import evaluate_sts
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.on_ray.driver import run_study
+from rse_study.results.ledger import Ledger
+from rse_study.results.schema import cell_folder
+from rse_study.study.baselines import row_of
+from rse_study.study.config import Study
+from rse_study.study.reading import build
+from rse_study.study.validation import check_study
+from tests.on_ray.world import few_pairs
+
+pytestmark = pytest.mark.xdist_group("ray")
+
+
+class Listener:
+    """A watcher that remembers which cells started, and what it was told."""
+
+    def __init__(self):
+        self.started_cells, self.heard = [], []
+
+    def started(self, cell):
+        self.started_cells.append((cell.number, cell.seed))
+
+    def told(self, text):
+        self.heard.append(text)
+
+    def progressed(self, cell, t, num_steps, metrics): ...
+
+    def ended(self, cell, record): ...
+
+    def lost(self, cell, reason):
+        raise AssertionError(reason)
+
+
+@pytest.fixture(scope="module")
+def run(study_content, materials, tmp_path_factory, ray_home):
+    """Runs the grid with some evaluations; returns what was heard, and the ledger's attempts, metrics and scores."""
+    directory = tmp_path_factory.mktemp("added") / "little"
+
+    def run(*evaluations):
+        only_grid = {name: study_content[name] for name in ("name", "question", "base")}
+        content = only_grid | {
+            "grid": {"axes": {"rho": [0, 1]}},
+            "seeds": [0],
+            "evaluations": list(evaluations),
+        }
+        checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
+        run_study(checked, directory, lambda trial: materials, few_pairs, listener, num_cpus=2)
+        with Ledger.open(directory) as ledger:
+            cells = [cell.identity for cell in ledger.cells()]
+            rows = [row for row in ledger.evaluations() if row.subject in cells]
+            return listener, ledger.attempts(), [list(ledger.history(cell)) for cell in cells], rows
+
+    run.directory = directory
+    return run
+
+
+@pytest.fixture(scope="module")
+def runs(run):
+    """Finished without evaluations; with one, while a cell's model is gone; and the same once more."""
+    first = run()
+    model = cell_folder(run.directory, first[1][0].cell) / "model"
+    shutil.move(model, run.directory.parent / "kept")
+    return first, run("builtin/test"), run("builtin/test")
+
+
+def test_an_added_evaluation_costs_only_an_evaluation(runs):
+    first, second, _ = runs
+    assert first[0].started_cells == [(0, 0), (1, 0)]
+    assert (first[3], second[0].started_cells) == ([], [])
+    assert second[1:3] == first[1:3]  # attempts and metrics
+    assert "evaluations: 2 models on builtin/test" in second[0].heard
+    assert len({row.subject for row in second[3]}) == 2
+
+
+def test_a_model_that_is_gone_is_made_again_bit_for_bit(run, runs):
+    first, second, _ = runs
+    encoder, tokenizer = load_encoder(run.directory.parent / "kept", "mean")
+    scores = evaluate_sts(Embedder(encoder, tokenizer), [few_pairs("builtin/test")])
+    identity = first[1][0].cell
+    assert [row for row in second[3] if row.subject == identity] == [
+        row_of(identity, score) for score in scores
+    ]
+
+
+def test_once_measured_nothing_is_left(runs):
+    _, second, third = runs
+    assert third[0].heard == third[0].started_cells == []
+    assert third[1:] == second[1:]
