@@ -1,0 +1,196 @@
+"""Means, intervals, paired tests and what a number of seeds can show. Plain numpy and scipy.
+
+Values are scores over seeds; paired values are the differences of two rows seed by seed, as floats [n].
+Every function raises ValueError for samples that are empty, too small or not finite, and for a level outside (0, 1).
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize, special, stats
+
+EXACT_UP_TO = 20  # differences: 2^20 sign patterns
+CLOSE = 1e-9  # relative: sums that differ by rounding alone count as equal
+
+
+@dataclass(frozen=True)
+class Interval:
+    """From `low` to `high`, both included."""
+
+    low: float
+    high: float
+
+    def excludes(self, value: float) -> bool:
+        """Whether `value` lies outside."""
+        return value < self.low or value > self.high
+
+
+def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
+    """Of the mean of `values` [n], n >= 2, by Student's t."""
+    sample = _sample(values, 2)
+    half = _t_quantile(level, sample.size - 1) * _standard_error(sample)
+    return Interval(float(sample.mean() - half), float(sample.mean() + half))
+
+
+def welch_interval(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Interval:
+    """Of mean(first) - mean(second), unpaired, each [n >= 2], variances unequal (Welch 1947)."""
+    one, other = _sample(first, 2), _sample(second, 2)
+    parts = np.array([_standard_error(one) ** 2, _standard_error(other) ** 2])
+    difference = float(one.mean() - other.mean())
+    if not parts.any():
+        _t_quantile(level, 1)  # the level is checked all the same
+        return Interval(difference, difference)
+    freedom = parts.sum() ** 2 / (parts**2 / [one.size - 1, other.size - 1]).sum()
+    half = _t_quantile(level, freedom) * float(np.sqrt(parts.sum()))
+    return Interval(difference - half, difference + half)
+
+
+def bca_interval(
+    values: ArrayLike, level: float = 0.95, num_resamples: int = 9999, seed: int = 0
+) -> Interval:
+    """Of the mean of `values` [n], n >= 2, by the bias-corrected and accelerated bootstrap (Efron 1987).
+
+    The bootstrap of few values is too narrow: at n = 8 plain BCa holds the mean in about 90 of 100 cases. Each tail is
+    taken further out, as Hesterberg (2015, expanded percentile interval) does: at Phi(-sqrt(n / (n - 1)) t).
+    """
+    sample = _sample(values, 2)
+    if np.ptp(sample) == 0:
+        return t_interval(sample, level)  # nothing to resample: a point
+    stretched = np.sqrt(sample.size / (sample.size - 1)) * _t_quantile(level, sample.size - 1)
+    found = stats.bootstrap(
+        (sample,),
+        np.mean,
+        n_resamples=num_resamples,
+        confidence_level=float(special.ndtr(stretched) - special.ndtr(-stretched)),
+        method="BCa",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return Interval(float(found.low), float(found.high))
+
+
+def simultaneous_intervals(samples: Sequence[ArrayLike], level: float = 0.95) -> list[Interval]:
+    """t intervals of the means of m samples that hold all at once with at least this probability (Bonferroni)."""
+    return [t_interval(sample, 1 - (1 - level) / len(samples)) for sample in samples]
+
+
+def sign_flip_p(differences: ArrayLike) -> float:
+    """Two-sided exact sign-flip test of mean 0: the share of all sign patterns with a sum as far from 0, n <= 20."""
+    return _sign_patterns_p(_sample(differences, 1))
+
+
+def wilcoxon_p(differences: ArrayLike) -> float:
+    """Two-sided exact Wilcoxon signed-rank test, n <= 20: zeros are dropped, ties have their mean rank."""
+    sample = _sample(differences, 1)
+    moved = sample[sample != 0]
+    # The positive ranks' sum lies as far from its mean as half the sum of signed ranks from 0.
+    return _sign_patterns_p(np.sign(moved) * stats.rankdata(np.abs(moved))) if moved.size else 1.0
+
+
+def least_p(n: int) -> float:
+    """The smallest p that n differences can give in either exact test."""
+    if n < 1:
+        raise ValueError(f"{n} differences")
+    return float(2 / 2**n)
+
+
+def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+    """p-values adjusted for being looked at together, in the order given (Holm 1979)."""
+    given = np.atleast_1d(np.asarray(p_values, dtype=float))
+    if not ((given >= 0) & (given <= 1)).all():
+        raise ValueError("a p-value lies outside [0, 1]")
+    order = np.argsort(given, kind="stable")
+    scaled = given[order] * np.arange(given.size, 0, -1)
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return adjusted
+
+
+def effect_size(differences: ArrayLike) -> float:
+    """Hedges' g of paired differences [n >= 3]: mean / SD, corrected for its bias in small samples.
+
+    Where all differences are equal: 0, or infinite with their sign.
+    """
+    sample = _sample(differences, 3)
+    mean, spread, freedom = float(sample.mean()), float(sample.std(ddof=1)), sample.size - 1
+    if spread == 0:
+        return 0.0 if mean == 0 else float(np.copysign(np.inf, mean))
+    log_factor = special.gammaln(freedom / 2) - special.gammaln((freedom - 1) / 2) - np.log(freedom / 2) / 2
+    return float(mean / spread * np.exp(log_factor))
+
+
+def power_of(difference: float, sd: float, n: int, level: float = 0.95, num_comparisons: int = 1) -> float:
+    """How often the two-sided paired t test of n differences finds a true mean `difference` whose SD is `sd`.
+
+    At the level that is left to one of `num_comparisons` comparisons.
+    """
+    if not (np.isfinite([difference, sd]).all() and sd >= 0 and n >= 2 and num_comparisons >= 1):
+        raise ValueError(f"difference {difference}, SD {sd}, n {n}, comparisons {num_comparisons}")
+    bound = _t_quantile(1 - (1 - level) / num_comparisons, n - 1)
+    if sd == 0:
+        return float(difference != 0)
+    shift = abs(difference) / sd * np.sqrt(n)
+    upper, lower = stats.nct.sf(bound, n - 1, shift), stats.nct.cdf(-bound, n - 1, shift)
+    return float(upper + (lower if np.isfinite(lower) else 0.0))  # scipy loses the far tail, which is 0
+
+
+def seeds_needed(
+    difference: float, sd: float, power: float = 0.8, level: float = 0.95, num_comparisons: int = 1
+) -> int:
+    """Fewest seeds, at least 2, with which `power_of` reaches `power`. ValueError for a difference of 0."""
+    if difference == 0 or not 0 < power < 1:
+        raise ValueError(f"no number of seeds gives power {power} for a difference of {difference}")
+
+    def is_enough(n: int) -> bool:
+        return power_of(difference, sd, n, level, num_comparisons) >= power
+
+    most = next(2**k for k in count(1) if is_enough(2**k))
+    return bisect_left(range(most), True, lo=2, key=is_enough)
+
+
+def smallest_difference(
+    sd: float, n: int, power: float = 0.8, level: float = 0.95, num_comparisons: int = 1
+) -> float:
+    """The true difference that n seeds find with this power."""
+    if sd == 0:
+        power_of(0.0, sd, n, level, num_comparisons)  # checks the rest
+        return 0.0
+    if not 0 < power < 1:
+        raise ValueError(f"power {power}")
+
+    def lacking(difference: float) -> float:
+        return power_of(difference * sd, sd, n, level, num_comparisons) - power
+
+    highest = next(float(2**k) for k in count() if lacking(float(2**k)) > 0)
+    return float(optimize.brentq(lacking, 0.0, highest, xtol=1e-10)) * sd
+
+
+def _sample(values: ArrayLike, at_least: int) -> NDArray[np.float64]:
+    sample = np.asarray(values, dtype=float)
+    if sample.ndim != 1 or sample.size < at_least or not np.isfinite(sample).all():
+        raise ValueError(f"a sample must be at least {at_least} finite numbers, not {sample.tolist()}")
+    return sample
+
+
+def _standard_error(sample: NDArray[np.float64]) -> float:
+    return float(sample.std(ddof=1) / np.sqrt(sample.size))
+
+
+def _t_quantile(level: float, freedom: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"level {level} is not between 0 and 1")
+    return float(stats.t.ppf((1 + level) / 2, freedom))
+
+
+def _sign_patterns_p(terms: NDArray[np.float64]) -> float:
+    """The share of all sign patterns of `terms` whose sum is at least as far from 0 as the terms' own."""
+    if terms.size > EXACT_UP_TO:
+        raise ValueError(f"{terms.size} differences; all sign patterns are counted up to {EXACT_UP_TO}")
+    sums = np.zeros(1)
+    for term in terms:
+        sums = np.concatenate([sums + term, sums - term])
+    slack = CLOSE * float(np.abs(terms).sum())
+    return float((np.abs(sums) >= abs(terms.sum()) - slack).mean())
