@@ -68,10 +68,12 @@ class Grid(Spec):
     """Every combination of `axes` (values by axis name), and `rows`: settings by path, laid over the base.
 
     An axis is a list of values, or `{choice: [...], into: [...]}`. A row may be empty: it is the base itself.
+    `baseline`: the row of `rows` that every other is compared with, seed by seed.
     """
 
     axes: dict[str, FiniteDomain] = Field(default_factory=dict)
     rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    baseline: str = ""
 
 
 class Resources(Spec):
@@ -112,6 +114,17 @@ class Allowance(Spec):
     price_per_hour: NonNegativeFloat = field(0.0, description="price of a device hour, in any currency")
 
 
+class Paper(Spec):
+    """The table or figure of a paper that a grid repeats; its claims are checked on the grid's rows.
+
+    `scale`: `mini` says "same direction here" where `paper` says "reproduced": a small encoder proves nothing about a
+    large one.
+    """
+
+    table: str = field("", description="for example rse-table6; empty: of no table of a paper")
+    scale: Literal["paper", "mini"] = "paper"
+
+
 class Study(Spec):
     """A question about the method, asked as a grid or a search around a base trial."""
 
@@ -128,6 +141,7 @@ class Study(Spec):
     objective: Objective = Objective()
     evaluations: tuple[str, ...] = field((), description="task/split; in a search, of confirmed trials only")
     confirm: Confirm | None = None
+    paper: Paper | None = None
     keep_models: Literal["final", "best", "none"] = "final"
     resources: Resources = Resources()
     budget: Allowance = Allowance()

@@ -39,25 +39,34 @@ def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
 
 
 def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """A file's mapping laid over the one it `extends` (a path relative to the file)."""
+    """A file's mapping laid over the one it `extends`, or over several, each laid over those before it.
+
+    Paths are relative to the file that names them.
+    """
     content = read_yaml(path)
-    base = content.pop("extends", None)
-    if base is None:
-        return content
-    if not isinstance(base, str):
-        raise InputError(f"extends = {base!r}", where=str(path), rule="must be the path of one file")
-    target = (path.parent / base).resolve()
+    named = content.pop("extends", [])
+    names = named if isinstance(named, list) else [named]
+    if not all(isinstance(name, str) for name in names):
+        rule = "must be the path of a file, or a list of them"
+        raise InputError(f"extends = {named!r}", where=str(path), rule=rule)
+    below: dict[str, Any] = {}
+    for name in names:
+        below = overlay(below, _read_below(path, name, seen))
+    return overlay(below, content)
+
+
+def _read_below(path: Path, name: str, seen: tuple[Path, ...]) -> dict[str, Any]:
+    target = (path.parent / name).resolve()
     if target in seen:
-        raise InputError(
-            f"extends = {base!r}", where=str(path), rule="the files extend each other in a circle"
-        )
+        rule = "the files extend each other in a circle"
+        raise InputError(f"extends = {name!r}", where=str(path), rule=rule)
     try:
-        return overlay(read_extended(target, (*seen, target)), content)
+        return read_extended(target, (*seen, target))
     except MissingFile as error:
         if error.where != str(target):
             raise  # the file extended is there; what that one extends is not
         remedy = "The path is relative to the file that extends"
-        raise InputError(f"extends = {base!r}", where=str(path), rule="no such file", remedy=remedy) from None
+        raise InputError(f"extends = {name!r}", where=str(path), rule="no such file", remedy=remedy) from None
 
 
 def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -125,6 +125,8 @@ def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: Kind) -> Fo
         else:
             yield from _counted(f"values of {name}", _values(before), _values(now))
     yield from _rows(old["rows"], new["rows"])
+    if old.get("baseline", "") != new["baseline"]:
+        yield from _free(f"{path}.baseline", old.get("baseline", ""), new["baseline"], kind)
 
 
 def _rows(old: dict[str, Any], new: dict[str, Any]) -> Found:
@@ -144,6 +146,7 @@ def _counted(noun: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]
 CHANGES: dict[str, Callable[[str, Any, Any, Kind], Found]] = {
     "question": _free,
     "keep_models": _free,
+    "paper": _free,
     "base": _base,
     "grid": _grid,
     "num_trials": _grows,

@@ -50,6 +50,17 @@ def _search_only(study: Study) -> Found:
             yield name, rule, f"Remove it (of a file extended: `{name}: null`)"
 
 
+def _baseline_row(study: Study) -> Found:
+    if study.grid is not None and study.grid.baseline and study.grid.baseline not in study.grid.rows:
+        rule = "must be a row of grid.rows, with which the others are compared"
+        yield f"grid.baseline = {study.grid.baseline!r}", rule, did_you_mean(study.grid.baseline, study.grid.rows)
+
+
+def _papers_rows(study: Study) -> Found:
+    if study.paper is not None and study.grid is None:
+        yield "paper", "belongs to a grid, whose rows are those of the paper's table", "Remove it"
+
+
 def _one_search_seed(study: Study) -> Found:
     if study.search is not None and len(study.seeds) > 1:
         rule = "a search runs one seed: its values only select"
@@ -113,6 +124,8 @@ def _listed_twice(at: str, values: Sequence[Any]) -> Found:
 RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_one_question, ("grid", "search")),
     (_search_only, ("grid", "search")),
+    (_baseline_row, ("grid",)),
+    (_papers_rows, ("paper", "grid")),
     (_one_search_seed, ("search", "seeds")),
     (_distinct_seeds, ("seeds", "confirm")),
     (_confirmable, ("confirm", "num_trials")),

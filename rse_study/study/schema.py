@@ -25,7 +25,8 @@ def json_schema() -> dict[str, Any]:
     definitions["Objective"]["properties"]["metric"]["anyOf"][0]["enum"] = list(METRICS)
     whole = _adapted(schema, "Study")
     whole["properties"]["evaluations"]["anyOf"][0]["items"]["enum"] = list(known_evaluations())
-    extends = {"type": "string", "description": "a study file this one lies over; relative to it"}
+    one = {"type": "string", "description": "a study file this one lies over; relative to it"}
+    extends = {"anyOf": [one, {"type": "array", "items": one}], "description": "one, or several in order"}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         **whole,

@@ -1,0 +1,106 @@
+"""A paper's claim about the rows of a table, and whether rows of ours bear it out: contrasts and a rule."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import pandas as pd
+
+from rse_study.results.comparisons import Compared, Weights, compare
+
+Kind = Literal["best", "better", "ordering", "rising", "flat"]
+Verdict = Literal["reproduced", "contradicted", "undecided", "incomplete", "not asked"]
+SEPARATOR = re.compile(r"\s+[><~]\s+")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says about rows of its `table`.
+
+    `best`: the row beats every other; `better`: the first beats the second by more than `margin` points; `ordering`:
+    each beats the next; `rising`: scores grow along the rows; `flat`: no row differs from the first by more than
+    `margin`. `says`: the claim in words; `source`: file:line of the paper.
+    """
+
+    id: str
+    table: str
+    kind: Kind
+    rows: tuple[str, ...]
+    margin: float
+    says: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim, the contrasts it comes down to, and the verdict on it."""
+
+    claim: Claim
+    compared: tuple[Compared | None, ...]
+    verdict: Verdict
+
+
+def judge(claims: Sequence[Claim], scores: pd.DataFrame, baseline: str = "") -> list[Judged]:
+    """The verdict on every claim, from `scores` [rows, seeds] (`comparisons.grid_scores`).
+
+    Reproduced: every contrast's simultaneous 95 % interval, over all contrasts of all claims, excludes 0 (or the
+    claim's margin) in the direction claimed. Contradicted: one of them does so in the other direction. Not asked: the
+    study lacks the rows. Incomplete: cells are still to run. Else undecided. `baseline` takes no part in `best`.
+    """
+    asked = [contrasts_of(claim, scores, baseline) for claim in claims]
+    found = iter(compare(scores, [weights for contrasts in asked for weights in contrasts]))
+    judged = []
+    for claim, contrasts in zip(claims, asked, strict=True):
+        compared = tuple(next(found) for _ in contrasts)
+        is_open = any(row in scores.attrs.get("open", ()) for weights in contrasts for row in weights)
+        judged.append(Judged(claim, compared, _verdict(claim, compared, is_open)))
+    return judged
+
+
+def contrasts_of(claim: Claim, scores: pd.DataFrame, baseline: str = "") -> list[Weights]:
+    """What must be above the margin (`flat`: within it) for the claim to hold; nothing where rows are missing."""
+    rows = [row for row in claim.rows if row in scores.index]
+    if claim.kind == "best":
+        others = [row for row in scores.index if row not in (*claim.rows, baseline)]
+        return [{rows[0]: 1.0, other: -1.0} for other in others] if rows else []
+    if len(rows) < 2 or (claim.kind == "better" and len(rows) < len(claim.rows)):
+        return []
+    if claim.kind == "rising":
+        return [_trend(rows)]
+    if claim.kind == "flat":
+        return [{row: 1.0, rows[0]: -1.0} for row in rows[1:]]
+    return [{better: 1.0, worse: -1.0} for better, worse in pairwise(rows)]
+
+
+def _trend(rows: Sequence[str]) -> Weights:
+    """The least-squares line through the rows in order, from its first to its last: a difference in points."""
+    middle = (len(rows) - 1) / 2
+    around = [position - middle for position in range(len(rows))]
+    scale = (len(rows) - 1) / sum(distance**2 for distance in around)
+    return {row: distance * scale for row, distance in zip(rows, around, strict=True)}
+
+
+def _verdict(claim: Claim, compared: Sequence[Compared | None], is_open: bool) -> Verdict:
+    if not compared:
+        return "not asked"
+    if is_open:
+        return "incomplete"
+    if any(one is None for one in compared):
+        return "undecided"
+    each = [_decide(claim, one) for one in compared if one is not None]
+    if "contradicted" in each:
+        return "contradicted"
+    return "reproduced" if set(each) == {"reproduced"} else "undecided"
+
+
+def _decide(claim: Claim, one: Compared) -> Verdict:
+    low, high = one.simultaneous.low, one.simultaneous.high
+    if claim.kind == "flat":
+        if low >= -claim.margin and high <= claim.margin:
+            return "reproduced"
+        return "contradicted" if low > claim.margin or high < -claim.margin else "undecided"
+    if low > claim.margin:
+        return "reproduced"
+    return "contradicted" if high < claim.margin else "undecided"

@@ -1,0 +1,143 @@
+"""Rows of a study compared seed by seed, all of them at once: the rule was fixed before anybody looked.
+
+A contrast is a weighted sum of rows, paired by seed: "rho = 0.5 minus rho = 0" is {"rho = 0.5": 1, "rho = 0": -1}.
+Contrasts that are looked at together share one error of 5 %: their intervals hold all at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rse_study.results.reader import Reader
+from rse_study.results.statistics import (
+    EXACT_UP_TO,
+    Interval,
+    bca_interval,
+    effect_size,
+    holm,
+    least_p,
+    sign_flip_p,
+    simultaneous_intervals,
+    smallest_difference,
+    t_interval,
+    wilcoxon_p,
+)
+
+Weights = Mapping[str, float]
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One contrast over n seeds, in points of the score.
+
+    `interval`: alone; `simultaneous`: together with all others; `bootstrap`: BCa, alone. `p_exact`: sign-flip;
+    `p_holm`: the same, adjusted for all others; NaN where there are too many seeds to count. `least_p_holm`: what so
+    many seeds and comparisons could give at best. `resolvable`: the true difference that would be found in 4 of 5
+    studies like this one.
+    """
+
+    weights: Weights
+    n: int
+    mean: float
+    sd: float
+    interval: Interval
+    simultaneous: Interval
+    bootstrap: Interval
+    p_exact: float
+    p_wilcoxon: float
+    p_holm: float
+    least_p_holm: float
+    effect: float
+    resolvable: float
+
+
+def row_name(label: str, proposal: Mapping[str, Any]) -> str:
+    """What a row of a grid is called: its label, or its values by axis name: "rho = 0.5, N = 5"."""
+    return label or ", ".join(f"{name} = {_shown(value)}" for name, value in proposal.items())
+
+
+def grid_scores(reader: Reader, metric: str = "") -> pd.DataFrame:
+    """Scores [rows, seeds] of a grid, NaN where a cell is not complete or not scored; in the order of the ledger.
+
+    `metric`: task/split/aggregation; without it the objective at the cells' last step. `attrs["open"]` names the rows
+    some of whose cells have not ended, or have no score yet.
+    """
+    cells = reader.cells()
+    cells = cells[cells["stage"] == "grid"]
+    cells = cells.assign(
+        row=[row_name(*pair) for pair in zip(cells["label"], cells["proposal"], strict=True)],
+        value=cells["identity"]
+        .map(_values(reader, metric))
+        .where(cells["status"] == "complete")
+        .astype(float),
+    )
+    waiting = cells[cells["value"].isna() & (cells["status"] != "failed")]
+    wide = cells.pivot(index="row", columns="seed", values="value").reindex(dict.fromkeys(cells["row"]))
+    wide.attrs["open"] = tuple(dict.fromkeys(waiting["row"]))
+    return wide
+
+
+def differences(scores: pd.DataFrame, weights: Weights) -> np.ndarray:
+    """The contrast of every seed that all of its rows have a score of: [n]."""
+    rows = scores.loc[list(weights)].dropna(axis="columns")
+    return np.asarray(np.array(list(weights.values()), dtype=float) @ rows.to_numpy(), dtype=float)
+
+
+def compare(
+    scores: pd.DataFrame, contrasts: Sequence[Weights], level: float = LEVEL
+) -> list[Compared | None]:
+    """Every contrast, adjusted for all of them; None where fewer than 3 seeds are there, which show nothing.
+
+    Raises KeyError where a contrast names a row that `scores` does not have.
+    """
+    samples = [differences(scores, weights) for weights in contrasts]
+    known = [number for number, sample in enumerate(samples) if len(sample) >= 3]
+    together = simultaneous_intervals([samples[number] for number in known], level) if known else []
+    exact = [sign_flip_p(s) if 3 <= len(s) <= EXACT_UP_TO else np.nan for s in samples]
+    adjusted = _holm_of_known(np.array([exact[number] for number in known]))
+    found: list[Compared | None] = [None] * len(samples)
+    for number, simultaneous, p_holm in zip(known, together, adjusted, strict=True):
+        sample = samples[number]
+        sd = float(sample.std(ddof=1))
+        found[number] = Compared(
+            weights=contrasts[number],
+            n=len(sample),
+            mean=float(sample.mean()),
+            sd=sd,
+            interval=t_interval(sample, level),
+            simultaneous=simultaneous,
+            bootstrap=bca_interval(sample, level),
+            p_exact=exact[number],
+            p_wilcoxon=wilcoxon_p(sample) if len(sample) <= EXACT_UP_TO else float("nan"),
+            p_holm=float(p_holm),
+            least_p_holm=min(1.0, least_p(len(sample)) * len(known)),
+            effect=effect_size(sample),
+            resolvable=smallest_difference(sd, len(sample), level=level, num_comparisons=len(known)),
+        )
+    return found
+
+
+def against(scores: pd.DataFrame, baseline: str) -> dict[str, Weights]:
+    """Every other row minus the baseline, by row."""
+    return {row: {row: 1.0, baseline: -1.0} for row in scores.index if row != baseline}
+
+
+def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
+    return holm(p_values) if not np.isnan(p_values).any() else np.full(p_values.shape, np.nan)
+
+
+def _values(reader: Reader, metric: str) -> Mapping[str, float]:
+    if not metric:
+        table = reader.trials_table()
+        return dict(zip(table["identity"], table["objective"], strict=True))
+    rows = reader.evaluations()
+    rows = rows[rows["metric"] == metric]
+    return dict(zip(rows["subject"], rows["value"], strict=True))
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
