@@ -1,0 +1,1 @@
+"""The four papers as data: `tables` reads them."""

@@ -1,0 +1,64 @@
+"""The tables of the four papers as printed, what is wrong in them, and what the papers say about them.
+
+`tables/<id>.csv` holds a row per number; ids are paper-tableN or paper-figureN (rse, l2p, vadv, dcl), a figure only
+where the paper's text has its numbers. `source` is file:line of the paper's text. Rows of ablations are named as the
+rows of a study are (`rho = 0.5`), all others as in the table, footnote marks left out.
+"""
+
+import difflib
+from importlib.resources import files
+
+import pandas as pd
+
+HERE = files("analysis.paper")
+
+
+def table_ids() -> tuple[str, ...]:
+    """What `read_table` reads, in alphabetical order."""
+    found = (HERE / "tables").iterdir()
+    return tuple(sorted(path.name.removesuffix(".csv") for path in found if path.name.endswith(".csv")))
+
+
+def read_table(id: str) -> pd.DataFrame:
+    """A row per number: row, column, group (the block of the table, or ""), value, spread, source.
+
+    `value` is the number as a float, in the table's unit; `spread` is what it prints after a plus-minus, else NaN.
+    Raises ValueError for an unknown id.
+    """
+    known = table_ids()
+    if id not in known:
+        near = difflib.get_close_matches(id, known, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"no such table {id!r}. {hint}Known: {', '.join(known)}")
+    table = _read(f"tables/{id}.csv")
+    return table.assign(value=pd.to_numeric(table["value"]), spread=pd.to_numeric(table["spread"]))
+
+
+def errata() -> pd.DataFrame:
+    """table, row, column, printed, computed, kind, note, source: all text; what cannot be taken as printed.
+
+    kind: `average` does not recompute from its row; `split` or setting unclear; `misprint`; `uncertain` or contradicted
+    elsewhere. `table` may also be another place of a paper: rse-equation4, l2p-section-b.
+    """
+    return _read("errata.csv")
+
+
+def claims() -> pd.DataFrame:
+    """id, table, kind, rows, margin (points, a float), says, source: what the papers say about their ablations.
+
+    kind: `best` names one row; `better` and `ordering` have rows from good to bad (" > "), `rising` from low to high
+    (" < "), `flat` rows within the margin of each other (" ~ "). A claim is about every column of its table. `table` is
+    an id of `table_ids` or of `figures`.
+    """
+    table = _read("claims.csv")
+    return table.assign(margin=pd.to_numeric(table["margin"]).fillna(0.0))
+
+
+def figures() -> pd.DataFrame:
+    """id, title, source: the figures of the papers, and a passage in prose that makes claims without a table."""
+    return _read("figures.csv")
+
+
+def _read(path: str) -> pd.DataFrame:
+    with (HERE / path).open(encoding="utf-8") as text:
+        return pd.read_csv(text, dtype=str, keep_default_na=False)
