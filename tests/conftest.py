@@ -15,6 +15,18 @@ settings.load_profile("suite")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Groups of tests share clusters and fixtures: that pytest-xdist keeps them together shows in their names."""
+    if getattr(session.config.option, "loadgroup", False):
+        lone = [
+            item
+            for item in session.items
+            if item.get_closest_marker("xdist_group") and "@" not in item.nodeid
+        ]
+        if lone:
+            raise pytest.UsageError("this pytest-xdist does not keep groups of tests with this pytest")
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of real data: RSE_STUDY_DATA, else ../shared/data seen from the project. Skips where absent."""

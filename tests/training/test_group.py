@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import select
 import signal
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 
 import pytest
@@ -89,6 +90,15 @@ def test_a_killed_worker_ends_all() -> None:
     assert all(is_gone(pid) for pid in pids)
 
 
+@pytest.fixture
+def hears_interrupts() -> Iterator[None]:
+    """A suite that was started in the background ignores SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("hears_interrupts")
 def test_an_interrupt_ends_all() -> None:
     pids: list[int] = []
 
