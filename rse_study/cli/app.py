@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from rse_study.cli import datasets, doctor, models, plan, replaying, starting, studies, training, watching
+from rse_study.cli import (
+    checking,
+    datasets,
+    doctor,
+    models,
+    plan,
+    replaying,
+    starting,
+    studies,
+    training,
+    watching,
+)
 from rse_study.cli.border import guarded
 
 app = typer.Typer(
@@ -49,6 +60,8 @@ VERBS: tuple[Callable[..., int | None], ...] = (
     watching.dashboard,
     replaying.replay,
     studies.report,
+    checking.check,
+    checking.compare,
     studies.studies,
     models.evaluate,
     models.export,

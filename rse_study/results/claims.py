@@ -1,6 +1,5 @@
 """A paper's claim about the rows of a table, and whether rows of ours bear it out: contrasts and a rule."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,7 +11,6 @@ from rse_study.results.comparisons import Compared, Weights, compare
 
 Kind = Literal["best", "better", "ordering", "rising", "flat"]
 Verdict = Literal["reproduced", "contradicted", "undecided", "incomplete", "not asked"]
-SEPARATOR = re.compile(r"\s+[><~]\s+")
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Judged:
 
 
 def judge(claims: Sequence[Claim], scores: pd.DataFrame, baseline: str = "") -> list[Judged]:
-    """The verdict on every claim, from `scores` [rows, seeds] (`comparisons.grid_scores`).
+    """The verdict on every claim, from `scores` [rows, seeds] (`comparisons.row_scores`).
 
     Reproduced: every contrast's simultaneous 95 % interval, over all contrasts of all claims, excludes 0 (or the
     claim's margin) in the direction claimed. Contradicted: one of them does so in the other direction. Not asked: the

@@ -60,23 +60,23 @@ def row_name(label: str, proposal: Mapping[str, Any]) -> str:
     return label or ", ".join(f"{name} = {_shown(value)}" for name, value in proposal.items())
 
 
-def grid_scores(reader: Reader, metric: str = "") -> pd.DataFrame:
-    """Scores [rows, seeds] of a grid, NaN where a cell is not complete or not scored; in the order of the ledger.
+def row_scores(reader: Reader, metric: str = "") -> pd.DataFrame:
+    """Scores [rows, seeds] of a grid's rows, or of a search's confirmed trials; in the order of the ledger.
 
-    `metric`: task/split/aggregation; without it the objective at the cells' last step. `attrs["open"]` names the rows
-    some of whose cells have not ended, or have no score yet.
+    NaN where a cell is not complete or not scored. `metric`: task/split/aggregation; without it the objective at the
+    cells' last step. `attrs["open"]` names the rows some of whose cells have not ended, or have no score yet.
     """
     cells = reader.cells()
-    cells = cells[cells["stage"] == "grid"]
-    cells = cells.assign(
-        row=[row_name(*pair) for pair in zip(cells["label"], cells["proposal"], strict=True)],
-        value=cells["identity"]
-        .map(_values(reader, metric))
-        .where(cells["status"] == "complete")
-        .astype(float),
-    )
+    is_grid = reader.study().kind == "grid"
+    cells = cells[cells["stage"] == ("grid" if is_grid else "confirm")]
+    names = [
+        row_name(label, proposal if is_grid else {"trial": trial})
+        for label, proposal, trial in cells[["label", "proposal", "trial"]].itertuples(index=False)
+    ]
+    values = cells["identity"].map(_values(reader, metric)).where(cells["status"] == "complete")
+    cells = cells.assign(row=names, value=values.astype(float))
     waiting = cells[cells["value"].isna() & (cells["status"] != "failed")]
-    wide = cells.pivot(index="row", columns="seed", values="value").reindex(dict.fromkeys(cells["row"]))
+    wide = cells.pivot(index="row", columns="seed", values="value").reindex(list(dict.fromkeys(cells["row"])))
     wide.attrs["open"] = tuple(dict.fromkeys(waiting["row"]))
     return wide
 
@@ -130,7 +130,7 @@ def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
     return holm(p_values) if not np.isnan(p_values).any() else np.full(p_values.shape, np.nan)
 
 
-def _values(reader: Reader, metric: str) -> Mapping[str, float]:
+def _values(reader: Reader, metric: str) -> dict[str, float]:
     if not metric:
         table = reader.trials_table()
         return dict(zip(table["identity"], table["objective"], strict=True))

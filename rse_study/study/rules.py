@@ -53,7 +53,11 @@ def _search_only(study: Study) -> Found:
 def _baseline_row(study: Study) -> Found:
     if study.grid is not None and study.grid.baseline and study.grid.baseline not in study.grid.rows:
         rule = "must be a row of grid.rows, with which the others are compared"
-        yield f"grid.baseline = {study.grid.baseline!r}", rule, did_you_mean(study.grid.baseline, study.grid.rows)
+        yield (
+            f"grid.baseline = {study.grid.baseline!r}",
+            rule,
+            did_you_mean(study.grid.baseline, study.grid.rows),
+        )
 
 
 def _papers_rows(study: Study) -> Found:

@@ -1,0 +1,79 @@
+"""A grid's rows against its baseline, and the paper's claims about them: what `check` prints and a report shows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis.contents import baseline_scores, label_of
+from analysis.paper.claims import claims_of, printed_values
+from rse_study.results.claims import Judged, judge
+from rse_study.results.comparisons import Compared, against, compare, row_scores
+from rse_study.results.reader import Reader
+
+WORDS = {
+    "paper": {"reproduced": "reproduced", "contradicted": "contradicted"},
+    "mini": {"reproduced": "same direction here", "contradicted": "other direction here"},
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a grid shows. `scores` [rows, seeds]; `compared`: each row minus `baseline`, all at once; `judged`: the
+    claims about `table`; `printed`: the paper's value of a row; `fixed`: what was measured without training."""
+
+    name: str
+    label: str
+    table: str
+    scale: str
+    scores: pd.DataFrame
+    baseline: str
+    compared: Mapping[str, Compared | None]
+    judged: list[Judged]
+    printed: Mapping[str, float]
+    fixed: Mapping[str, float]
+
+    @property
+    def num_seeds(self) -> int:
+        """Seeds that were planned."""
+        return self.scores.shape[1]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every cell has ended and has its score."""
+        return not self.scores.attrs["open"]
+
+    def words(self, judged: Judged) -> str:
+        """The verdict as it may be said at this scale."""
+        return WORDS[self.scale].get(judged.verdict, judged.verdict)
+
+    @property
+    def resolvable(self) -> float:
+        """The median over rows of the difference that so many seeds would find in 4 of 5 studies; NaN without rows."""
+        return float(
+            pd.Series([one.resolvable for one in self.compared.values() if one], dtype=float).median()
+        )
+
+
+def read_comparison(reader: Reader) -> Comparison | None:
+    """The comparison that a study asks for; None of a search, which compares nothing."""
+    study = reader.study()
+    if study.kind != "grid":
+        return None
+    paper = study.resolved.get("paper") or {}
+    scores, baseline = row_scores(reader), study.resolved["grid"].get("baseline", "")
+    contrasts = against(scores, baseline) if baseline in scores.index else {}
+    table = paper.get("table", "")
+    known = baseline_scores(reader.evaluations(), study.objective.evaluation).dropna(subset="value")
+    return Comparison(
+        name=study.name,
+        label=label_of(study.objective),
+        table=table,
+        scale=paper.get("scale", "paper"),
+        scores=scores,
+        baseline=baseline,
+        compared=dict(zip(contrasts, compare(scores, list(contrasts.values())), strict=True)),
+        judged=judge(claims_of(table), scores, baseline) if table else [],
+        printed=printed_values(table) if table else {},
+        fixed=dict(zip(known["label"], known["value"], strict=True)),
+    )

@@ -1,0 +1,122 @@
+"""A comparison as tables of text: rows with ours and the paper's side by side, claims with their verdicts."""
+
+from itertools import chain
+
+import pandas as pd
+
+from analysis.comparison import Comparison
+from analysis.formats import show_number, show_signed
+from rse_study.results.claims import Judged
+from rse_study.results.comparisons import Compared
+from rse_study.results.statistics import Interval
+
+EXACT = "p (sign-flip)"
+HOLM = "p (Holm)"
+
+
+def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
+    """A row per row of the grid, what was measured without training first: paper, mean, SD, seeds, and against the
+    baseline: difference, simultaneous 95 % interval, p exact and after Holm, Hedges' g."""
+    fixed = [{"row": row, "mean": show_number(value, decimals)} for row, value in comparison.fixed.items()]
+    own = [_row(comparison, row, decimals) for row in _in_the_papers_order(comparison)]
+    table = pd.DataFrame([*fixed, *own], dtype=object).fillna("")
+    return table if comparison.printed else table.drop(columns="paper", errors="ignore")
+
+
+def _in_the_papers_order(comparison: Comparison) -> list[str]:
+    ours = list(comparison.scores.index)
+    printed = [row for row in comparison.printed if row in ours]
+    return [*printed, *(row for row in ours if row not in printed)]
+
+
+def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
+    values = comparison.scores.loc[row].dropna()
+    own = {
+        "row": row,
+        "paper": show_number(comparison.printed.get(row, float("nan")), decimals),
+        "mean": show_number(values.mean(), decimals),
+        "SD": show_number(values.std(ddof=1), decimals),
+        "seeds": str(len(values)),
+    }
+    if not comparison.baseline:
+        return own
+    minus = f"minus {comparison.baseline}"
+    one = comparison.compared.get(row)
+    if one is None:
+        return own | {minus: "", "95 %, all rows at once": "", EXACT: "", HOLM: "", "g": ""}
+    return own | {
+        minus: show_signed(one.mean, decimals),
+        "95 %, all rows at once": show_interval(one.simultaneous, decimals),
+        EXACT: show_number(one.p_exact, 4),
+        HOLM: show_number(one.p_holm, 4),
+        "g": show_signed(one.effect, 2),
+    }
+
+
+def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
+    """A row per claim: what the paper says, the verdict, and the contrast on which it hangs."""
+    rows = [
+        {
+            "claim": judged.claim.says,
+            "verdict": comparison.words(judged),
+            "difference": _shown(judged, decimals),
+            "source": judged.claim.source,
+        }
+        for judged in comparison.judged
+    ]
+    return pd.DataFrame(rows, columns=["claim", "verdict", "difference", "source"], dtype=object)
+
+
+def _shown(judged: Judged, decimals: int) -> str:
+    """The least favourable contrast, with its interval."""
+    known = [one for one in judged.compared if one is not None]
+    if not known:
+        return ""
+    flat = judged.claim.kind == "flat"
+    worst = max(known, key=lambda one: abs(one.mean)) if flat else min(known, key=lambda one: one.mean)
+    of = f" (the least of {len(known)})" if len(known) > 1 and not flat else ""
+    text = f"{show_signed(worst.mean, decimals)} {show_interval(worst.simultaneous, decimals)}"
+    margin = judged.claim.margin
+    within = f", within {margin:g}" if flat else f", more than {margin:g}" if margin else ""
+    return f"{names_of(worst)}: {text}{within}{of}"
+
+
+def names_of(one: Compared) -> str:
+    """A contrast in words: "rho = 0.5 minus rho = 0"; of a trend its two ends."""
+    rows = sorted(one.weights, key=lambda row: one.weights[row], reverse=True)
+    return f"{rows[0]} minus {rows[-1]}" + (" along their line" if len(rows) > 2 else "")
+
+
+def show_interval(interval: Interval, decimals: int = 2) -> str:
+    """[+0.10, +1.20]."""
+    return f"[{show_signed(interval.low, decimals)}, {show_signed(interval.high, decimals)}]"
+
+
+def remarks(comparison: Comparison) -> list[str]:
+    """What so many seeds can and cannot show, in sentences."""
+    contrasts = [one for one in comparison.compared.values() if one]
+    texts = []
+    if not comparison.is_complete:
+        texts.append(f"Incomplete: {len(comparison.scores.attrs['open'])} rows still have cells to run.")
+    if contrasts:
+        n, m = min(one.n for one in contrasts), len(contrasts)
+        texts.append(
+            f"{n} seeds and {m} comparisons with {comparison.baseline}: a true difference of "
+            f"{comparison.resolvable:.2f} points (median over rows) would be found in 4 of 5 such studies."
+        )
+        least = max(one.least_p_holm for one in contrasts)
+        if least > 0.05:
+            texts.append(
+                f"The exact test cannot reach p < 0.05: {n} seeds and {m} comparisons give {least:.3f} at best."
+            )
+    contrasts_of_claims = list(chain.from_iterable(judged.compared for judged in comparison.judged))
+    if contrasts_of_claims:
+        texts.append(
+            f"Claims: {len(contrasts_of_claims)} contrasts, whose intervals hold all at once in 95 of 100 studies; "
+            "the rule was fixed before the study ran."
+        )
+    if comparison.scale == "mini":
+        texts.append(
+            "Mini scale: a direction here, with a two-layer encoder, proves nothing about BERT-base."
+        )
+    return texts

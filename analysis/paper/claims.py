@@ -1,0 +1,39 @@
+"""The papers' claims as records that can be judged, and what a table prints for a row."""
+
+import re
+
+from analysis.paper import tables
+from rse_study.results.claims import Claim
+
+BETWEEN = re.compile(r" [><~] ")
+
+
+def claims_of(table: str) -> list[Claim]:
+    """What its paper says about a table or figure, in the order of claims.csv; nothing about an unknown one."""
+    known = tables.claims()
+    return [
+        Claim(
+            id=row.id,
+            table=row.table,
+            kind=row.kind,
+            rows=tuple(BETWEEN.split(row.rows)),
+            margin=float(row.margin),
+            says=row.says,
+            source=row.source,
+        )
+        for row in known[known["table"] == table].itertuples()
+    ]
+
+
+def printed_values(table: str) -> dict[str, float]:
+    """The paper's value by row, in its order: of a table's first column; of a figure nothing."""
+    if table not in tables.table_ids():
+        return {}
+    frame = tables.read_table(table)
+    first = frame[frame["column"] == frame["column"].iloc[0]].drop_duplicates("row")
+    return dict(zip(first["row"], first["value"], strict=True))
+
+
+def known_places() -> tuple[str, ...]:
+    """Every table and figure a study may name."""
+    return tuple(sorted({*tables.table_ids(), *tables.figures()["id"]}))

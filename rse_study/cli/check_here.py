@@ -1,0 +1,42 @@
+"""What `check` does: read the comparison, print it, write its tables, and say how it ended."""
+
+from pathlib import Path
+
+from analysis.comparison import Comparison, read_comparison
+from analysis.comparison_table import claims_table, remarks, rows_table
+from analysis.paper.layout import write_layouts
+from rse_study.cli.border import CONTRADICTED, INCOMPLETE, OK
+from rse_study.errors import InputError
+from rse_study.results.reader import Reader
+
+
+def check_here(study_dir: Path, out: Path | None) -> int:
+    """The exit code."""
+    with Reader(study_dir) as reader:
+        comparison = read_comparison(reader)
+    if comparison is None:
+        rule, remedy = "check compares the rows of a grid", "See its confirmed trials: rse-study report"
+        raise InputError("is a search", where=str(study_dir), rule=rule, remedy=remedy)
+    for line in lines_of(comparison):
+        print(line)
+    for path in write_layouts(comparison, out) if out else ():
+        print(path)
+    return code_of(comparison)
+
+
+def lines_of(comparison: Comparison) -> list[str]:
+    """The comparison as a terminal shows it."""
+    lines = [f"{comparison.name}: {comparison.label}", rows_table(comparison).to_string(index=False), ""]
+    for judged in claims_table(comparison).itertuples():
+        lines += [f"{judged.verdict}: {judged.claim} ({judged.source})"]
+        lines += [f"    {judged.difference}"] if judged.difference else []
+    return [*lines, *remarks(comparison)]
+
+
+def code_of(comparison: Comparison) -> int:
+    """A contradiction wins over what is still open; a claim that the study does not ask about decides nothing."""
+    verdicts = {judged.verdict for judged in comparison.judged} - {"not asked"}
+    if "contradicted" in verdicts:
+        return CONTRADICTED
+    is_open = not comparison.is_complete or verdicts & {"undecided", "incomplete"}
+    return INCOMPLETE if is_open else OK

@@ -1,0 +1,94 @@
+"""What `compare` does: two rows, or the rows two studies share, and whether they may be paired."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from rse_study.cli.arguments import study_folder
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.results.comparisons import Compared, compare, row_scores
+from rse_study.results.reader import Reader
+from rse_study.results.statistics import welch_interval
+
+MIN_SEEDS = 3
+FIRST, SECOND = "first", "second"
+
+
+def compare_here(first: str, second: str, metric: str, unpaired: bool, store: Path) -> None:
+    """Print a line per pair of rows."""
+    one, other = (_read(given, metric, store) for given in (first, second))
+    if one[1] != other[1]:
+        rule = f"{one[1]!r} is not {other[1]!r}"
+        remedy = "Name an evaluation both have: --metric STS-B/test"
+        raise InputError("not the same measure", where=f"{first}, {second}", rule=rule, remedy=remedy)
+    print(f"{one[1]}: {first} minus {second}")
+    for name, pair in _pairs(first, one[0], second, other[0]):
+        print(f"{name}: {_unpaired(pair) if unpaired else _paired(name, pair)}")
+
+
+def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:
+    """Scores [rows, seeds] and what is measured; of one row where one is named."""
+    study, _, row = given.partition(":")
+    with Reader(study_folder(study, store)) as reader:
+        label = metric or reader.study().objective.label or reader.study().objective.metric
+        scores = row_scores(reader, f"{metric}/all" if metric else "")
+    scores = scores.dropna(how="all")
+    if row and row not in scores.index:
+        raise InputError(
+            f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, list(scores.index))
+        )
+    return (scores.loc[[row]] if row else scores), label
+
+
+def _pairs(
+    first: str, one: pd.DataFrame, second: str, other: pd.DataFrame
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Rows to compare: name, and a frame [first and second, seeds of either]."""
+    if len(one) == len(other) == 1:
+        names = [(one.index[0], other.index[0])]
+    else:
+        names = [(row, row) for row in one.index if row in other.index]
+    if not names:
+        remedy = "Name the rows: STUDY:ROW"
+        raise InputError(
+            "no row in common", where=f"{first}, {second}", rule="rows are matched by name", remedy=remedy
+        )
+    for here, there in names:
+        both = pd.DataFrame({FIRST: one.loc[here], SECOND: other.loc[there]}).T
+        yield (here if here == there else f"{here} minus {there}"), both
+
+
+def _paired(name: str, pair: pd.DataFrame) -> str:
+    known = pair.dropna(axis="columns")
+    alone = [str(seed) for seed in pair.columns if seed not in known.columns]
+    if known.shape[1] < MIN_SEEDS:
+        rule = f"pairs need {MIN_SEEDS} seeds that both rows have; they share {known.shape[1]}"
+        remedy = "Run the missing seeds, or compare means of unrelated seeds: --unpaired"
+        raise InputError("cannot be paired", where=name, rule=rule, remedy=remedy)
+    (found,) = compare(known, [{FIRST: 1.0, SECOND: -1.0}])
+    assert found is not None
+    left_out = f"; without seeds {', '.join(alone)}, which only one has" if alone else ""
+    return f"{_shown(found)}{left_out}"
+
+
+def _shown(found: Compared) -> str:
+    low, high = found.interval.low, found.interval.high
+    return (
+        f"{found.mean:+.2f}, 95 % [{low:+.2f}, {high:+.2f}], {found.n} seeds paired, SD {found.sd:.2f}, "
+        f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), g {found.effect:+.2f}"
+    )
+
+
+def _unpaired(pair: pd.DataFrame) -> str:
+    one, other = (pair.loc[name].dropna() for name in (FIRST, SECOND))
+    if min(len(one), len(other)) < 2:
+        rule = "an interval of unrelated seeds needs 2 of each"
+        raise InputError("too few seeds", rule=rule, remedy="Run more seeds")
+    found = welch_interval(one, other)
+    difference = one.mean() - other.mean()
+    return (
+        f"{difference:+.2f}, 95 % [{found.low:+.2f}, {found.high:+.2f}], unpaired, "
+        f"{len(one)} and {len(other)} seeds (Welch)"
+    )
