@@ -10,6 +10,7 @@ from analysis.paper.claims import claims_of, printed_values
 from rse_study.results.claims import Judged, judge
 from rse_study.results.comparisons import Compared, against, compare, row_scores
 from rse_study.results.reader import Reader
+from rse_study.results.staleness import stale, told
 
 WORDS = {
     "paper": {"reproduced": "reproduced", "contradicted": "contradicted"},
@@ -20,7 +21,8 @@ WORDS = {
 @dataclass(frozen=True)
 class Comparison:
     """What a grid shows. `scores` [rows, seeds]; `compared`: each row minus `baseline`, all at once; `judged`: the
-    claims about `table`; `printed`: the paper's value of a row; `fixed`: what was measured without training."""
+    claims about `table`; `printed`: the paper's value of a row; `fixed`: what was measured without training;
+    `stale`: cells that other software made, in words."""
 
     name: str
     label: str
@@ -32,6 +34,7 @@ class Comparison:
     judged: list[Judged]
     printed: Mapping[str, float]
     fixed: Mapping[str, float]
+    stale: str = ""
 
     @property
     def num_seeds(self) -> int:
@@ -76,4 +79,5 @@ def read_comparison(reader: Reader) -> Comparison | None:
         judged=judge(claims_of(table), scores, baseline) if table else [],
         printed=printed_values(table) if table else {},
         fixed=dict(zip(known["label"], known["value"], strict=True)),
+        stale=told(stale(reader.cells(), reader.provenance())),
     )

@@ -115,6 +115,8 @@ def remarks(comparison: Comparison) -> list[str]:
             f"Claims: {len(contrasts_of_claims)} contrasts, whose intervals hold all at once in 95 of 100 studies; "
             "the rule was fixed before the study ran."
         )
+    if comparison.stale:
+        texts.append(comparison.stale)
     if comparison.scale == "mini":
         texts.append(
             "Mini scale: a direction here, with a two-layer encoder, proves nothing about BERT-base."

@@ -4,8 +4,10 @@ import os
 from pathlib import Path
 
 from analysis import page
+from analysis.comparison import Comparison, read_comparison
 from analysis.contents import Contents, read_contents
 from analysis.sections.account import cells, cost, failures, provenance, revisions
+from analysis.sections.compared import compared
 from analysis.sections.confirmed import confirmation
 from analysis.sections.grid import grid_axes, grid_rows
 from analysis.sections.opening import opening
@@ -17,7 +19,7 @@ def write_report(study_dir: Path, out: Path | None = None) -> Path:
     """Write the study's report (by default `report.html` in its folder) and say where it is."""
     path = study_dir / "report.html" if out is None else out
     with Reader(study_dir) as reader:
-        html = render(read_contents(reader))
+        html = render(read_contents(reader), read_comparison(reader))
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.write_text(html, encoding="utf-8")
@@ -25,10 +27,11 @@ def write_report(study_dir: Path, out: Path | None = None) -> Path:
     return path
 
 
-def render(contents: Contents) -> str:
-    """The report as HTML: a function of the ledger and nothing else."""
+def render(contents: Contents, comparison: Comparison | None = None) -> str:
+    """The report as HTML: a function of the ledger and nothing else. `comparison`: of a grid."""
     if contents.study.kind == "grid":
-        middle = [grid_rows(contents), grid_axes(contents)]
+        beside = compared(comparison, contents.decimals) if comparison else ""
+        middle = [beside, grid_rows(contents), grid_axes(contents)]
     else:
         middle = [confirmation(contents), *search_sections(contents)]
     end = [part(contents) for part in (cells, cost, failures, revisions, provenance)]

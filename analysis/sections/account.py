@@ -130,6 +130,7 @@ def provenance(contents: Contents) -> str:
             page.paragraph(told),
             key_values({key: plain_text(value) for key, value in runs[-1].items()}),
         ]
+    parts.append(page.paragraph(staleness.told(staleness.stale(contents.current, runs)), "note"))
     resolved = json.dumps(contents.study.resolved, indent=2, ensure_ascii=False)
     parts.append(page.folded("The study as it was run", f'<pre class="scroll">{page.escape(resolved)}</pre>'))
     return page.section("Provenance", *parts)

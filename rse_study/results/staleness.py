@@ -1,0 +1,41 @@
+"""Cells whose numbers other software made than that of the newest run: beside fresh ones they compare two things."""
+
+from typing import Any
+
+import pandas as pd
+
+COLUMNS = ["identity", "what", "was", "now"]
+
+
+def stale(cells: pd.DataFrame, provenance: list[dict[str, Any]]) -> pd.DataFrame:
+    """A row per complete cell and package that differs from the newest run's: identity, what, was, now.
+
+    `cells`: of `Reader.cells`; `provenance`: of `Reader.provenance`. Cells of a ledger older than provenance by cell
+    are left out, and so is a changed code revision: what it changes in the numbers is part of a cell's identity.
+    """
+    now = provenance[-1].get("packages", {}) if provenance else {}
+    complete = cells[cells["status"] == "complete"]
+    rows = [
+        (identity, package, packages[package], now[package])
+        for identity, packages in _packages(complete)
+        for package in now
+        if package in packages and packages[package] != now[package]
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def told(found: pd.DataFrame) -> str:
+    """Stale cells in a sentence; nothing where there are none."""
+    if found.empty:
+        return ""
+    groups = found.groupby(["what", "was", "now"], sort=True)["identity"].nunique()
+    texts = [f"{count} made with {what} {was} (now {now})" for (what, was, now), count in groups.items()]
+    number = found["identity"].nunique()
+    return f"{number} stale {'cell' if number == 1 else 'cells'}: {'; '.join(texts)}."
+
+
+def _packages(cells: pd.DataFrame) -> list[tuple[str, dict[str, str]]]:
+    return [
+        (identity, content.get("packages", {}))
+        for identity, content in cells[["identity", "provenance"]].itertuples(index=False)
+    ]
