@@ -10,6 +10,7 @@ from analysis.contents import Contents
 from analysis.cost import costs, lost_attempts
 from analysis.formats import counted, show_duration, show_status, show_time, show_value
 from analysis.tables import show_score
+from rse_study.results import staleness
 
 MANY = 12  # rows above which a table is folded
 
