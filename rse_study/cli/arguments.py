@@ -29,8 +29,9 @@ DEFAULT_STORE = Path("studies")
 
 
 def shipped_studies() -> Iterator[Path]:
-    """The studies that come with the package, by name."""
-    yield from sorted(Path(str(files("search_spaces"))).glob("*.yaml"))
+    """The studies that come with the package, by name: searches first, then the papers' tables at both scales."""
+    for pattern in ("*.yaml", "mini/*.yaml", "paper/*.yaml"):
+        yield from sorted(Path(str(files("search_spaces"))).glob(pattern))
 
 
 def shipped_trials() -> Iterator[Path]:

@@ -15,6 +15,7 @@ from rse_study.study.known import Known
 from rse_study.study.rates import Rates
 from rse_study.study.sampling import spread
 from rse_study.study.sizes import Sizes
+from rse_study.study.told_hours import with_told_hours
 from rse_study.study.validation import Checked, read_study
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
@@ -67,7 +68,7 @@ def planned_study(checked: Checked, store: Path, probes: bool) -> Plan:
         from rse_study.study.probe import probe
 
         rates = replace(rates, timed=probe(checked, _prepared), source="a probe on this machine")
-    return plan(checked, known, rates, sizes)
+    return plan(checked, known, with_told_hours(rates, checked, sizes), sizes)
 
 
 def _history(checked: Checked, store: Path, sizes: Sizes) -> tuple[Known, Rates]:

@@ -112,6 +112,10 @@ class Allowance(Spec):
     max_hours: NonNegativeFloat = field(0.0, description="device hours")
     max_cost: NonNegativeFloat = 0.0
     price_per_hour: NonNegativeFloat = field(0.0, description="price of a device hour, in any currency")
+    hours_per_cell: tuple[PositiveFloat, PositiveFloat] | None = field(
+        None,
+        description="low and high for the base, told by others: prices what nothing alike here has measured",
+    )
 
 
 class Paper(Spec):

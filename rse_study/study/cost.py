@@ -124,5 +124,6 @@ def _notes(
         yield "low: every rung stops all but the best of its cells; high: none is stopped"
     for clerk in clerks:
         yield from rates.assumptions(clerk.shapes, clerk.resources)
+    yield from sizes.supposed
     for name in sizes.missing:
         yield f"{name} is not in the data folder: the time for it is not counted"

@@ -5,7 +5,7 @@ from pathlib import Path
 from rse_study.data import builtin
 from rse_study.data.corpus import Builtin, Corpus, read_corpus
 from rse_study.data.readers import read_sts
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
 
 
 class Sizes:
@@ -15,9 +15,10 @@ class Sizes:
         self._data_dir = data_dir
         self._sentences: dict[Corpus, int] = {}
         self._pairs: dict[str, int | None] = {}
+        self.supposed: list[str] = []  # what was not there to be counted, in words
 
     def num_sentences(self, corpus: Corpus) -> int:
-        """Distinct sentences. Raises InputError where the files are missing."""
+        """Distinct sentences; of a corpus that is not here its limit. Raises InputError where it has none."""
         if corpus not in self._sentences:
             self._sentences[corpus] = self._count(corpus)
         return self._sentences[corpus]
@@ -37,7 +38,15 @@ class Sizes:
         source = corpus.source
         if isinstance(source, Builtin):  # distinct by construction: it need not be drawn to be counted
             return min(source.num_sentences, corpus.limit or source.num_sentences)
-        return len(read_corpus(corpus, self._data_dir).sentences)
+        try:
+            return len(read_corpus(corpus, self._data_dir).sentences)
+        except MissingFile as problem:
+            if not corpus.limit:
+                raise
+            self.supposed.append(
+                f"{problem.where} is not here: supposed to hold {corpus.limit:,} sentences, its limit"
+            )
+            return corpus.limit
 
     def _count_pairs(self, name: str) -> int | None:
         task, split = name.split("/")
