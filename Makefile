@@ -4,16 +4,21 @@ VENV ?= .venv
 STUDY ?= search_spaces/quickstart.yaml
 WORKERS ?= 2
 EXECUTOR ?=
+MINI ?= rse_table6_mini rse_table5_mini rse_masks_mini rse_figure5_mini rse_figure4_mini rse_figure6_mini rse_section_b4_mini
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help study test faults schema setup lint format types floors check clean
+.PHONY: help study mini test faults schema setup lint format types floors check clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
 
 study: $(VENV)/.runtime ## run the quickstart and say where its report is (EXECUTOR=train: all of it on Ray Train)
 	$(BIN)/rse-study run $(STUDY) $(if $(EXECUTOR),-o resources.executor=$(EXECUTOR))
+
+mini: $(VENV)/.runtime ## the papers' ablations at mini scale (hours on 2 cores; needs the data folder; go on with the same command)
+	for study in $(MINI); do $(BIN)/rse-study run $$study || exit $$?; done
+	for study in $(MINI); do $(BIN)/rse-study check $$study --out docs/results/rse_mini; done || true
 
 test: setup ## the whole test suite
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup

@@ -2,6 +2,7 @@
 
 from analysis import page
 from analysis.contents import Contents
+from analysis.figures.heat import draw_heat, heat_data
 from analysis.figures.lines import draw_lines, lines_data
 from analysis.scores import scores, show_scores
 from analysis.sections.scores import above_text, dots, row_classes
@@ -29,8 +30,11 @@ def grid_rows(contents: Contents) -> str:
 
 
 def grid_axes(contents: Contents) -> str:
-    """Section "Along the axes" of a grid; nothing where lines would say nothing."""
+    """Section "Along the axes" of a grid, a map where there are two; nothing where lines would say nothing."""
     study, drawn = contents.study, []
+    fields = heat_data(contents)
+    if len(fields):
+        drawn.append(page.figure(draw_heat(fields, study.headings, contents.label, contents.decimals), "map"))
     for number, (axis, heading) in enumerate(zip(study.axes, study.headings, strict=True)):
         frame = lines_data(contents, axis)
         if len(frame):

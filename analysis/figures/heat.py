@@ -1,0 +1,48 @@
+"""A grid of two axes as a map: one field per combination, its mean over seeds written inside."""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.contents import Contents
+from analysis.figures.style import INK, label_text, plain
+from analysis.formats import show_number, show_value
+
+COLUMNS = ["x", "y", "mean", "sd", "num_seeds"]
+PALE = [[0.0, "#ffffff"], [1.0, "#7fb2ea"]]  # ink stays readable on all of it
+
+
+def heat_data(contents: Contents) -> pd.DataFrame:
+    """x and y (values of the first and second axis as text), mean, sd (n - 1), num_seeds of complete combinations.
+
+    In the order of the file; empty unless the grid has two axes. Rows that have a name belong to no field.
+    """
+    axes = contents.study.axes
+    cells = contents.stage("grid")
+    cells = cells[(cells["label"] == "") & (cells["status"] == "complete") & cells["objective"].notna()]
+    if len(axes) != 2 or cells.empty:
+        return pd.DataFrame(columns=COLUMNS)
+    x, y = ([show_value(proposal[axis.name]) for proposal in cells["proposal"]] for axis in axes)
+    groups = cells.assign(x=x, y=y).groupby(["x", "y"], sort=False)["objective"]
+    return groups.agg(mean="mean", sd="std", num_seeds="count").reset_index()
+
+
+def draw_heat(frame: pd.DataFrame, headings: tuple[str, ...], label: str, decimals: int = 2) -> go.Figure:
+    """The first axis across, the second upwards."""
+    columns, rows = list(dict.fromkeys(frame["x"])), list(dict.fromkeys(frame["y"]))
+    means = frame.pivot(index="y", columns="x", values="mean").reindex(index=rows, columns=columns)
+    told = [
+        f"{show_number(row.mean, decimals)} (SD {show_number(row.sd, decimals)}, n = {row.num_seeds})"
+        for row in frame.itertuples()
+    ]
+    hover = frame.assign(told=told).pivot(index="y", columns="x", values="told")
+    figure = go.Figure(
+        go.Heatmap(
+            z=means.to_numpy(), x=columns, y=rows, colorscale=PALE, xgap=2, ygap=2,
+            texttemplate=f"%{{z:.{decimals}f}}", textfont={"color": INK}, hoverongaps=False,
+            text=hover.reindex(index=rows, columns=columns).to_numpy(), hovertemplate="%{text}<extra></extra>",
+            colorbar={"title": {"text": label_text(label, 18)}},
+        )
+    )  # fmt: skip
+    figure.update_xaxes(title=label_text(headings[0], 40), type="category")
+    figure.update_yaxes(title=label_text(headings[1], 40), type="category")
+    return plain(figure, height=180 + 46 * len(rows))
