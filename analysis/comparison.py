@@ -44,7 +44,7 @@ class Comparison:
     @property
     def is_complete(self) -> bool:
         """Whether every cell has ended and has its score."""
-        return not self.scores.attrs["open"]
+        return not self.scores.attrs["open"] and not self.scores.attrs["unplanned"]
 
     def words(self, judged: Judged) -> str:
         """The verdict as it may be said at this scale."""

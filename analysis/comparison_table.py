@@ -12,6 +12,7 @@ from rse_study.results.statistics import Interval
 
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
+OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
 
 def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
@@ -19,8 +20,9 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     baseline: difference, simultaneous 95 % interval, p exact and after Holm, Hedges' g."""
     fixed = [{"row": row, "mean": show_number(value, decimals)} for row, value in comparison.fixed.items()]
     own = [_row(comparison, row, decimals) for row in _in_the_papers_order(comparison)]
-    table = pd.DataFrame([*fixed, *own], dtype=object).fillna("")
-    return table if comparison.printed else table.drop(columns="paper", errors="ignore")
+    columns = dict.fromkeys(["row", *OWN, *(name for row in own for name in row)])
+    table = pd.DataFrame([*fixed, *own], columns=list(columns), dtype=object).fillna("")
+    return table if comparison.printed else table.drop(columns="paper")
 
 
 def _in_the_papers_order(comparison: Comparison) -> list[str]:
@@ -92,12 +94,18 @@ def show_interval(interval: Interval, decimals: int = 2) -> str:
     return f"[{show_signed(interval.low, decimals)}, {show_signed(interval.high, decimals)}]"
 
 
+def _left(num_open: int, num_unplanned: int) -> str:
+    parts = [f"{num_open} rows still have cells to run"] if num_open else []
+    parts += [f"{num_unplanned} cells are not planned yet"] if num_unplanned else []
+    return f"Incomplete: {', '.join(parts)}."
+
+
 def remarks(comparison: Comparison) -> list[str]:
     """What so many seeds can and cannot show, in sentences."""
     contrasts = [one for one in comparison.compared.values() if one]
     texts = []
     if not comparison.is_complete:
-        texts.append(f"Incomplete: {len(comparison.scores.attrs['open'])} rows still have cells to run.")
+        texts.append(_left(len(comparison.scores.attrs["open"]), comparison.scores.attrs["unplanned"]))
     if contrasts:
         n, m = min(one.n for one in contrasts), len(contrasts)
         texts.append(

@@ -19,15 +19,19 @@ SPECIAL = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     MINUS: "$-$",
 }
 
 
 def write_layouts(comparison: Comparison, folder: Path) -> list[Path]:
-    """`<study>.csv` and `<study>.tex` in the folder, which is made."""
+    """`<study>.csv` (every difference a number that programs read) and `<study>.tex` in the folder, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
     table = rows_table(comparison)
-    texts = {"csv": table.to_csv(index=False), "tex": latex(table, _caption(comparison))}
+    plain = table.apply(lambda column: column if column.name == "row" else column.str.replace(MINUS, "-"))
+    texts = {"csv": plain.to_csv(index=False), "tex": latex(table, _caption(comparison))}
     paths = []
     for kind, text in texts.items():
         path = folder / f"{comparison.name}.{kind}"

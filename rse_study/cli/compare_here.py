@@ -6,26 +6,32 @@ from pathlib import Path
 import pandas as pd
 
 from rse_study.cli.arguments import study_folder
-from rse_study.errors import InputError
+from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.results.comparisons import Compared, compare, row_scores
 from rse_study.results.reader import Reader
-from rse_study.results.statistics import welch_interval
+from rse_study.results.statistics import EXACT_UP_TO, welch_interval
 
 MIN_SEEDS = 3
 FIRST, SECOND = "first", "second"
 
 
 def compare_here(first: str, second: str, metric: str, unpaired: bool, store: Path) -> None:
-    """Print a line per pair of rows."""
+    """Print a line per pair of rows. Raises InputErrors at the end with every pair that cannot be compared."""
     one, other = (_read(given, metric, store) for given in (first, second))
     if one[1] != other[1]:
         rule = f"{one[1]!r} is not {other[1]!r}"
         remedy = "Name an evaluation both have: --metric STS-B/test"
         raise InputError("not the same measure", where=f"{first}, {second}", rule=rule, remedy=remedy)
     print(f"{one[1]}: {first} minus {second}")
+    problems = []
     for name, pair in _pairs(first, one[0], second, other[0]):
-        print(f"{name}: {_unpaired(pair) if unpaired else _paired(name, pair)}")
+        try:
+            print(f"{name}: {(_unpaired if unpaired else _paired)(name, pair)}")
+        except InputError as problem:
+            problems.append(problem)
+    if problems:
+        raise InputErrors(problems)
 
 
 def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:
@@ -33,8 +39,12 @@ def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:
     study, _, row = given.partition(":")
     with Reader(study_folder(study, store)) as reader:
         label = metric or reader.study().objective.label or reader.study().objective.metric
-        scores = row_scores(reader, f"{metric}/all" if metric else "")
-    scores = scores.dropna(how="all")
+        scores = row_scores(reader, f"{metric}/all" if metric else "").dropna(how="all")
+        known = [name.removesuffix("/all") for name in reader.evaluations()["metric"].unique()]
+    if scores.empty:
+        rule = f"no row has a score of {label!r}" if metric else "no row has a score yet"
+        remedy = did_you_mean(metric, known) if metric else "See how far it is: rse-study status"
+        raise InputError("nothing to compare", where=study, rule=rule, remedy=remedy)
     if row and row not in scores.index:
         raise InputError(
             f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, list(scores.index))
@@ -61,6 +71,7 @@ def _pairs(
 
 
 def _paired(name: str, pair: pd.DataFrame) -> str:
+    pair = pair.dropna(axis="columns", how="all")
     known = pair.dropna(axis="columns")
     alone = [str(seed) for seed in pair.columns if seed not in known.columns]
     if known.shape[1] < MIN_SEEDS:
@@ -75,17 +86,18 @@ def _paired(name: str, pair: pd.DataFrame) -> str:
 
 def _shown(found: Compared) -> str:
     low, high = found.interval.low, found.interval.high
+    exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
     return (
         f"{found.mean:+.2f}, 95 % [{low:+.2f}, {high:+.2f}], {found.n} seeds paired, SD {found.sd:.2f}, "
-        f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), g {found.effect:+.2f}"
+        f"{exact if found.n <= EXACT_UP_TO else ''}g {found.effect:+.2f}"
     )
 
 
-def _unpaired(pair: pd.DataFrame) -> str:
+def _unpaired(name: str, pair: pd.DataFrame) -> str:
     one, other = (pair.loc[name].dropna() for name in (FIRST, SECOND))
     if min(len(one), len(other)) < 2:
         rule = "an interval of unrelated seeds needs 2 of each"
-        raise InputError("too few seeds", rule=rule, remedy="Run more seeds")
+        raise InputError("too few seeds", where=name, rule=rule, remedy="Run more seeds")
     found = welch_interval(one, other)
     difference = one.mean() - other.mean()
     return (

@@ -45,14 +45,16 @@ def judge(claims: Sequence[Claim], scores: pd.DataFrame, baseline: str = "") -> 
 
     Reproduced: every contrast's simultaneous 95 % interval, over all contrasts of all claims, excludes 0 (or the
     claim's margin) in the direction claimed. Contradicted: one of them does so in the other direction. Not asked: the
-    study lacks the rows. Incomplete: cells are still to run. Else undecided. `baseline` takes no part in `best`.
+    study lacks the rows. Incomplete: cells are still to run, and nothing is judged early. Else undecided. `baseline`
+    takes no part in `best`.
     """
     asked = [contrasts_of(claim, scores, baseline) for claim in claims]
     found = iter(compare(scores, [weights for contrasts in asked for weights in contrasts]))
-    judged = []
+    judged, num_unplanned = [], scores.attrs.get("unplanned", 0)
     for claim, contrasts in zip(claims, asked, strict=True):
         compared = tuple(next(found) for _ in contrasts)
-        is_open = any(row in scores.attrs.get("open", ()) for weights in contrasts for row in weights)
+        awaited = any(row in scores.attrs.get("open", ()) for weights in contrasts for row in weights)
+        is_open = awaited or num_unplanned > 0
         judged.append(Judged(claim, compared, _verdict(claim, compared, is_open)))
     return judged
 
@@ -65,6 +67,8 @@ def contrasts_of(claim: Claim, scores: pd.DataFrame, baseline: str = "") -> list
         return [{rows[0]: 1.0, other: -1.0} for other in others] if rows else []
     if len(rows) < 2 or (claim.kind == "better" and len(rows) < len(claim.rows)):
         return []
+    if claim.kind == "flat" and rows[0] != claim.rows[0]:
+        return []  # all rows are within the margin of the first, and up to twice as far from one another
     if claim.kind == "rising":
         return [_trend(rows)]
     if claim.kind == "flat":
@@ -81,13 +85,11 @@ def _trend(rows: Sequence[str]) -> Weights:
 
 
 def _verdict(claim: Claim, compared: Sequence[Compared | None], is_open: bool) -> Verdict:
-    if not compared:
-        return "not asked"
     if is_open:
         return "incomplete"
-    if any(one is None for one in compared):
-        return "undecided"
-    each = [_decide(claim, one) for one in compared if one is not None]
+    if not compared:
+        return "not asked"
+    each = ["undecided" if one is None else _decide(claim, one) for one in compared]
     if "contradicted" in each:
         return "contradicted"
     return "reproduced" if set(each) == {"reproduced"} else "undecided"

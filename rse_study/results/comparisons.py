@@ -64,20 +64,18 @@ def row_scores(reader: Reader, metric: str = "") -> pd.DataFrame:
     """Scores [rows, seeds] of a grid's rows, or of a search's confirmed trials; in the order of the ledger.
 
     NaN where a cell is not complete or not scored. `metric`: task/split/aggregation; without it the objective at the
-    cells' last step. `attrs["open"]` names the rows some of whose cells have not ended, or have no score yet.
+    cells' last step. `attrs["open"]` names the rows some of whose cells have not ended, or have no score yet;
+    `attrs["unplanned"]` counts a grid's cells that the ledger does not have yet.
     """
-    cells = reader.cells()
-    is_grid = reader.study().kind == "grid"
+    study, cells = reader.study(), reader.cells()
+    is_grid = study.kind == "grid"
     cells = cells[cells["stage"] == ("grid" if is_grid else "confirm")]
-    names = [
-        row_name(label, proposal if is_grid else {"trial": trial})
-        for label, proposal, trial in cells[["label", "proposal", "trial"]].itertuples(index=False)
-    ]
     values = cells["identity"].map(_values(reader, metric)).where(cells["status"] == "complete")
-    cells = cells.assign(row=names, value=values.astype(float))
+    cells = cells.assign(row=_names(cells, is_grid), value=values.astype(float))
     waiting = cells[cells["value"].isna() & (cells["status"] != "failed")]
     wide = cells.pivot(index="row", columns="seed", values="value").reindex(list(dict.fromkeys(cells["row"])))
     wide.attrs["open"] = tuple(dict.fromkeys(waiting["row"]))
+    wide.attrs["unplanned"] = max(0, study.num_cells - len(cells)) if is_grid else 0
     return wide
 
 
@@ -126,8 +124,25 @@ def against(scores: pd.DataFrame, baseline: str) -> dict[str, Weights]:
     return {row: {row: 1.0, baseline: -1.0} for row in scores.index if row != baseline}
 
 
+def _names(cells: pd.DataFrame, is_grid: bool) -> list[str]:
+    """A name per cell, shared by the seeds of its trial; where another trial has it, too, with the trial's number.
+
+    A row with a label keeps it: so it is called in the study's file.
+    """
+    rows = list(zip(cells["trial"], cells["label"], cells["proposal"], strict=True))
+    found = [row_name(label, values if is_grid else {"trial": trial}) for trial, label, values in rows]
+    owners: dict[str, set[int]] = {}
+    for name, (trial, _, _) in zip(found, rows, strict=True):
+        owners.setdefault(name, set()).add(trial)
+    return [
+        name if label or len(owners[name]) == 1 else f"{name} (trial {trial})"
+        for name, (trial, label, _) in zip(found, rows, strict=True)
+    ]
+
+
 def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
-    return holm(p_values) if not np.isnan(p_values).any() else np.full(p_values.shape, np.nan)
+    is_known = p_values.size > 0 and not np.isnan(p_values).any()
+    return holm(p_values) if is_known else np.full(p_values.shape, np.nan)
 
 
 def _values(reader: Reader, metric: str) -> dict[str, float]:

@@ -65,6 +65,12 @@ def _papers_rows(study: Study) -> Found:
         yield "paper", "belongs to a grid, whose rows are those of the paper's table", "Remove it"
 
 
+def _papers_measure(study: Study) -> Found:
+    if study.paper is not None and study.paper.table and study.objective.direction == "minimize":
+        rule = f"its claims are of scores, where more is better, and objective.metric = {study.objective.metric!r}"
+        yield f"paper.table = {study.paper.table!r}", rule, "Use metric: dev, or remove the table"
+
+
 def _one_search_seed(study: Study) -> Found:
     if study.search is not None and len(study.seeds) > 1:
         rule = "a search runs one seed: its values only select"
@@ -130,6 +136,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_search_only, ("grid", "search")),
     (_baseline_row, ("grid",)),
     (_papers_rows, ("paper", "grid")),
+    (_papers_measure, ("paper", "objective")),
     (_one_search_seed, ("search", "seeds")),
     (_distinct_seeds, ("seeds", "confirm")),
     (_confirmable, ("confirm", "num_trials")),

@@ -1,0 +1,272 @@
+"""Every kind of claim and every verdict. What the verdict must be follows from a quantile of Student's t."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rse_study.results.claims import Claim, contrasts_of, judge
+from tests.results.samples import around, half_width
+
+SEEDS = 5
+MARGIN = 2.0
+BASE = np.array([70.0, 73.5, 68.25, 71.0, 74.75])  # what the seeds share: pairing takes it out
+ROWS = {"best": 3, "better": 2, "ordering": 3, "rising": 3, "flat": 3}
+NUM_CONTRASTS = {"best": 2, "better": 1, "ordering": 2, "rising": 1, "flat": 2}
+NAMES = "abcdef"
+
+
+def claim_of(kind, rows=None, margin=0.0, **changes):
+    rows = tuple(NAMES[: ROWS[kind]]) if rows is None else tuple(rows)
+    content = {"id": f"t-{kind}", "table": "t", "says": "so it is", "source": "p.txt:1", **changes}
+    return Claim(kind=kind, rows=rows[:1] if kind == "best" else rows, margin=margin, **content)
+
+
+def frame(rows, still_open=(), unplanned=0):
+    """Scores [rows, seeds] as they come from a ledger."""
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=range(len(next(iter(rows.values())))))
+    table.attrs |= {"open": tuple(still_open), "unplanned": unplanned}
+    return table
+
+
+def scores_with(kind, means, n=SEEDS, **attrs):
+    """Rows a, b, c whose contrasts, those the kind of claim comes down to, have these means and an SD of 1."""
+    gains = [around(mean, n) for mean in means]
+    a = BASE[:n]
+    rows = {
+        "best": lambda: [a, *(a - gain for gain in gains)],
+        "better": lambda: [a, a - gains[0]],
+        "ordering": lambda: [a, a - gains[0], a - gains[0] - gains[1]],
+        "rising": lambda: [a, a + gains[0] / 2, a + gains[0]],  # a straight line, from end to end the gain
+        "flat": lambda: [a, *(a + gain for gain in gains)],
+    }[kind]()
+    return frame(dict(zip(NAMES, rows, strict=False)), **attrs)
+
+
+def verdict_on(claim, scores, baseline=""):
+    (judged,) = judge([claim], scores, baseline)
+    return judged.verdict
+
+
+JUST_BEYOND, JUST_WITHIN = 1.01, 0.99
+ONE_SIDED = [
+    # what the contrasts' means are, in half widths of their intervals
+    ("better", [JUST_BEYOND], "reproduced"),
+    ("better", [JUST_WITHIN], "undecided"),
+    ("better", [0.0], "undecided"),
+    ("better", [-JUST_WITHIN], "undecided"),
+    ("better", [-JUST_BEYOND], "contradicted"),
+    ("rising", [JUST_BEYOND], "reproduced"),
+    ("rising", [JUST_WITHIN], "undecided"),
+    ("rising", [-JUST_WITHIN], "undecided"),
+    ("rising", [-JUST_BEYOND], "contradicted"),
+    *(
+        (kind, means, verdict)
+        for kind in ("best", "ordering")
+        for means, verdict in (
+            ([JUST_BEYOND, JUST_BEYOND], "reproduced"),
+            ([JUST_BEYOND, JUST_WITHIN], "undecided"),
+            ([-JUST_WITHIN, JUST_BEYOND], "undecided"),
+            ([JUST_BEYOND, -JUST_BEYOND], "contradicted"),
+            ([-JUST_BEYOND, JUST_WITHIN], "contradicted"),
+            ([-JUST_BEYOND, -JUST_BEYOND], "contradicted"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("margin", [0.0, MARGIN])
+@pytest.mark.parametrize(("kind", "halves", "verdict"), ONE_SIDED)
+def test_a_direction_is_judged_by_the_interval(kind, halves, verdict, margin):
+    width = half_width(SEEDS, NUM_CONTRASTS[kind])
+    scores = scores_with(kind, [margin + half * width for half in halves])
+    assert verdict_on(claim_of(kind, margin=margin), scores) == verdict
+
+
+WIDTH_OF_FLAT = half_width(SEEDS, 2)
+FLAT = [
+    ([0.0, 0.0], 1.01 * WIDTH_OF_FLAT, "reproduced"),
+    ([0.0, 0.0], 0.99 * WIDTH_OF_FLAT, "undecided"),
+    ([0.5, -0.5], 0.51 + WIDTH_OF_FLAT, "reproduced"),
+    ([0.5, -0.5], 0.49 + WIDTH_OF_FLAT, "undecided"),
+    ([MARGIN + 0.99 * WIDTH_OF_FLAT, 0.0], MARGIN, "undecided"),
+    ([MARGIN + 1.01 * WIDTH_OF_FLAT, 0.0], MARGIN, "contradicted"),
+    ([0.0, -MARGIN - 1.01 * WIDTH_OF_FLAT], MARGIN, "contradicted"),
+    ([0.0, -MARGIN - 0.99 * WIDTH_OF_FLAT], MARGIN, "undecided"),
+]
+
+
+@pytest.mark.parametrize(("means", "margin", "verdict"), FLAT)
+def test_flat_is_within_the_margin_on_either_side(means, margin, verdict):
+    assert verdict_on(claim_of("flat", margin=margin), scores_with("flat", means)) == verdict
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_nothing_is_judged_before_its_cells_have_run(kind):
+    """A result that would be clear either way: it is not looked at."""
+    for row in NAMES[: ROWS[kind]]:
+        for mean in (50.0, -50.0):
+            scores = scores_with(kind, [mean] * NUM_CONTRASTS[kind], still_open=[row])
+            assert verdict_on(claim_of(kind, margin=1.0), scores) == "incomplete"
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_nothing_is_judged_before_all_cells_are_planned(kind):
+    scores = scores_with(kind, [50.0] * NUM_CONTRASTS[kind], unplanned=1)
+    assert verdict_on(claim_of(kind), scores) == "incomplete"
+    assert verdict_on(claim_of(kind, rows=["x", "y"]), scores) == "incomplete"
+
+
+def test_an_open_row_is_no_matter_of_claims_about_others():
+    scores = frame({"a": BASE, "b": BASE - around(50.0, SEEDS), "c": BASE}, still_open=["c"])
+    assert verdict_on(claim_of("better"), scores) == "reproduced"
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_a_claim_about_rows_that_are_not_there_is_not_asked(kind):
+    scores = frame({"x": BASE, "y": BASE + 1})
+    (judged,) = judge([claim_of(kind)], scores)
+    assert (judged.verdict, judged.compared) == ("not asked", ())
+
+
+@pytest.mark.parametrize("missing", ["a", "b"])
+def test_better_needs_both_rows(missing):
+    scores = scores_with("better", [50.0]).drop(index=missing)
+    assert verdict_on(claim_of("better"), scores) == "not asked"
+
+
+def test_the_best_row_must_be_there_and_have_a_rival():
+    scores = scores_with("best", [50.0, 50.0])
+    assert verdict_on(claim_of("best"), scores.drop(index="a")) == "not asked"
+    assert verdict_on(claim_of("best"), scores.drop(index=["b", "c"])) == "not asked"
+    assert verdict_on(claim_of("best"), scores.drop(index="b")) == "reproduced"
+
+
+def test_flat_needs_the_row_that_all_others_are_compared_with():
+    scores = scores_with("flat", [0.0, 0.0])
+    claim = claim_of("flat", margin=10.0)
+    assert verdict_on(claim, scores.drop(index="b")) == "reproduced"
+    assert verdict_on(claim, scores.drop(index="a")) == "not asked"
+
+
+@pytest.mark.parametrize("kind", ["ordering", "rising", "flat"])
+def test_one_row_of_several_is_no_question(kind):
+    scores = scores_with(kind, [1.0] * NUM_CONTRASTS[kind]).drop(index=["b", "c"])
+    assert verdict_on(claim_of(kind, margin=5.0), scores) == "not asked"
+
+
+def test_an_order_is_that_of_the_rows_that_are_there():
+    """a > b > c says a > c, too."""
+    scores = scores_with("ordering", [50.0, -10.0]).drop(index="b")
+    assert verdict_on(claim_of("ordering"), scores) == "reproduced"
+
+
+@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("n", [1, 2])
+def test_two_seeds_decide_nothing(kind, n):
+    """Not even where all of them agree by fifty points."""
+    steps = {"best": (0, -50, -60), "ordering": (0, -50, -100), "rising": (0, 50, 100), "flat": (0, 0, 0)}
+    rows = {name: BASE[:n] + step for name, step in zip(NAMES, steps.get(kind, (0, -50)), strict=False)}
+    (judged,) = judge([claim_of(kind, margin=1.0)], frame(rows))
+    assert judged.verdict == "undecided"
+    assert set(judged.compared) == {None}
+
+
+def test_three_seeds_can_decide():
+    assert verdict_on(claim_of("better"), scores_with("better", [1.01 * half_width(3)], n=3)) == "reproduced"
+    assert verdict_on(claim_of("better"), scores_with("better", [0.99 * half_width(3)], n=3)) == "undecided"
+
+
+@pytest.mark.parametrize(("half", "verdict"), [(1.01, "reproduced"), (0.99, "undecided")])
+def test_failed_cells_reduce_n(half, verdict):
+    """Five seeds, of which the worse row lacks one and the better row another: three pairs are left."""
+    gain = np.full(SEEDS, 1000.0)  # of the seeds that do not count
+    gain[[0, 2, 4]] = around(half * half_width(3), 3)
+    scores = frame({"a": BASE, "b": BASE - gain})
+    scores.loc["a", 1] = scores.loc["b", 3] = math.nan
+    (judged,) = judge([claim_of("better")], scores)
+    assert (judged.compared[0].n, judged.verdict) == (3, verdict)
+
+
+def test_what_failed_in_one_row_stays_in_other_contrasts():
+    scores = scores_with("best", [50.0, 50.0])
+    scores.loc["c", 0] = math.nan
+    (judged,) = judge([claim_of("best")], scores)
+    assert [one.n for one in judged.compared] == [5, 4]
+
+
+@pytest.mark.parametrize("kind", ["best", "ordering"])
+def test_a_contradiction_wins_over_what_nobody_can_tell(kind):
+    """The last row failed with all seeds but one; that the first is beaten by the second stands all the same."""
+    scores = scores_with(kind, [-50.0, 50.0])
+    scores.loc["c", 1:] = math.nan
+    (judged,) = judge([claim_of(kind)], scores)
+    assert judged.compared[1] is None
+    assert judged.verdict == "contradicted"
+
+
+def test_intervals_hold_for_all_claims_at_once():
+    """What is enough for one claim alone is not beside another."""
+    alone, together = half_width(SEEDS), half_width(SEEDS, 2)
+    scores = scores_with("better", [(alone + together) / 2])
+    claims = [claim_of("better", id="one"), claim_of("better", id="other")]
+    assert [judged.verdict for judged in judge(claims[:1], scores)] == ["reproduced"]
+    assert [judged.verdict for judged in judge(claims, scores)] == ["undecided", "undecided"]
+
+
+def test_a_claim_nobody_asks_about_costs_the_others_nothing():
+    scores = scores_with("better", [1.01 * half_width(SEEDS)])
+    claims = [claim_of("better", rows=["x", "y"]), claim_of("better")]
+    assert [judged.verdict for judged in judge(claims, scores)] == ["not asked", "reproduced"]
+
+
+def test_every_claim_has_its_own_contrasts():
+    scores = frame({name: BASE + step for name, step in zip("abc", (3.0, 2.0, 1.0), strict=True)})
+    claims = [claim_of("ordering"), claim_of("better", rows="ca"), claim_of("best")]
+    judged = judge(claims, scores)
+    assert [one.claim for one in judged] == claims
+    assert [[contrast.weights for contrast in one.compared] for one in judged] == [
+        [{"a": 1.0, "b": -1.0}, {"b": 1.0, "c": -1.0}],
+        [{"c": 1.0, "a": -1.0}],
+        [{"a": 1.0, "b": -1.0}, {"a": 1.0, "c": -1.0}],
+    ]
+    assert [one.verdict for one in judged] == ["reproduced", "contradicted", "reproduced"]
+
+
+def test_the_baseline_takes_no_part_in_best():
+    """The paper's table does not have it."""
+    scores = frame({"a": BASE, "b": BASE - around(50.0, SEEDS), "SimCSE": BASE + around(50.0, SEEDS)})
+    assert verdict_on(claim_of("best"), scores, baseline="SimCSE") == "reproduced"
+    assert verdict_on(claim_of("best"), scores) == "contradicted"
+
+
+def test_an_open_baseline_holds_up_no_claim_about_best():
+    scores = frame({"a": BASE, "b": BASE - around(50.0, SEEDS), "SimCSE": BASE}, still_open=["SimCSE"])
+    assert verdict_on(claim_of("best"), scores, baseline="SimCSE") == "reproduced"
+
+
+@pytest.mark.parametrize("num_rows", [2, 3, 4, 5, 6])
+def test_the_trend_is_the_line_of_least_squares_from_its_first_to_its_last_row(num_rows):
+    names = list(NAMES[:num_rows])
+    values = np.random.default_rng(num_rows).normal(70.0, 5.0, size=num_rows)
+    (weights,) = contrasts_of(claim_of("rising", rows=names), frame({name: [0.0] for name in names}))
+    slope, _ = np.polyfit(np.arange(num_rows), values, 1)
+    found = sum(weights[name] * value for name, value in zip(names, values, strict=True))
+    assert found == pytest.approx(slope * (num_rows - 1))
+    assert sum(weights.values()) == pytest.approx(0.0)
+
+
+def test_the_trend_of_each_seed_is_its_own_line():
+    rng = np.random.default_rng(0)
+    values = {name: rng.normal(70.0, 1.0, SEEDS) + step for step, name in enumerate("abcd")}
+    (judged,) = judge([claim_of("rising", rows="abcd")], frame(values))
+    slopes = np.polyfit(np.arange(4), np.array(list(values.values())), 1)[0]
+    assert judged.compared[0].mean == pytest.approx(3 * slopes.mean())
+    assert judged.compared[0].sd == pytest.approx(3 * slopes.std(ddof=1))
+
+
+def test_rows_that_are_equal_in_every_seed_show_nothing():
+    scores = frame({"a": BASE, "b": BASE})
+    assert verdict_on(claim_of("better"), scores) == "undecided"
+    assert verdict_on(claim_of("flat", rows="ab"), scores) == "reproduced"
