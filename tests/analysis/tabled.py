@@ -1,0 +1,86 @@
+"""Grids that repeat a paper's table, in real ledgers; their numbers are made up."""
+
+from pathlib import Path
+
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import Axis, CellRecord, Objective, StudyRecord
+from rse_study.results.result_file import Point
+from tests.analysis.searched import measure, run
+
+OBJECTIVE = Objective(metric="dev", label="STS-B dev, Spearman x100", evaluation="STS-B/dev/all")
+FAILED, PLANNED, RUNNING = "failed", "planned", "running"  # what a cell may have instead of a score
+
+
+def proposal_of(name):
+    """The axes' values in the name of a row, "rho = 0.5, norm = l2"; none in a label."""
+    pairs = [part.split(" = ") for part in name.split(", ")] if " = " in name else []
+    return {axis: value if value[0].isalpha() else float(value) for axis, value in pairs}
+
+
+def study_of(rows, num_seeds, *, name="tabled", baseline="", paper=None, num_cells=None):
+    """The record of such a study."""
+    axes = {axis: [] for row in rows for axis in proposal_of(row)}
+    for row in rows:
+        for axis, value in proposal_of(row).items():
+            axes[axis].append(value)
+    resolved = {"name": name, "grid": {"axes": axes, "rows": {}, "baseline": baseline}}
+    return StudyRecord(
+        name=name,
+        question="Which row is best?",
+        kind="grid",
+        objective=OBJECTIVE,
+        axes=tuple(
+            Axis(name=axis, symbol=axis, paths=(axis,), kind="choice", choices=tuple(dict.fromkeys(values)))
+            for axis, values in axes.items()
+        ),
+        num_cells=len(rows) * num_seeds if num_cells is None else num_cells,
+        evaluations=("STS-B/test",),
+        resolved=resolved | ({"paper": paper} if paper else {}),
+    )
+
+
+def cell_of(trial, name, seed):
+    """A cell as it is planned."""
+    proposal = proposal_of(name)
+    return CellRecord(
+        identity=f"{trial:032x}{seed:032x}",
+        trial=trial,
+        seed=seed,
+        stage="grid",
+        label="" if proposal else name,
+        config={"trial": trial},
+        proposal=proposal,
+    )
+
+
+def make(folder: Path, rows, seeds=None, **study) -> Path:
+    """A ledger with these rows: scores by seed, or what became of the cell. On the test split each has a point less."""
+    with Ledger.open(folder) as ledger:
+        fill(ledger, rows, seeds, **study)
+    return folder
+
+
+def fill(ledger, rows, seeds=None, **study):
+    """Freeze, plan and end every cell."""
+    num_seeds = len(next(iter(rows.values()))) if rows else 0
+    seeds = range(num_seeds) if seeds is None else seeds
+    ledger.freeze(study_of(rows, num_seeds, **study))
+    for trial, (name, scores) in enumerate(rows.items()):
+        for seed, score in zip(seeds, scores, strict=True):
+            cell = cell_of(trial, name, seed)
+            ledger.plan([cell])
+            end(ledger, cell, score)
+
+
+def end(ledger, cell, score):
+    """What became of a cell. Its objective is that of the last step; the best was seen before."""
+    if score == PLANNED:
+        return
+    if score in (RUNNING, FAILED):
+        ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+        if score == FAILED:
+            ledger.fail(cell.identity, "step 3: the loss is not finite")
+        return
+    steps = zip((20, 40, 60), (float(score) - 5, float(score) + 5, float(score)), strict=True)
+    run(ledger, cell, "complete", tuple(Point(t=t, metrics={"dev": dev, "loss": 1.0}) for t, dev in steps))
+    ledger.record_evaluations([measure(cell.identity, "STS-B/test", float(score) - 1)])

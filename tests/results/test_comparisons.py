@@ -1,0 +1,262 @@
+"""Rows against one another: every figure a second time, by scipy.stats or by hand, and scores out of real ledgers."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from rse_study.results.comparisons import against, compare, differences, row_name, row_scores
+from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
+from tests.analysis import gridded, searched, tabled
+from tests.results.samples import around, half_width
+
+A_MINUS_B = {"a": 1.0, "b": -1.0}
+BASE = np.array([70.0, 73.5, 68.25, 71.0, 74.75, 69.5])
+GAINS = np.array([0.31, -0.12, 0.95, 0.44, 1.82, 0.27])
+
+
+def frame(**rows):
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+@pytest.fixture
+def scores():
+    return frame(a=BASE + GAINS, b=BASE, c=BASE - 2 - GAINS[::-1], d=BASE + around(0.1, 6))
+
+
+def read(folder, metric=""):
+    with Reader(folder) as reader:
+        return row_scores(reader, metric)
+
+
+def test_a_contrast_is_paired_by_seed(scores):
+    assert differences(scores, A_MINUS_B) == pytest.approx(GAINS)
+    assert differences(scores[scores.columns[::-1]], A_MINUS_B) == pytest.approx(GAINS[::-1])
+
+
+def test_a_contrast_may_weigh_many_rows(scores):
+    found = differences(scores, {"a": 0.5, "c": 0.5, "b": -1.0})
+    assert found == pytest.approx((GAINS - 2 - GAINS[::-1]) / 2)
+
+
+def test_a_seed_counts_where_every_row_of_the_contrast_has_it(scores):
+    scores.loc["a", 1] = scores.loc["b", 4] = scores.loc["c", 0] = math.nan
+    assert differences(scores, A_MINUS_B) == pytest.approx(GAINS[[0, 2, 3, 5]])
+
+
+def test_everything_is_said_of_one_contrast(scores):
+    (found,) = compare(scores, [A_MINUS_B])
+    t_test = stats.ttest_1samp(GAINS, 0.0)
+    assert (found.weights, found.n) == (A_MINUS_B, 6)
+    assert found.mean == pytest.approx(np.mean(GAINS))
+    assert found.sd == pytest.approx(np.std(GAINS, ddof=1))
+    alone = t_test.confidence_interval(0.95)
+    for interval in (found.interval, found.simultaneous):  # the only one there is
+        assert (interval.low, interval.high) == pytest.approx((alone.low, alone.high))
+    patterns = [
+        abs(sum(s * g for s, g in zip(signs, GAINS, strict=True))) for signs in product((-1, 1), repeat=6)
+    ]
+    share = np.mean(np.array(patterns) >= abs(GAINS.sum()) - 1e-9)
+    assert found.p_exact == found.p_holm == pytest.approx(share)
+    assert found.p_wilcoxon == pytest.approx(stats.wilcoxon(GAINS, method="exact").pvalue)
+    assert found.least_p_holm == 2 / 2**6
+    assert found.bootstrap.low < found.mean < found.bootstrap.high
+
+
+def test_the_resolvable_difference_is_found_in_four_of_five_studies(scores):
+    (found,) = compare(scores, [A_MINUS_B])
+    bound = stats.t.ppf(0.975, 5)
+    shift = found.resolvable / found.sd * math.sqrt(6)
+    power = stats.nct.sf(bound, 5, shift) + stats.nct.cdf(-bound, 5, shift)
+    assert power == pytest.approx(0.8, abs=1e-6)
+
+
+def test_contrasts_looked_at_together_share_one_error(scores):
+    contrasts = list(against(scores, "b").values())
+    found = compare(scores, contrasts)
+    for one, contrast in zip(found, contrasts, strict=True):
+        sample = differences(scores, contrast)
+        half = stats.t.ppf(1 - 0.05 / 6, 5) * sample.std(ddof=1) / math.sqrt(6)
+        assert one.simultaneous.low == pytest.approx(sample.mean() - half)
+        assert one.simultaneous.high == pytest.approx(sample.mean() + half)
+        (alone,) = compare(scores, [contrast])
+        assert (one.interval, one.bootstrap, one.p_exact) == (alone.interval, alone.bootstrap, alone.p_exact)
+        assert one.least_p_holm == 3 * 2 / 2**6
+        assert one.resolvable > alone.resolvable
+
+
+def test_holm_adjusts_the_exact_p(scores):
+    found = compare(scores, list(against(scores, "b").values()))
+    smallest, middle, largest = sorted(found, key=lambda one: one.p_exact)
+    assert smallest.p_holm == pytest.approx(min(1, 3 * smallest.p_exact))
+    assert middle.p_holm == pytest.approx(min(1, max(smallest.p_holm, 2 * middle.p_exact)))
+    assert largest.p_holm == pytest.approx(min(1, max(middle.p_holm, largest.p_exact)))
+    assert len({one.p_exact for one in found}) == 3
+
+
+def test_the_least_p_is_no_more_than_one():
+    rows = {name: BASE[:3] + step for step, name in enumerate("abcdefg")}
+    scores = frame(**rows)
+    assert {one.least_p_holm for one in compare(scores, list(against(scores, "a").values()))} == {1.0}
+
+
+@pytest.mark.parametrize("half", [0.99, 1.01])
+def test_the_simultaneous_interval_excludes_zero_from_the_quantile_on(half):
+    width = half_width(6, 2)
+    scores = frame(a=BASE + around(half * width, 6), b=BASE, c=BASE)
+    found, _ = compare(scores, [A_MINUS_B, {"c": 1.0, "b": -1.0}])
+    assert found.simultaneous.excludes(0.0) == (half > 1)
+    assert found.interval.excludes(0.0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_fewer_than_three_seeds_show_nothing(scores, n):
+    scores.loc["c", n:] = math.nan
+    both = [A_MINUS_B, {"c": 1.0, "b": -1.0}]
+    found = compare(scores, both)
+    assert found[1] is None
+    assert found[0] == compare(scores, both[:1])[0]  # what shows nothing takes no share of the error
+    assert compare(scores, both[1:]) == [None]
+
+
+def test_nothing_to_compare_is_nothing_found(scores):
+    assert compare(scores, []) == []
+
+
+def test_a_row_that_is_not_there_is_an_error(scores):
+    with pytest.raises(KeyError, match="nowhere"):
+        compare(scores, [{"nowhere": 1.0, "b": -1.0}])
+
+
+def test_beyond_twenty_seeds_nobody_counts_signs():
+    rng = np.random.default_rng(0)
+    base = rng.normal(70, 3, 21)
+    scores = frame(a=base + rng.normal(1, 1, 21), b=base)
+    (found,) = compare(scores, [A_MINUS_B])
+    assert all(math.isnan(p) for p in (found.p_exact, found.p_wilcoxon, found.p_holm))
+    assert found.n == 21
+    assert found.interval.excludes(0.0)
+    (fewer,) = compare(scores[range(20)], [A_MINUS_B])
+    assert fewer.p_exact <= 0.05
+    assert not math.isnan(fewer.p_wilcoxon)
+
+
+def test_every_other_row_stands_against_the_baseline(scores):
+    assert against(scores, "b") == {row: {row: 1.0, "b": -1.0} for row in ("a", "c", "d")}
+
+
+@pytest.mark.parametrize(
+    ("label", "proposal", "name"),
+    [
+        ("", {"rho": 0.5}, "rho = 0.5"),
+        ("", {"rho": 1.0}, "rho = 1"),
+        ("", {"alpha": 1e-5, "beta": 1e-3}, "alpha = 1e-05, beta = 0.001"),
+        ("", {"N": 12, "norm": "linf"}, "N = 12, norm = linf"),
+        ("", {"lambda1": 1 / 128}, "lambda1 = 0.0078125"),
+        ("", {"is_flat": True}, "is_flat = True"),
+        ("SimCSE", {"rho": 0.5}, "SimCSE"),
+    ],
+)
+def test_a_row_is_called_by_its_label_or_its_values(label, proposal, name):
+    assert row_name(label, proposal) == name
+
+
+def test_scores_of_a_grid_are_those_of_the_last_step(tmp_path):
+    rows = {"rho = 1": (71.0, 72.5, 70.0), "rho = 0.5": (75.0, 74.0, 77.25), "SimCSE": (69.0, 70.0, 68.5)}
+    found = read(tabled.make(tmp_path, rows))
+    assert list(found.index) == list(rows)  # the ledger's order, not the alphabet's
+    assert list(found.columns) == [0, 1, 2]
+    assert found.to_numpy().tolist() == [list(values) for values in rows.values()]
+    assert found.attrs == {"open": (), "unplanned": 0}
+
+
+def test_scores_of_an_evaluation_are_taken_by_its_name(tmp_path):
+    folder = tabled.make(tmp_path, {"a": (71.0, 72.0), "b": (60.0, tabled.FAILED)})
+    found = read(folder, "STS-B/test/all")
+    assert found.loc["a"].tolist() == [70.0, 71.0]
+    assert found.loc["b", 0] == 59.0
+    assert math.isnan(found.loc["b", 1])
+    assert found.attrs["open"] == ()
+    nobody = read(folder, "STS99/test/all")
+    assert nobody.isna().to_numpy().all()
+    assert nobody.attrs["open"] == ("a", "b")  # complete, and not scored yet
+
+
+@pytest.mark.parametrize(
+    ("state", "is_open"), [(tabled.FAILED, False), (tabled.PLANNED, True), (tabled.RUNNING, True)]
+)
+def test_a_cell_that_has_no_score_is_open_unless_it_failed(tmp_path, state, is_open):
+    found = read(tabled.make(tmp_path, {"a": (71.0, state), "b": (60.0, 61.0)}))
+    assert math.isnan(found.loc["a", 1])
+    assert found.attrs["open"] == (("a",) if is_open else ())
+
+
+def test_what_a_running_cell_reported_is_no_score(tmp_path):
+    with Ledger.open(tmp_path) as ledger:
+        tabled.fill(ledger, {"a": (71.0, tabled.RUNNING)})
+        ledger.record_progress(tabled.cell_of(0, "a", 1).identity, 20, {"dev": 99.0})
+    assert math.isnan(read(tmp_path).loc["a", 1])
+
+
+def test_cells_that_nobody_planned_yet_are_counted(tmp_path):
+    """Between the freezing of a study and its first cell its baselines are measured: minutes."""
+    found = read(tabled.make(tmp_path / "begun", {}, num_cells=12))
+    assert found.shape[0] == 0
+    assert found.attrs == {"open": (), "unplanned": 12}
+    found = read(tabled.make(tmp_path / "grown", {"a": (71.0, 72.0)}, num_cells=5))
+    assert found.attrs == {"open": (), "unplanned": 3}
+
+
+def test_rows_of_earlier_revisions_are_left_out(tmp_path):
+    with Ledger.open(tmp_path) as ledger:
+        gridded.grid(ledger)
+    found = read(tmp_path)
+    assert list(found.index) == [
+        "lambda1 = 0.000976562",
+        "lambda1 = 0.0078125",
+        "lambda1 = 0.125",
+        "base",
+        "without weakening masks",
+        "without PGD",
+        "without the token level",
+    ]
+    assert found.loc["base"].tolist() == [74.5, 75.0, 77.0]
+    assert found.attrs == {"open": ("without the token level",), "unplanned": 0}
+
+
+def test_confirmed_trials_are_the_rows_of_a_search(tmp_path):
+    folder = searched.make(tmp_path, searched.search, searched.confirm)
+    found = read(folder)
+    assert found.to_numpy().tolist() == [[59.4, 60.6], [62.3, 61.1]]
+    assert list(found.index) == ["base", "trial = 12"]
+    assert list(found.columns) == [1, 2]
+    assert read(folder, "builtin/test/all").to_numpy().tolist() == [[58.0, 60.0], [61.5, 59.0]]
+
+
+def test_a_search_without_confirmation_has_no_row(tmp_path):
+    assert read(searched.make(tmp_path, searched.search)).empty
+
+
+def test_rows_that_would_share_a_name_are_told_apart(tmp_path):
+    """A label may read like a combination of the axes, and two values may differ beyond what is shown."""
+    changes = [{"proposal": {"rho": value}} for value in (0.5, 0.25, 0.25 + 1e-9)]
+    changes += [{"proposal": {"rho": 0.5}, "label": "rho = 0.5"}]
+    cells = [
+        tabled.cell_of(trial, "rho = 0", 0).model_copy(update=change) for trial, change in enumerate(changes)
+    ]
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(tabled.study_of({"rho = 0.5": ()}, 1, num_cells=4))
+        ledger.plan(cells)
+        for number, cell in enumerate(cells):
+            tabled.end(ledger, cell, 70.0 + number)
+    found = read(tmp_path)
+    assert found[0].to_dict() == {
+        "rho = 0.5 (trial 0)": 70.0,
+        "rho = 0.25 (trial 1)": 71.0,
+        "rho = 0.25 (trial 2)": 72.0,
+        "rho = 0.5": 73.0,
+    }
