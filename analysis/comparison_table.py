@@ -5,7 +5,7 @@ from itertools import chain
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.formats import show_number, show_signed
+from analysis.formats import counted, show_number, show_signed
 from rse_study.results.claims import Judged
 from rse_study.results.comparisons import Compared
 from rse_study.results.statistics import Interval
@@ -95,8 +95,8 @@ def show_interval(interval: Interval, decimals: int = 2) -> str:
 
 
 def _left(num_open: int, num_unplanned: int) -> str:
-    parts = [f"{num_open} rows still have cells to run"] if num_open else []
-    parts += [f"{num_unplanned} cells are not planned yet"] if num_unplanned else []
+    parts = [f"cells of {counted(num_open, 'row')} are still to run"] if num_open else []
+    parts += [f"{counted(num_unplanned, 'cell')} not planned yet"] if num_unplanned else []
     return f"Incomplete: {', '.join(parts)}."
 
 
@@ -120,8 +120,8 @@ def remarks(comparison: Comparison) -> list[str]:
     contrasts_of_claims = list(chain.from_iterable(judged.compared for judged in comparison.judged))
     if contrasts_of_claims:
         texts.append(
-            f"Claims: {len(contrasts_of_claims)} contrasts, whose intervals hold all at once in 95 of 100 studies; "
-            "the rule was fixed before the study ran."
+            f"Claims: {counted(len(contrasts_of_claims), 'contrast')}, whose intervals hold all at once in 95 of 100 "
+            "studies; the rule was fixed before the study ran."
         )
     if comparison.stale:
         texts.append(comparison.stale)

@@ -1,0 +1,232 @@
+"""Rows against the baseline and the paper: read from real ledgers, and as tables of text."""
+
+import math
+
+import pytest
+
+from analysis.comparison import read_comparison
+from analysis.comparison_table import claims_table, remarks, rows_table
+from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
+from tests.analysis import tabled
+from tests.analysis.searched import measure
+from tests.results.samples import around, half_width
+
+SIMCSE = (70.0, 73.5, 68.25, 71.0)
+PRINTED = {"rho = 0": 76.06, "rho = 0.25": 76.85, "rho = 0.5": 77.90, "rho = 0.75": 77.34, "rho = 1": 76.34}
+MINI = {"table": "rse-table6", "scale": "mini"}
+PAPER = {"table": "rse-table6", "scale": "paper"}
+
+
+def above(row, *gains):
+    return tuple(value + gain for value, gain in zip(row, gains, strict=True))
+
+
+# SD of the differences from SimCSE: 1 of each row. rho = 0.5 is ahead of the others by 10 points and more.
+ROWS = {
+    "rho = 1": above(SIMCSE, *around(1.0, 4)),
+    "rho = 0.5": above(SIMCSE, *around(11.0, 4)[[1, 0, 3, 2]]),
+    "SimCSE": SIMCSE,
+}
+
+
+@pytest.fixture
+def read(tmp_path):
+    def comparison(rows=ROWS, **study):
+        folder = tabled.make(tmp_path / f"s{len(list(tmp_path.iterdir()))}", rows, **study)
+        return comparison_in(folder)
+
+    return comparison
+
+
+def comparison_in(folder):
+    with Reader(folder) as reader:
+        return read_comparison(reader)
+
+
+def with_columns(table, *names):
+    return table[list(names)].to_numpy().tolist()
+
+
+def test_a_search_compares_nothing(search_dir):
+    assert comparison_in(search_dir) is None
+
+
+def test_every_other_row_is_compared_with_the_baseline_all_at_once(read):
+    found = read(baseline="SimCSE")
+    assert list(found.compared) == ["rho = 1", "rho = 0.5"]
+    for row, mean in (("rho = 1", 1.0), ("rho = 0.5", 11.0)):
+        one = found.compared[row]
+        assert (one.n, one.mean) == (4, pytest.approx(mean))
+        assert one.simultaneous.low == pytest.approx(mean - half_width(4, 2))
+        assert one.interval.low == pytest.approx(mean - half_width(4))
+    assert (found.name, found.label, found.num_seeds) == ("tabled", "STS-B dev, Spearman x100", 4)
+    assert found.is_complete
+
+
+def test_a_grid_of_no_paper_and_without_a_baseline_is_only_its_rows(read):
+    found = read()
+    assert (found.baseline, found.table, found.compared, found.judged, found.printed) == ("", "", {}, [], {})
+    assert math.isnan(found.resolvable)
+    assert list(rows_table(found).columns) == ["row", "mean", "SD", "seeds"]
+    assert claims_table(found).empty
+    assert remarks(found) == []
+
+
+def test_a_grid_frozen_before_there_were_baselines_is_read(grid_dir):
+    found = comparison_in(grid_dir)
+    assert (found.baseline, found.table, found.scale) == ("", "", "paper")
+    assert not found.is_complete
+    assert len(rows_table(found)) == 7
+
+
+def test_the_papers_claims_are_judged_and_its_values_stand_beside_ours(read):
+    found = read(baseline="SimCSE", paper=PAPER)
+    assert found.printed == PRINTED
+    (judged,) = found.judged
+    assert (judged.claim.id, judged.verdict) == ("rse-table6-best", "reproduced")
+    table = rows_table(found)
+    assert with_columns(table, "row", "paper") == [
+        ["rho = 0.5", "77.90"],  # in the paper's order, then what it does not have
+        ["rho = 1", "76.34"],
+        ["SimCSE", ""],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scale", "gain", "said"),
+    [
+        ("paper", 11.0, "reproduced"),
+        ("paper", 1.1, "undecided"),
+        ("paper", -11.0, "contradicted"),
+        ("mini", 11.0, "same direction here"),
+        ("mini", 1.1, "undecided"),
+        ("mini", -11.0, "other direction here"),
+    ],
+)
+def test_a_small_encoder_reproduces_nothing(read, scale, gain, said):
+    rows = {**ROWS, "rho = 0.5": above(ROWS["rho = 1"], *around(gain - 1, 4))}
+    found = read(rows, baseline="SimCSE", paper={"table": "rse-table6", "scale": scale})
+    assert claims_table(found)["verdict"].tolist() == [said]
+    assert any("proves nothing" in text for text in remarks(found)) == (scale == "mini")
+
+
+def test_what_is_not_asked_or_incomplete_is_called_so_at_any_scale(read):
+    without = {name: scores for name, scores in ROWS.items() if name != "rho = 0.5"}
+    assert claims_table(read(without, paper=MINI))["verdict"].tolist() == ["not asked"]
+    waiting = {**ROWS, "rho = 1": (*ROWS["rho = 1"][:3], tabled.PLANNED)}
+    found = read(waiting, baseline="SimCSE", paper=MINI)
+    assert claims_table(found)["verdict"].tolist() == ["incomplete"]
+    assert not found.is_complete
+    assert remarks(found)[0] == "Incomplete: cells of 1 row are still to run."
+
+
+def test_a_study_of_which_only_the_baselines_are_there_is_incomplete(read):
+    found = read({}, num_cells=12, baseline="SimCSE", paper=PAPER)
+    assert not found.is_complete
+    assert [judged.verdict for judged in found.judged] == ["incomplete"]
+    assert remarks(found) == ["Incomplete: 12 cells not planned yet."]
+    assert rows_table(found).empty
+
+
+def test_a_row_says_mean_spread_seeds_and_its_distance(read):
+    rows = {"rho = 1": (72.0, 75.0, 70.5), "SimCSE": (70.0, 74.0, 70.5)}  # 2, 1 and 0 points above
+    half = half_width(3)
+    shown = rows_table(read(rows, baseline="SimCSE")).to_dict("records")
+    assert shown == [
+        {
+            "row": "rho = 1",
+            "mean": "72.50",
+            "SD": "2.29",
+            "seeds": "3",
+            "minus SimCSE": "+1.00",
+            "95 %, all rows at once": f"[−{half - 1:.2f}, +{1 + half:.2f}]",
+            "p (sign-flip)": "0.5000",
+            "p (Holm)": "0.5000",
+            "g": "+0.56",  # 1 / 1, times gamma(1) / gamma(0.5)
+        },
+        {
+            "row": "SimCSE",
+            "mean": "71.50",
+            "SD": "2.18",
+            "seeds": "3",
+            **dict.fromkeys(("minus SimCSE", "95 %, all rows at once", "p (sign-flip)", "p (Holm)", "g"), ""),
+        },
+    ]
+
+
+def test_failed_cells_are_left_out_and_show_in_the_seeds(read):
+    rows = {**ROWS, "rho = 1": (*ROWS["rho = 1"][:3], tabled.FAILED)}
+    found = read(rows, baseline="SimCSE")
+    assert with_columns(rows_table(found), "row", "seeds") == [
+        ["rho = 1", "3"],
+        ["rho = 0.5", "4"],
+        ["SimCSE", "4"],
+    ]
+    assert found.compared["rho = 1"].n == 3
+    assert found.is_complete
+    assert found.num_seeds == 4
+
+
+def test_two_seeds_leave_the_distances_empty(read):
+    rows = {name: scores[:2] for name, scores in ROWS.items()}
+    found = read(rows, baseline="SimCSE", paper=PAPER)
+    assert found.compared == {"rho = 1": None, "rho = 0.5": None}
+    assert with_columns(rows_table(found), "minus SimCSE", "p (Holm)") == [["", ""]] * 3
+    assert claims_table(found)[["verdict", "difference"]].to_numpy().tolist() == [["undecided", ""]]
+
+
+def test_what_was_measured_without_training_stands_first(tmp_path):
+    folder = tabled.make(tmp_path / "s", ROWS, baseline="SimCSE", paper=PAPER)
+    with Ledger.open(folder) as ledger:
+        rows = [measure("untrained", "STS-B/dev", 52.5), measure("token_overlap", "STS-B/dev", 58.25)]
+        ledger.record_evaluations([*rows, measure("start", "STS-B/test", 11.0)])
+    found = comparison_in(folder)
+    assert found.fixed == {"token overlap": 58.25, "untrained encoder": 52.5}
+    table = rows_table(found)
+    assert with_columns(table, "row", "mean", "seeds", "minus SimCSE")[:2] == [
+        ["token overlap", "58.25", "", ""],
+        ["untrained encoder", "52.50", "", ""],
+    ]
+    assert list(table.columns[:5]) == ["row", "paper", "mean", "SD", "seeds"]
+
+
+def test_a_claim_hangs_on_its_least_favourable_contrast(read):
+    rows = {**ROWS, "rho = 0": above(ROWS["rho = 0.5"], *around(-0.5, 4)[::-1])}
+    ((claim, verdict, difference, source),) = claims_table(read(rows, paper=PAPER)).to_numpy().tolist()
+    assert claim == "equal shares of PGD and FGSM give the best STS average"
+    assert (verdict, source) == ("undecided", "robustsentembed.txt:1014")
+    assert difference.startswith("rho = 0.5 minus rho = 0: +0.50 [")
+    assert difference.endswith(" (the least of 3)")
+
+
+def test_a_trend_is_named_by_its_ends_and_a_margin_is_said(read):
+    steps = dict(zip((1, 3, 5, 8, 12, 16), (0.0, 10.0, 20.0, 30.0, 40.0, 40.2), strict=True))
+    rows = {f"N = {n}": above(SIMCSE, *(step + around(0, 4) / 100)) for n, step in steps.items()}
+    table = claims_table(read(rows, paper={"table": "rse-figure5", "scale": "paper"}))
+    assert table["verdict"].tolist() == ["reproduced", "reproduced"]
+    rising, flat = table["difference"]
+    assert rising.startswith("N = 12 minus N = 1 along their line: +40.00 [")
+    assert flat.startswith("N = 16 minus N = 12: +0.20 [")
+    assert flat.endswith(", within 0.5")
+
+
+def test_what_so_many_seeds_can_show_is_said(read):
+    found = read(baseline="SimCSE", paper=PAPER)
+    power, exact, claims = remarks(found)
+    assert power == (
+        f"4 seeds and 2 comparisons with SimCSE: a true difference of {found.resolvable:.2f} points (median over rows) "
+        "would be found in 4 of 5 such studies."
+    )
+    assert exact == "The exact test cannot reach p < 0.05: 4 seeds and 2 comparisons give 0.250 at best."
+    assert claims.startswith("Claims: 1 contrast, whose intervals hold all at once in 95 of 100 studies;")
+
+
+def test_enough_seeds_are_not_complained_about(read):
+    rows = {"rho = 1": tuple(around(72.0, 8)), "SimCSE": tuple(around(70.0, 8)[::-1])}
+    assert not any("cannot reach" in text for text in remarks(read(rows, baseline="SimCSE")))
+
+
+def test_a_place_that_makes_no_claim_is_no_error(read):
+    found = read(paper={"table": "rse-figure1", "scale": "paper"})
+    assert (found.judged, found.printed) == ([], {})
