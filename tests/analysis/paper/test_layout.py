@@ -1,0 +1,138 @@
+"""A study's table in a paper's layout: what pandas reads back, and what LaTeX would make of it."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from analysis.comparison import read_comparison
+from analysis.comparison_table import rows_table
+from analysis.paper.layout import escaped, latex, write_layouts
+from rse_study.results.reader import Reader
+from tests.analysis import tabled
+
+SIMCSE = (70.0, 74.0, 70.5)
+ODD = r"50% of A & B_1 {x} #2 ~ $y^2$ \z <a|b>"
+ROWS = {
+    "rho = 0.5": (69.0, 70.0, 70.25),
+    "rho = 1": (72.0, 75.0, 70.5),
+    ODD: (72.0, tabled.FAILED, 71.0),
+    "SimCSE": SIMCSE,
+}
+SEPARATOR = re.compile(r"(?<!\\)&")
+COMMANDS = {
+    "\\textbackslash{}": "\\", "\\textasciitilde{}": "~", "\\textasciicircum{}": "^", "\\textless{}": "<",
+    "\\textgreater{}": ">", "\\textbar{}": "|", "$-$": "\N{MINUS SIGN}",
+    **{f"\\{letter}": letter for letter in "&%$#_{}"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory):
+    paper = {"table": "rse-table6", "scale": "mini"}
+    folder = tabled.make(tmp_path_factory.mktemp("s"), ROWS, baseline="SimCSE", paper=paper, name="odd_table")
+    with Reader(folder) as reader:
+        return read_comparison(reader)
+
+
+def typeset(text):
+    """What LaTeX prints of an escaped text."""
+    return re.sub("|".join(map(re.escape, COMMANDS)), lambda match: COMMANDS[match[0]], text)
+
+
+def lines_between(text, start, end):
+    return text.split(start)[1].split(end)[0].strip().split("\n")
+
+
+def test_both_files_are_named_after_the_study(comparison, tmp_path):
+    paths = write_layouts(comparison, tmp_path / "deep" / "er")
+    assert [path.relative_to(tmp_path).as_posix() for path in paths] == [
+        "deep/er/odd_table.csv",
+        "deep/er/odd_table.tex",
+    ]
+    assert write_layouts(comparison, tmp_path / "deep" / "er") == paths  # once more: the same files
+
+
+def test_csv_is_read_back_as_it_is_shown(comparison, tmp_path):
+    path, _ = write_layouts(comparison, tmp_path)
+    found = pd.read_csv(path, dtype=str, keep_default_na=False)
+    shown = rows_table(comparison)
+    assert list(found.columns) == list(shown.columns)
+    assert found["row"].tolist() == ["rho = 0.5", "rho = 1", ODD, "SimCSE"]
+    assert found["paper"].tolist() == ["77.90", "76.34", "", ""]
+    as_shown = [[cell.replace("\N{MINUS SIGN}", "-") for cell in row] for row in shown.to_numpy().tolist()]
+    assert found.to_numpy().tolist() == as_shown  # no row's name has that sign
+
+
+def test_a_study_that_has_only_begun_makes_files_too(tmp_path):
+    folder = tabled.make(tmp_path / "begun", {}, num_cells=12, baseline="SimCSE")
+    with Reader(folder) as reader:
+        csv, tex = write_layouts(read_comparison(reader), tmp_path)
+    assert csv.read_text().split(",")[0] == "row"
+    assert "\\midrule\n\\bottomrule" in tex.read_text()
+
+
+def test_csv_holds_numbers_a_program_can_count_with(comparison, tmp_path):
+    path, _ = write_layouts(comparison, tmp_path)
+    found = pd.read_csv(path).set_index("row")
+    numbers = ["paper", "mean", "SD", "seeds", "minus SimCSE", "p (sign-flip)", "p (Holm)", "g"]
+    assert [str(found[name].dtype) for name in numbers] == ["float64"] * 3 + ["int64"] + ["float64"] * 4
+    assert found["seeds"].tolist() == [3, 3, 2, 3]
+    assert found.loc["rho = 0.5", "minus SimCSE"] == pytest.approx(-1.75, abs=0.005)
+    assert found.loc["rho = 1", "minus SimCSE"] == pytest.approx(1.0)
+    assert pd.isna(found.loc[ODD, "minus SimCSE"])  # two seeds show nothing
+
+
+def test_every_line_has_as_many_cells_as_the_head_has_columns(comparison, tmp_path):
+    _, path = write_layouts(comparison, tmp_path)
+    text = path.read_text(encoding="utf-8")
+    (head,), body = (
+        lines_between(text, r"\toprule", r"\midrule"),
+        lines_between(text, r"\midrule", r"\bottomrule"),
+    )
+    num_columns = rows_table(comparison).shape[1]
+    assert len(body) == len(ROWS)
+    assert {len(SEPARATOR.findall(line)) for line in (head, *body)} == {num_columns - 1}
+    assert all(line.endswith(r" \\") for line in (head, *body))
+    assert rf"\begin{{tabular}}{{l{'r' * (num_columns - 1)}}}" in text
+
+
+def test_latex_prints_what_the_table_says(comparison, tmp_path):
+    _, path = write_layouts(comparison, tmp_path)
+    body = lines_between(path.read_text(encoding="utf-8"), r"\midrule", r"\bottomrule")
+    cells = [[typeset(cell) for cell in line.removesuffix(r" \\").split(" & ")] for line in body]
+    assert cells == rows_table(comparison).to_numpy().tolist()
+
+
+def test_what_is_begun_is_ended(comparison, tmp_path):
+    _, path = write_layouts(comparison, tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == [
+        ("begin", "table"),
+        ("begin", "tabular"),
+        ("end", "tabular"),
+        ("end", "table"),
+    ]
+    assert text.count("{") - text.count("\\{") == text.count("}") - text.count("\\}")
+
+
+def test_the_caption_says_where_the_numbers_come_from(comparison, tmp_path):
+    _, path = write_layouts(comparison, tmp_path)
+    caption = re.search(r"\\caption\{(.*)\}\n", path.read_text(encoding="utf-8"))[1]
+    assert caption == r"odd\_table: STS-B dev, Spearman x100, beside rse-table6. Scale: mini."
+
+
+@pytest.mark.parametrize("letter", list("&%$#_{}~^\\<>|\N{MINUS SIGN}"))
+def test_letters_that_mean_something_to_latex_are_escaped(letter):
+    assert escaped(letter) != letter
+    assert typeset(escaped(f"a{letter}b{letter}")) == f"a{letter}b{letter}"
+
+
+def test_plain_text_and_numbers_are_left_alone():
+    assert escaped("rho = 0.5, 95 (x), +1.00 [a]") == "rho = 0.5, 95 (x), +1.00 [a]"
+    assert escaped(12) == "12"
+
+
+def test_a_table_without_rows_is_a_head():
+    text = latex(pd.DataFrame(columns=["row", "mean"]), "empty")
+    assert lines_between(text, r"\toprule", r"\bottomrule") == [r"row & mean \\", r"\midrule"]
