@@ -1,0 +1,253 @@
+"""`check` on real ledgers: what it prints, how it ends."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from rse_study.results.ledger import Ledger
+from tests.analysis import tabled
+from tests.cli.a_study import SEARCH
+from tests.results.samples import around, half_width
+
+SIMCSE = (70.0, 73.5, 68.25, 71.0)
+PAPER = {"table": "rse-table6", "scale": "paper"}
+MINI = {"table": "rse-table6", "scale": "mini"}
+CLAIM = "equal shares of PGD and FGSM give the best STS average (robustsentembed.txt:1014)"
+
+
+def above(row, gains):
+    return tuple(value + gain for value, gain in zip(row, gains, strict=True))
+
+
+def rows_where(half):
+    """rho = 0.5 is better than the one other value of rho by so many half widths of the interval."""
+    best = above(SIMCSE, (3.0, 4.0, 2.5, 3.25))
+    return {"rho = 0": above(best, -around(half * half_width(4), 4)), "rho = 0.5": best, "SimCSE": SIMCSE}
+
+
+def two_claims(first, second):
+    """Two claims of section B.4: full > without lambda1, full > without RTD; their gains in half widths."""
+    full = above(SIMCSE, (3.0, 4.0, 2.5, 3.25))
+    lesser = [above(full, -around(half * half_width(4, 2), 4)) for half in (first, second)]
+    return {"full": full, "without lambda1": lesser[0], "without RTD": lesser[1], "SimCSE": SIMCSE}
+
+
+@pytest.fixture
+def make(tmp_path):
+    def write(rows, name="little", **study):
+        study.setdefault("baseline", "SimCSE")
+        return tabled.make(tmp_path / "studies" / name, rows, name=name, **study)
+
+    return write
+
+
+CASES = [
+    # halves, scale, exit code, verdict
+    (1.01, PAPER, 0, "reproduced"),
+    (0.99, PAPER, 3, "undecided"),
+    (-0.99, PAPER, 3, "undecided"),
+    (-1.01, PAPER, 1, "contradicted"),
+    (1.01, MINI, 0, "same direction here"),
+    (0.99, MINI, 3, "undecided"),
+    (-1.01, MINI, 1, "other direction here"),
+]
+
+
+@pytest.mark.parametrize(("half", "paper", "code", "verdict"), CASES)
+def test_the_exit_code_is_the_verdict(rse, make, half, paper, code, verdict):
+    make(rows_where(half), paper=paper)
+    ended = rse("check", "little")
+    assert (ended.code, ended.err) == (code, "")
+    assert f"{verdict}: {CLAIM}" in ended.out.splitlines()
+
+
+def test_everything_a_reader_needs_is_there(rse, make):
+    make(rows_where(1.01), paper=MINI)
+    lines = rse("check", "little").out.splitlines()
+    assert lines[0] == "little: STS-B dev, Spearman x100"
+    columns = lines[1].split()
+    assert " ".join(columns) == (
+        "row paper mean SD seeds minus SimCSE 95 %, all rows at once p (sign-flip) p (Holm) g"
+    )
+    row = next(line for line in lines if line.strip().startswith("rho = 0.5 "))
+    assert row.split()[3:5] == ["77.90", "73.88"]  # the paper's, ours
+    verdict = lines.index(f"same direction here: {CLAIM}")
+    low, high = (half_width(4) * 1.01 + sign * half_width(4) for sign in (-1, 1))
+    assert lines[verdict + 1].strip() == (
+        f"rho = 0.5 minus rho = 0: +{half_width(4) * 1.01:.2f} [+{low:.2f}, +{high:.2f}]"
+    )
+    assert (
+        lines[-1] == "Mini scale: a direction here, with a two-layer encoder, proves nothing about BERT-base."
+    )
+    assert any(
+        re.match(r"4 seeds and 2 comparisons with SimCSE: a true difference of \d", line) for line in lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "code"),
+    [
+        (1.01, 1.01, 0),
+        (1.01, 0.99, 3),
+        (1.01, -1.01, 1),
+        (0.99, -1.01, 1),  # a contradiction wins
+        (-1.01, 0.99, 1),
+    ],
+)
+def test_of_several_claims_the_worst_decides(rse, make, first, second, code):
+    make(two_claims(first, second), paper={"table": "rse-section-b4", "scale": "paper"})
+    assert rse("check", "little").code == code
+
+
+def test_a_contradiction_wins_over_a_claim_whose_cells_are_still_to_run(rse, make):
+    rows = two_claims(-50.0, 1.01)
+    rows["without RTD"] = (*rows["without RTD"][:3], tabled.PLANNED)
+    make(rows, paper={"table": "rse-section-b4", "scale": "paper"})
+    ended = rse("check", "little")
+    assert ended.code == 1
+    assert re.findall(r"^(\w+): .*robustsentembed", ended.out, re.MULTILINE) == ["contradicted", "incomplete"]
+
+
+@pytest.mark.parametrize("state", [tabled.PLANNED, tabled.RUNNING])
+def test_nothing_is_judged_while_cells_are_still_to_run(rse, make, state):
+    rows = rows_where(-50.0)
+    rows["rho = 0"] = (*rows["rho = 0"][:3], state)
+    make(rows, paper=PAPER)
+    ended = rse("check", "little")
+    assert ended.code == 3
+    assert f"incomplete: {CLAIM}" in ended.out
+    assert "Incomplete: cells of 1 row are still to run." in ended.out.splitlines()
+
+
+def test_a_study_is_incomplete_before_its_first_cell_is_planned(rse, make):
+    make({}, num_cells=24, paper=PAPER)
+    ended = rse("check", "little")
+    assert (ended.code, ended.err) == (3, "")
+    assert "Incomplete: 24 cells not planned yet." in ended.out.splitlines()
+
+
+def test_a_study_that_grew_is_incomplete_before_its_new_cells_are_planned(rse, make):
+    make(rows_where(1.01), paper=PAPER, num_cells=15)
+    assert rse("check", "little").code == 3
+
+
+def test_a_complete_grid_that_claims_nothing_is_well(rse, make):
+    make({"rho = 0": SIMCSE, "rho = 1": above(SIMCSE, (1, 2, 3, 4))}, baseline="")
+    ended = rse("check", "little")
+    assert (ended.code, ended.err) == (0, "")
+    assert "Claims" not in ended.out
+
+
+def test_a_grid_with_an_open_cell_is_incomplete_whatever_it_claims(rse, make):
+    make({"rho = 0": SIMCSE, "rho = 1": (1.0, 2.0, 3.0, tabled.PLANNED)}, baseline="")
+    assert rse("check", "little").code == 3
+
+
+def test_a_claim_the_study_does_not_ask_about_decides_nothing(rse, make):
+    rows = rows_where(1.01)
+    del rows["rho = 0.5"]
+    make(rows, paper=PAPER)
+    ended = rse("check", "little")
+    assert ended.code == 0
+    assert f"not asked: {CLAIM}" in ended.out.splitlines()
+
+
+def test_failed_cells_cost_seeds_and_no_verdict(rse, make):
+    rows = {name: list(scores) for name, scores in rows_where(50.0).items()}
+    rows["rho = 0"][1] = tabled.FAILED
+    make(rows, paper=PAPER)
+    ended = rse("check", "little")
+    assert ended.code == 0
+    assert f"reproduced: {CLAIM}" in ended.out
+
+
+def test_two_seeds_are_undecided(rse, make):
+    make({name: scores[:2] for name, scores in rows_where(50.0).items()}, paper=PAPER)
+    ended = rse("check", "little")
+    assert (ended.code, ended.err) == (3, "")
+    assert f"undecided: {CLAIM}" in ended.out.splitlines()
+
+
+def test_the_tables_are_written_where_they_are_asked_for(rse, make, tmp_path):
+    make(rows_where(1.01), paper=MINI)
+    ended = rse("check", "little", "--out", "tables/here")
+    assert ended.code == 0
+    assert ended.out.splitlines()[-2:] == ["tables/here/little.csv", "tables/here/little.tex"]
+    found = pd.read_csv(tmp_path / "tables/here/little.csv").set_index("row")
+    assert found.loc["rho = 0.5", ["paper", "mean"]].tolist() == [77.9, 73.88]
+    assert (tmp_path / "tables/here/little.tex").read_text().startswith(r"\begin{table}")
+
+
+def test_the_verdict_stands_whether_tables_are_written_or_not(rse, make):
+    make(rows_where(-1.01), paper=PAPER)
+    assert rse("check", "little", "--out", "tables").code == 1
+
+
+def test_a_study_may_be_named_by_its_folder_and_in_another_store(rse, tmp_path):
+    tabled.make(tmp_path / "elsewhere" / "little", rows_where(1.01), baseline="SimCSE", paper=PAPER)
+    assert rse("check", str(tmp_path / "elsewhere" / "little")).code == 0
+    assert rse("check", "little", "--store", "elsewhere").code == 0
+
+
+def test_reading_changes_nothing(rse, make):
+    folder = make(rows_where(1.01), paper=PAPER)
+    before = {path: path.read_bytes() for path in folder.rglob("*.json")}
+    rse("check", "little")
+    assert {path: path.read_bytes() for path in folder.rglob("*.json")} == before
+
+
+def refused(ended, *parts):
+    assert ended.code == 2
+    assert ended.out == ""
+    assert "Traceback" not in ended.err
+    assert all(part in ended.err for part in parts), ended.err
+
+
+def test_a_search_has_no_rows(rse, tmp_path):
+    with Ledger.open(tmp_path / "studies" / "little") as ledger:
+        ledger.freeze(SEARCH)
+    ended = rse("check", "little")
+    refused(ended)
+    assert ended.err == (
+        "studies/little: is a search: check compares the rows of a grid. "
+        "See its confirmed trials: rse-study report\n"
+    )
+
+
+def test_a_table_that_no_paper_has_is_no_clean_bill(rse, make):
+    make(rows_where(1.01), paper={"table": "rse-tabel6", "scale": "paper"})
+    ended = rse("check", "little")
+    refused(ended)
+    assert ended.err == (
+        "studies/little: paper.table = 'rse-tabel6': no table or figure of a paper. Did you mean 'rse-table6'?\n"
+    )
+
+
+def test_what_has_not_run_is_named(rse, make):
+    make(rows_where(1.01))
+    refused(rse("check", "litle"), "studies: no study 'litle' has run. Did you mean 'little'?")
+    refused(
+        rse("check", "nothing", "--store", "nowhere"), "nowhere: no study 'nothing' has run. Run it first"
+    )
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_read(rse, make, tmp_path):
+    make(rows_where(1.01))
+    (tmp_path / "taken").write_text("")
+    refused(
+        rse("check", "little", "--out", "taken"), "--out taken", "taken is no folder", "Name another folder"
+    )
+
+
+def test_a_ledger_that_is_none_is_refused(rse, tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "ledger.sqlite").write_text("no database at all")
+    refused(rse("check", "d"), "d/ledger.sqlite", "no ledger", "Move it away")
+
+
+def test_help_is_there(rse):
+    ended = rse("check", "--help")
+    assert ended.code == 0
+    assert "Exit code 0 where every claim holds" in " ".join(ended.out.split())
+    assert rse("check").code == 2
