@@ -29,13 +29,13 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
     """InputError where the encoder has fewer positions or layers than the trial asks for."""
     encoder = _shape_of(base, trial.encoder.revision)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
-    masks, num_sites = trial.method.masks, len(find_sites(encoder.backbone))
-    if masks.phi > 0 and masks.num_sites > num_sites:
+    wanted, num_sites = trial.method.num_sites, len(find_sites(encoder.backbone))
+    if wanted > num_sites:
         raise InputError(
-            f"method.masks: {masks.num_sites} sites are weakened",
+            f"method.masks: {wanted} sites are weakened",
             where=base,
             rule=f"this encoder has {num_sites}: the embedding block and its layers",
-            remedy="Lower method.masks.num_layers, or set method.masks.phi: 0",
+            remedy="Lower method.masks.num_layers",
         )
 
 

@@ -25,9 +25,9 @@ def choose_generator(
     trial: Trial, base: str, root: Path, sentences: list[str], told: Told
 ) -> tuple[str, str]:
     """(folder or hub name, revision) of G; two empty texts where RTD is off. `base` is the base encoder's own."""
-    if not trial.method.needs_generator:
+    if not trial.method.generator:
         return "", ""
-    wanted, encoder = trial.method.rtd.generator, trial.encoder
+    wanted, encoder = trial.method.generator, trial.encoder
     if wanted == "minilm-mlm" or (wanted == "base" and encoder.name == "minilm"):
         return str(minilm_generator(root, sentences, told=told)), "main"
     if wanted == "tiny" and encoder.name != "tiny":

@@ -1,9 +1,25 @@
 """Every system of the papers, by the `name` in its configuration."""
 
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Tag
+
+from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
 
-# A union told apart by `name` as soon as there are two.
-AnyMethod = RobustSentEmbed
+DEFAULT = "robust_sent_embed"
 
-__all__ = ["AnyMethod", "Method", "RobustSentEmbed"]
+
+def _name_of(given: Any) -> Any:
+    """The name that tells the methods apart; files may leave the default's out."""
+    return given.get("name", DEFAULT) if isinstance(given, dict) else getattr(given, "name", DEFAULT)
+
+
+METHODS: dict[str, type[Method]] = {"robust_sent_embed": RobustSentEmbed, "l2p_csr": L2PCSR}
+AnyMethod = Annotated[
+    Annotated[RobustSentEmbed, Tag("robust_sent_embed")] | Annotated[L2PCSR, Tag("l2p_csr")],
+    Discriminator(_name_of),
+]
+
+__all__ = ["L2PCSR", "METHODS", "AnyMethod", "Method", "RobustSentEmbed"]

@@ -11,11 +11,14 @@ TRAINED = FORWARD + 4.0
 
 @dataclass(frozen=True)
 class StepCost:
-    """Passes of one step: `ascent` of the inner loop, `num_views` trained ones, and those of RTD where it runs."""
+    """Passes of one step: `ascent` of the inner loop, each over `views_per_ascent` views of the batch; `clean` ones
+    without gradient; `num_views` trained ones; and those of RTD where it `detects`."""
 
     ascent: int
     num_views: int
     detects: bool = False
+    clean: int = 0
+    views_per_ascent: int = 1
 
     @property
     def gradient_passes(self) -> int:
@@ -24,10 +27,10 @@ class StepCost:
 
     @property
     def work(self) -> float:
-        """Floating-point operations in P*T: 4 N + 20 with an adversary (z_pos once, three views), else 12; RTD adds 8.
+        """Floating-point operations in P*T. RobustSentEmbed: 4 N + 20 (z_pos once, three views), SimCSE 12; RTD adds 8.
 
         RTD: D is trained, G reads once. Only passes through layers count; heads, losses and projections do not.
         """
-        clean = FORWARD * (self.ascent > 0)
         detection = (TRAINED + FORWARD) * self.detects
-        return ASCENT * self.ascent + clean + TRAINED * self.num_views + detection
+        inner = ASCENT * self.ascent * self.views_per_ascent + FORWARD * self.clean
+        return inner + TRAINED * self.num_views + detection

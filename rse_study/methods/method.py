@@ -71,7 +71,9 @@ class Method(Protocol):
     """A training method. Configured object and method are one; run-level state is a dict of tensors."""
 
     @property
-    def needs_generator(self) -> bool: ...
+    def generator(self) -> str: ...  # the masked LM it needs, by name; "" where it needs none
+    @property
+    def num_sites(self) -> int: ...  # outputs of the encoder it weakens
     @property
     def cost(self) -> StepCost: ...
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks: ...

@@ -77,16 +77,22 @@ class RobustSentEmbed(Spec):
         return self.has_adversary and self.token_level.presence == "present"
 
     @property
-    def needs_generator(self) -> bool:
-        """lambda2 = 0 runs no replaced-token detection."""
-        return self.lambda2 > 0
+    def generator(self) -> str:
+        """The masked LM that replaces tokens; lambda2 = 0 runs no replaced-token detection."""
+        return self.rtd.generator if self.lambda2 > 0 else ""
+
+    @property
+    def num_sites(self) -> int:
+        """Outputs of the encoder that are weakened, the embedding block's first."""
+        return self.masks.num_sites if self.masks.phi > 0 else 0
 
     @property
     def cost(self) -> StepCost:
         """What one step computes: the inner loop, two or three views, RTD."""
         per_step = passes_for(self.blend, delta_sees_eta=self._delta_sees_eta).per_step
         num_views = 3 if self.has_adversary else 2
-        return StepCost(self.blend.num_steps * per_step, num_views, self.needs_generator)
+        clean = int(self.has_adversary)
+        return StepCost(self.blend.num_steps * per_step, num_views, bool(self.generator), clean)
 
     @property
     def _delta_sees_eta(self) -> bool:
@@ -95,7 +101,7 @@ class RobustSentEmbed(Spec):
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         """Encoder, training-only head and, for RTD, a discriminator from the same checkpoint (stream `init`)."""
         head = build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
-        if not self.needs_generator:
+        if not self.generator:
             return Networks(encoder, head)
         discriminator = Discriminator(encoder, streams.generator("init", 1))
         return Networks(encoder, head, discriminator)
@@ -131,7 +137,7 @@ class RobustSentEmbed(Spec):
             shares_first=self.outer_dropout == "shared_first",
         )
         loss, metrics = self._contrastive(views, batch, run)
-        if self.needs_generator:
+        if self.generator:
             h = views.z if self.rtd.h == "after_head" else views.pooled
             eta = None if found is None else found.eta
             detected = self.rtd.term(networks, batch, eta, h, run, step)

@@ -40,10 +40,9 @@ class Stock:
 
     def of(self, trial: Trial) -> Materials:
         """The materials of a trial."""
-        parts = (trial.encoder, trial.corpus, trial.selection, trial.method.rtd)
-        masks = trial.method.masks
-        checked = (trial.batch_size, trial.max_length, masks.num_sites if masks.phi > 0 else 0)
-        needs = f"{[part.canonical_json() for part in parts]} {checked} {trial.method.needs_generator}"
+        parts = (trial.encoder, trial.corpus, trial.selection)
+        checked = (trial.batch_size, trial.max_length, trial.method.num_sites, trial.method.generator)
+        needs = f"{[part.canonical_json() for part in parts]} {checked}"
         if needs not in self._made:
             self._made[needs] = self._prepare(trial)
         return self._made[needs]

@@ -40,7 +40,7 @@ def _trials(checked: Checked) -> Iterator[tuple[str, Trial]]:
 
 
 def _needs(trial: Trial) -> tuple[object, ...]:
-    return trial.corpus, trial.encoder, trial.method.rtd, trial.method.needs_generator
+    return trial.corpus, trial.encoder, trial.method.generator
 
 
 Missing = tuple[str, InputError]  # field = value, and what is wrong with it
@@ -63,8 +63,8 @@ def _models(trial: Trial) -> Iterator[Missing]:
 
         yield from _tried("encoder.name = 'minilm'", minilm_folder)
     yield from _folder("encoder.name", trial.encoder.name, Path())
-    if trial.method.needs_generator:
-        yield from _folder("method.rtd.generator", trial.method.rtd.generator, Path())
+    if trial.method.generator:
+        yield from _folder("method.rtd.generator", trial.method.generator, Path())
 
 
 def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:

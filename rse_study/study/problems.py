@@ -32,7 +32,7 @@ RULES = {
     "model_attributes_type": "must be a mapping",
     "dict_type": "must be a mapping",
     "union_tag_not_found": "needs `{discriminator}`",
-    "union_tag_invalid": "{tag!r} is not one of {expected_tags}",
+    "union_tag_invalid": "must be one of {expected_tags}",
     "too_short": "must have at least {min_length} item(s)",
     "too_long": "must have at most {max_length} item(s)",
     "string_pattern_mismatch": "must match {pattern}",
@@ -65,7 +65,13 @@ def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: 
     if finding["type"] == "extra_forbidden":
         remedy = did_you_mean(path[-1], owner.model_fields)
         return InputError(at, where=where, rule=f"no such field of {owner.__name__}", remedy=remedy)
-    if finding["type"] in ("missing", "value_error") or isinstance(finding["input"], dict | list | BaseModel):
+    if finding["type"] == "union_tag_invalid":
+        key = finding["ctx"]["discriminator"].strip("'")
+        # A function tells the methods apart, so that files may leave the default's name out.
+        what = f"{at}.{'name' if key.endswith('()') else key} = {finding['ctx']['tag']!r}"
+    elif finding["type"] in ("missing", "value_error") or isinstance(
+        finding["input"], dict | list | BaseModel
+    ):
         what = at
     else:
         what = f"{at} = {finding['input']!r}" if at else repr(finding["input"])

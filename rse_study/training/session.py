@@ -166,7 +166,7 @@ def _batches(
 
 
 def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator | None:
-    if not trial.method.needs_generator:
+    if not trial.method.generator:
         return None
     generator = load_generator(materials.generator, materials.generator_revision)
     check_same_tokenizer(generator.tokenizer, tokenizer)

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from rse_study.data.corpus import Corpus
-from rse_study.methods import AnyMethod
+from rse_study.methods import AnyMethod, RobustSentEmbed
 from rse_study.models.pooling import PoolingKind
 from rse_study.spec import Spec, field
 
@@ -63,7 +63,7 @@ class Selection(Spec):
 class Trial(Spec):
     """One configuration of everything that decides a cell's numbers, but the seed."""
 
-    method: AnyMethod = Field(default_factory=AnyMethod)
+    method: AnyMethod = Field(default_factory=RobustSentEmbed)
     encoder: Encoder = Encoder()
     corpus: Corpus = Corpus()
     optimizer: AdamW = AdamW()

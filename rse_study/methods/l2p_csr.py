@@ -1,0 +1,165 @@
+"""L2P-CSR: two views of every sentence, each weakened by masks that learn to tell them apart."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import torch
+from jaxtyping import Float
+from pydantic import Field, PositiveFloat
+from torch import Tensor
+
+from rse_study.collectives import Collectives
+from rse_study.data.batches import Batch
+from rse_study.losses.info_nce import info_nce
+from rse_study.methods.cost import StepCost
+from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.heads import HeadKind, build_head
+from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
+from rse_study.perturbations.ball import Ball
+from rse_study.perturbations.pgd import PGD
+from rse_study.perturbations.view_masks import ViewMasks
+from rse_study.spec import Spec, field
+from rse_study.streams import Streams
+
+VIEWS = "views"  # the dropout stream: the ascent and the final pass share its masks
+
+
+class L2PCSR(Spec):
+    """L = L_con(z1, {z2}) over two weakened views; their masks are moved so that it rises (L2P-CSR eqs 1-9).
+
+    Eq 9 is printed without its minus and without the positive in its denominator; eqs 10-11 mean the usual loss, and so
+    do we. `perturbs: embeddings` is the paper's row "Emb Noise": the ascent moves an addition to the word embeddings.
+    Costs 2 (t + 1) encoder calls.
+    """
+
+    semantics: ClassVar[int] = 1
+    name: Literal["l2p_csr"] = "l2p_csr"
+    perturbs: Literal["masks", "embeddings"] = "masks"
+    masks: ViewMasks = Field(default_factory=ViewMasks)
+    # The paper gives the row no sizes: as many steps as the masks have, lengths of the order of a token's noise.
+    noise: PGD = PGD(num_steps=5, step_size=1e-3, ball=Ball(norm="l2", radius=3e-2))
+    temperature: PositiveFloat = field(0.05, symbol="tau")
+    head: HeadKind = "linear_tanh"
+
+    @property
+    def generator(self) -> str:
+        """None: nothing is generated."""
+        return ""
+
+    @property
+    def num_sites(self) -> int:
+        """Outputs of the encoder that are weakened, the embedding block's first."""
+        return self.masks.num_sites if self.perturbs == "masks" else 0
+
+    @property
+    def cost(self) -> StepCost:
+        """t passes over both views, then both to train on."""
+        return StepCost(self.player.num_steps, num_views=2, views_per_ascent=2)
+
+    @property
+    def player(self) -> Player:
+        """What moves."""
+        return self.masks if self.perturbs == "masks" else self.noise
+
+    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
+        """Encoder and training-only head."""
+        return Networks(
+            encoder, build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
+        )
+
+    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
+        """Nothing goes on from batch to batch."""
+        return {}
+
+    def renew(
+        self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
+    ) -> dict[str, Tensor]:
+        """Nothing goes on from epoch to epoch."""
+        return state
+
+    def step(
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
+    ) -> Outcome:
+        """This worker's share of the loss of one global batch."""
+        embeddings = networks.encoder.word_embeddings(batch.ids)
+        twice = _Twice(networks, batch, run, step, self.temperature)
+        anchor = twice.anchor(embeddings.detach())
+        player: Any = self.player
+        with frozen(networks, training=True):
+            ascent = ascend(
+                lambda change: twice.losses(anchor.embeddings, change)[0].sum(),
+                [player],
+                [player.init(anchor, run.streams)],
+            )
+        found = _constant(player.apply(ascent.states[0]))
+        losses, moments = twice.losses(embeddings.repeat(2, 1, 1), found)
+        networks.head.update(moments)
+        loss = losses.sum() / batch.num_rows
+        metrics = {
+            "loss/contrastive": Mean.over(losses),
+            "loss": Mean(loss.detach(), 1 / run.collectives.size),
+        }
+        return Outcome(loss, metrics | _inner(ascent, len(batch.rows)) | _weakened(found, anchor))
+
+
+@dataclass(frozen=True)
+class _Twice:
+    """Both views of a batch as the rows of one pass, the second below the first."""
+
+    networks: Networks
+    batch: Batch
+    run: Run
+    step: int
+    temperature: float
+
+    def anchor(self, embeddings: Float[Tensor, "b l d"]) -> Anchor:
+        """What both views start from. The second view's noise is keyed by indices beyond the batch's."""
+        batch = self.batch
+        return Anchor(
+            embeddings.repeat(2, 1, 1),
+            batch.ids.repeat(2, 1),
+            batch.mask.repeat(2, 1),
+            batch.perturbable.repeat(2, 1),
+            torch.cat([batch.rows, batch.rows + batch.num_rows]),
+            self.step,
+        )
+
+    def losses(self, embeddings: Float[Tensor, "n l d"], change: Change) -> tuple[Float[Tensor, " b"], Any]:
+        """One loss an anchor, and the first view's moments; the gradient reaches both views."""
+        points = embeddings if change.addition is None else embeddings + change.addition
+        mask, ids = self.batch.mask.repeat(2, 1), self.batch.ids.repeat(2, 1)
+        with self.run.dropout(self.step, VIEWS, ids.device), self.run.autocast():
+            pooled = self.networks.encoder(points, mask, ids, change.weights())
+            projected = [self.networks.head(view) for view in pooled.chunk(2)]
+        first, second = (z.to(points.dtype) for z, _ in projected)
+        collectives = self.run.collectives
+        own = self.batch.rows[:, None] == collectives.gather(self.batch.rows)[None, :]
+        return (
+            info_nce(first, second[None], collectives.gather(second), own, self.temperature),
+            projected[0][1],
+        )
+
+
+def _constant(change: Change) -> Change:
+    addition = None if change.addition is None else change.addition.detach()
+    masks = tuple(
+        replace(site, tokens=site.tokens.detach(), features=site.features.detach()) for site in change.masks
+    )
+    return Change(addition, masks)
+
+
+def _inner(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
+    if not ascent.losses:
+        return {}
+    count = float(num_rows)
+    return {"inner/first": Mean(ascent.losses[0], count), "inner/last": Mean(ascent.losses[-1], count)}
+
+
+def _weakened(found: Change, anchor: Anchor) -> dict[str, Mean]:
+    """The share of real tokens and of features that are weakened, over all sites and both views."""
+    if not found.masks:
+        return {}
+    tokens = torch.stack([1 - site.tokens for site in found.masks])[:, anchor.mask].flatten()
+    features = torch.stack([1 - site.features for site in found.masks]).flatten()
+    return {"masks/tokens": Mean.over(tokens), "masks/features": Mean.over(features)}

@@ -1,0 +1,101 @@
+"""Weakening masks of two views, learnt against each other (L2P-CSR)."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Bool, Float
+from pydantic import NonNegativeInt, PositiveFloat, model_validator
+from torch import Tensor
+
+from rse_study.perturbations import geometry
+from rse_study.perturbations.ascent import Anchor, Change, SiteMask
+from rse_study.perturbations.noise import uniform_rows
+from rse_study.spec import Spec, field
+from rse_study.streams import Streams
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Keep probabilities of every site: tokens [k n l], features [k n d], n rows of all views together."""
+
+    tokens: Float[Tensor, "k n l"]
+    features: Float[Tensor, "k n d"]
+    mask: Bool[Tensor, "n l"]
+
+
+class ViewMasks(Spec):
+    """mask = 1 where p >= phi, p moved by the gradient with respect to the mask (L2P-CSR eqs 1-8).
+
+    p is drawn anew each batch, for every view by itself. All real tokens count, special ones included. `num_steps` 0 is
+    the paper's row without learning; `values: continual` has p itself as the mask.
+    """
+
+    semantics: ClassVar[int] = 1
+    phi: float = field(0.05, symbol="phi", ge=0, le=1)
+    num_layers: NonNegativeInt = field(2, symbol="k")
+    num_steps: NonNegativeInt = field(5, symbol="t")  # the paper gives none
+    step_size: PositiveFloat = field(0.5, symbol="lr_p")
+    # Appendix B: the embedding block and the first k layers; section 4.1 says l = 0..k-1 (`below_k`).
+    sites: Literal["through_k", "below_k"] = "through_k"
+    tokens: Literal["learnt", "none"] = "learnt"  # none: the token half of every weight is 1
+    features: Literal["learnt", "none", "shared"] = (
+        "learnt"  # shared (released code): one mask for the whole batch
+    )
+    values: Literal["binary", "continual"] = "binary"
+    token_step: Literal["normalised", "sign"] = "normalised"  # sign: released code
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> "ViewMasks":
+        if self.num_sites == 0:
+            raise ValueError("masks need a site: raise num_layers, or set sites: through_k")
+        if self.tokens == self.features == "none":
+            raise ValueError("masks of neither tokens nor features weaken nothing")
+        return self
+
+    @property
+    def num_sites(self) -> int:
+        """Weakened outputs: the embedding block's and those of the first layers."""
+        return self.num_layers + (self.sites == "through_k")
+
+    def init(self, anchor: Anchor, streams: Streams) -> Kept:
+        """p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
+        width = anchor.embeddings.shape[-1]
+        tokens = uniform_rows(anchor, streams, "masks", self.num_sites).permute(2, 0, 1)
+        rows = [self._drawn(streams, anchor.step, row, width) for row in anchor.rows.tolist()]
+        return Kept(tokens, torch.stack(rows, dim=1).to(anchor.embeddings), anchor.mask)
+
+    def _drawn(self, streams: Streams, step: int, row: int, width: int) -> Float[Tensor, "k d"]:
+        key = 0 if self.features == "shared" else row
+        return torch.rand(self.num_sites, width, generator=streams.generator("masks", step, key, 1))
+
+    def apply(self, state: Kept) -> Change:
+        """Eq 1 at every site."""
+        pairs = zip(self._masks(state.tokens), self._masks(state.features), strict=True)
+        return Change(
+            masks=tuple(
+                SiteMask(
+                    token if self.tokens == "learnt" else torch.ones_like(token),
+                    torch.ones_like(feature) if self.features == "none" else feature,
+                )
+                for token, feature in pairs
+            )
+        )
+
+    def _masks(self, kept: Float[Tensor, "k n x"]) -> Float[Tensor, "k n x"]:
+        return kept if self.values == "continual" else (kept >= self.phi).to(kept.dtype)
+
+    def update(self, state: Kept, gradient: Change, t: int) -> Kept:
+        """p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6, g with respect to the masks (eqs 7-8)."""
+        if t > self.num_steps:
+            return state
+        tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask
+        features = torch.stack([site.features for site in gradient.masks])
+        if self.features == "shared":
+            features = features.sum(1, keepdim=True).expand_as(features)
+        moved = tokens.sign() if self.token_step == "sign" else geometry.unit(tokens, "l2")
+        return replace(
+            state,
+            tokens=(state.tokens + self.step_size * moved).clamp(0, 1),
+            features=(state.features + self.step_size * geometry.unit(features, "l2")).clamp(0, 1),
+        )
