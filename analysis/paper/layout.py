@@ -22,6 +22,7 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "[": "{[}",  # at the start of a line it would belong to the \\ of the line before
     MINUS: "$-$",
 }
 

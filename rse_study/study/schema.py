@@ -47,6 +47,8 @@ def _adapted(node: Any, owner: str = "") -> Any:
         found["description"] = inspect.cleandoc(found["description"])
     if "properties" in node:
         found["properties"] = {name: _nullable(_adapted(below)) for name, below in node["properties"].items()}
+    if isinstance(found.get("additionalProperties"), dict):
+        found["additionalProperties"] = _nullable(found["additionalProperties"])
     if owner.lower() not in KINDS:  # an axis is replaced as a whole: what it requires, it always does
         found.pop("required", None)
     if "prefixItems" in found:

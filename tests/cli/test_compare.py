@@ -91,6 +91,12 @@ def test_a_named_row_is_compared_with_the_same_row_of_a_study(rse, one, make):
     assert lines[1].startswith("rho = 0.5: +1.15")
 
 
+def test_a_row_may_have_a_colon_in_its_name(rse, make):
+    make("one", {"written back: last": FIRST, "written back: never": SECOND})
+    line = rse("compare", "one:written back: last", "one:written back: never").out.splitlines()[1]
+    assert line.startswith("written back: last minus written back: never: +1.15")
+
+
 def test_a_study_may_be_a_folder(rse, one, tmp_path):
     ended = rse("compare", f"{one}:rho = 0.5", f"{one}:SimCSE", "--store", "nowhere")
     assert ended.code == 0
@@ -237,6 +243,7 @@ def test_what_has_not_run_is_named(rse, one):
     ended = rse("compare", "one")
     assert ended.code == 2
     assert "Missing argument" in ended.err
+    assert rse("compare", "--help").code == 0
 
 
 def test_nothing_is_said_in_nan(rse, make):

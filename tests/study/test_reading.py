@@ -39,6 +39,88 @@ def test_a_circle_is_refused(tmp_path):
         read_extended(tmp_path / "a.yaml")
 
 
+def test_a_file_may_lie_over_several_each_over_those_before_it(tmp_path):
+    write(tmp_path / "one.yaml", "a: 1\nb: 1\nc: 1\nd: {x: 1, y: 1}\n")
+    write(tmp_path / "two.yaml", "b: 2\nc: 2\nd: {y: 2, z: 2}\n")
+    path = write(tmp_path / "over.yaml", "extends: [one.yaml, two.yaml]\nc: 3\n")
+    assert read_extended(path) == {"a": 1, "b": 2, "c": 3, "d": {"x": 1, "y": 2, "z": 2}}
+    path.write_text("extends: [two.yaml, one.yaml]\nc: 3\n")
+    assert read_extended(path) == {"a": 1, "b": 1, "c": 3, "d": {"x": 1, "y": 1, "z": 2}}
+
+
+def test_one_in_a_list_is_one(tmp_path):
+    write(tmp_path / "one.yaml", "a: 1\nb: {c: 2}\n")
+    path = write(tmp_path / "over.yaml", "extends: [one.yaml]\nb: {c: 3}\n")
+    assert read_extended(path) == {"a": 1, "b": {"c": 3}}
+    path.write_text("extends: []\nb: {c: 3}\n")
+    assert read_extended(path) == {"b": {"c": 3}}
+
+
+def test_a_later_one_takes_away_what_an_earlier_one_has(tmp_path):
+    write(tmp_path / "one.yaml", "confirm: {seeds: [1]}\nsearch: {rho: {float: [0, 1]}}\n")
+    write(tmp_path / "two.yaml", "confirm: null\nsearch: {rho: {choice: [0, 1]}}\n")
+    path = write(tmp_path / "over.yaml", "extends: [one.yaml, two.yaml]\n")
+    assert read_extended(path) == {"search": {"rho": {"choice": [0, 1]}}}
+
+
+def test_each_of_several_may_extend_and_two_may_extend_the_same(tmp_path):
+    """Paths are relative to the file that names them; what two of them lie over is no circle."""
+    for name in ("deep", "side"):
+        (tmp_path / name).mkdir()
+    write(tmp_path / "root.yaml", "a: 0\nb: 0\nc: 0\n")
+    write(tmp_path / "deep" / "one.yaml", "extends: ../root.yaml\nb: 1\n")
+    write(tmp_path / "side" / "two.yaml", "extends: [../root.yaml]\nc: 2\n")
+    path = write(tmp_path / "over.yaml", "extends: [deep/one.yaml, side/two.yaml]\n")
+    # the second brings the root along, which lies over the first
+    assert read_extended(path) == {"a": 0, "b": 0, "c": 2}
+    path.write_text("extends: [side/two.yaml, deep/one.yaml]\n")
+    assert read_extended(path) == {"a": 0, "b": 1, "c": 0}
+
+
+@pytest.mark.parametrize(
+    ("over", "culprit"),
+    [
+        ("extends: over.yaml\n", "over.yaml: extends = 'over.yaml'"),
+        ("extends: [fine.yaml, over.yaml]\n", "over.yaml: extends = 'over.yaml'"),
+        ("extends: [fine.yaml, back.yaml]\n", "over.yaml: extends = 'back.yaml'"),
+    ],
+)
+def test_a_circle_through_any_of_several_is_refused(tmp_path, over, culprit):
+    write(tmp_path / "fine.yaml", "a: 1\n")
+    write(tmp_path / "back.yaml", "extends: [fine.yaml, over.yaml]\n")
+    path = write(tmp_path / "over.yaml", over)
+    with pytest.raises(InputError, match="the files extend each other in a circle") as caught:
+        read_extended(path)
+    assert culprit in str(caught.value)
+
+
+def test_the_one_of_several_that_is_missing_is_named(tmp_path):
+    write(tmp_path / "one.yaml", "a: 1\n")
+    path = write(tmp_path / "over.yaml", "extends: [one.yaml, nowhere.yaml]\n")
+    with pytest.raises(InputError) as caught:
+        read_extended(path)
+    assert str(caught.value) == (
+        f"{path}: extends = 'nowhere.yaml': no such file. The path is relative to the file that extends"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("3", "3"),
+        ("[one.yaml, 3]", "['one.yaml', 3]"),
+        ("{a: one.yaml}", "{'a': 'one.yaml'}"),
+        ("[[one.yaml]]", ""),
+    ],
+)
+def test_what_is_extended_must_be_a_path_or_several(tmp_path, written, shown):
+    write(tmp_path / "one.yaml", "a: 1\n")
+    path = write(tmp_path / "over.yaml", f"extends: {written}\n")
+    with pytest.raises(InputError, match="must be the path of a file, or a list of them") as caught:
+        read_extended(path)
+    assert str(caught.value).startswith(f"{path}: extends = {shown}")
+
+
 def test_a_missing_base_is_named_where_it_is_written(tmp_path):
     path = write(tmp_path / "a.yaml", "extends: nowhere.yaml\n")
     with pytest.raises(InputError, match=r"a\.yaml: extends = 'nowhere\.yaml': no such file"):

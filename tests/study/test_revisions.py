@@ -65,6 +65,8 @@ GRID_GROWS = [
     ("baselines=[start]", "baselines removed: 2"),
     ("base.budget.amount=90", "base.budget.amount: 60 -> 90"),
     ("keep_models=none", 'keep_models: "final" -> "none"'),
+    ("grid.baseline=no perturbation", 'grid.baseline: "" -> "no perturbation"'),
+    ("paper={table: rse-table6}", 'paper: null -> {"table": "rse-table6", "scale": "paper"}'),
     ("resources={workers: 2}", ""),
     ("budget={max_hours: 3}", ""),
 ]
@@ -87,6 +89,29 @@ SEARCH_GROWS = [
 @pytest.mark.parametrize(("override", "said"), SEARCH_GROWS, ids=[override for override, _ in SEARCH_GROWS])
 def test_a_search_grows(search, override, said):
     assert change_between(search(), search(override)) == said
+
+
+def test_what_rows_are_compared_with_may_change_and_go(grid):
+    one = ("paper={table: rse-table6}", "grid.baseline=no perturbation", "grid.rows.other={lambda2: 0}")
+    other = ("paper={table: rse-table5, scale: mini}", "grid.baseline=other", "grid.rows.other={lambda2: 0}")
+    assert change_between(grid(*one), grid(*other)) == (
+        'grid.baseline: "no perturbation" -> "other"; '
+        'paper: {"table": "rse-table6", "scale": "paper"} -> {"table": "rse-table5", "scale": "mini"}'
+    )
+    assert change_between(grid(*one), grid(one[2])) == (
+        'grid.baseline: "no perturbation" -> ""; paper: {"table": "rse-table6", "scale": "paper"} -> null'
+    )
+    assert change_between(grid(*one), grid(*one)) == ""
+
+
+def test_a_grid_frozen_before_there_were_baselines_had_none(grid):
+    old = grid()
+    del old.resolved["grid"]["baseline"]
+    old.resolved.pop("paper", None)
+    assert change_between(old, grid()) == ""
+    assert (
+        change_between(old, grid("grid.baseline=no perturbation")) == 'grid.baseline: "" -> "no perturbation"'
+    )
 
 
 def test_confirmation_can_be_added_and_its_baseline_too(search):

@@ -70,6 +70,60 @@ CASES = [
 ]
 
 
+NO_SEARCH = [
+    f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+]
+GRID = "grid={axes: {rho: [0, 1]}, rows: {ours: {}, SimCSE: {lambda1: 0}}, baseline: %s}"
+GRIDS = [
+    (["grid.baseline=SimCSE"], []),
+    (["paper={table: rse-table6}"], []),
+    (["paper={scale: mini}", "objective={metric: loss, direction: minimize}"], []),
+    (
+        ["grid.baseline=SimCES"],
+        [
+            "x.yaml: grid.baseline = 'SimCES': must be a row of grid.rows, with which the others are compared. "
+            "Did you mean 'SimCSE'?"
+        ],
+    ),
+    (
+        ["grid.baseline=rho = 1"],  # a combination of the axes has no name in the file
+        [
+            "x.yaml: grid.baseline = 'rho = 1': must be a row of grid.rows, with which the others are compared. "
+            "Known: SimCSE, ours"
+        ],
+    ),
+    (
+        ["grid.rows=null", "grid.baseline=ours"],
+        ["x.yaml: grid.baseline = 'ours': must be a row of grid.rows, with which the others are compared"],
+    ),
+    (
+        ["paper={table: rse-table6}", "objective={metric: loss, direction: minimize}"],
+        [
+            "x.yaml: paper.table = 'rse-table6': its claims are of scores, where more is better, and "
+            "objective.metric = 'loss'. Use metric: dev, or remove the table"
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("overrides", "texts"), GRIDS, ids=[overrides[0] for overrides, _ in GRIDS])
+def test_a_grid_is_compared_with_a_row_it_has_and_a_paper_that_measures_alike(said, overrides, texts):
+    assert said(*NO_SEARCH, GRID % "''", *overrides) == texts
+
+
+@pytest.mark.parametrize("paper", ["{table: rse-table6}", "{scale: mini}"])
+def test_a_paper_without_a_grid_has_no_rows(said, paper):
+    assert said(f"paper={paper}") == [
+        "x.yaml: paper: belongs to a grid, whose rows are those of the paper's table. Remove it"
+    ]
+
+
+@pytest.mark.parametrize("broken", ["grid", "paper"])
+def test_what_could_not_be_read_is_not_compared(said, broken):
+    overrides = [*NO_SEARCH, GRID % "nothing", "paper={table: rse-table6}"]
+    assert len(said(*overrides, broken={broken})) == (broken != "grid")
+
+
 @pytest.mark.parametrize(("overrides", "text"), CASES, ids=[overrides[0] for overrides, _ in CASES])
 def test_what_breaks_a_rule_is_told_with_its_way_out(said, overrides, text):
     assert said(*overrides) == [text]

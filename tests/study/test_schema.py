@@ -25,10 +25,15 @@ def test_the_shipped_schema_is_that_of_the_code():
     assert shipped == json_schema(), "run `make schema`"
 
 
-@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
+STUDIES = sorted(path for path in SHIPPED.rglob("*.yaml") if path.parent.name not in ("bases", "trials"))
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_shipped_studies_satisfy_it_and_name_it(validator, path):
     assert [error.message for error in validator.iter_errors(read_yaml(path))] == []
-    assert path.read_text(encoding="utf-8").startswith(f"# yaml-language-server: $schema={SCHEMA.name}\n")
+    up = "../" * (len(path.relative_to(SHIPPED).parts) - 1)
+    named = f"# yaml-language-server: $schema={up}{SCHEMA.name}\n"
+    assert path.read_text(encoding="utf-8").startswith(named)
 
 
 GOOD = [
@@ -42,6 +47,9 @@ GOOD = [
     {"base": {"corpus": {"source": {"dataset": "org/name"}}}},
     {"search": {"norm": {"choice": ["l1", "l2"], "into": ["pgd.ball.norm"]}}},
     {"confirm": {"seeds": [1, 2], "resources": {"workers": 2}}, "early_stopping": {"first": 10}},
+    {"extends": "bases/rse_paper.yaml"},
+    {"extends": ["paper/rse_table6.yaml", "bases/rse_mini.yaml"]},
+    {"grid": {"rows": {"a": {}}, "baseline": "a"}, "paper": {"table": "rse-table6", "scale": "mini"}},
 ]
 
 
@@ -55,6 +63,10 @@ def test_a_file_that_extends_leaves_out_and_takes_away(validator):
     assert validator.is_valid(
         {"extends": "quickstart.yaml", "search": None, "base": {"budget": {"amount": 3}}}
     )
+    assert validator.is_valid(
+        {"extends": "x.yaml", "search": {"rho": None}, "grid": {"axes": {"rho": None}, "rows": {"a": None}}}
+    )
+    assert validator.is_valid({"extends": ["quickstart.yaml", "bases/rse_mini.yaml"], "name": "a"})
     assert not validator.is_valid({"base": {}})
 
 
@@ -74,6 +86,11 @@ BAD = [
     ({"seeds": [-1]}, ["seeds"]),
     ({"sampler": {"name": "tpee"}}, ["sampler", "name"]),
     ({"resources": {"gpus": True}}, ["resources", "gpus"]),
+    ({"extends": ["x.yaml", 3]}, ["extends"]),
+    ({"extends": {"path": "x.yaml"}}, ["extends"]),
+    ({"paper": {"scale": "small"}}, ["paper", "scale"]),
+    ({"paper": {"tabel": "rse-table6"}}, ["paper"]),
+    ({"grid": {"baseline": ["a"]}}, ["grid", "baseline"]),
 ]
 
 

@@ -22,7 +22,7 @@ ROWS = {
 SEPARATOR = re.compile(r"(?<!\\)&")
 COMMANDS = {
     "\\textbackslash{}": "\\", "\\textasciitilde{}": "~", "\\textasciicircum{}": "^", "\\textless{}": "<",
-    "\\textgreater{}": ">", "\\textbar{}": "|", "$-$": "\N{MINUS SIGN}",
+    "\\textgreater{}": ">", "\\textbar{}": "|", "$-$": "\N{MINUS SIGN}", "{[}": "[",
     **{f"\\{letter}": letter for letter in "&%$#_{}"},
 }  # fmt: skip
 
@@ -122,14 +122,14 @@ def test_the_caption_says_where_the_numbers_come_from(comparison, tmp_path):
     assert caption == r"odd\_table: STS-B dev, Spearman x100, beside rse-table6. Scale: mini."
 
 
-@pytest.mark.parametrize("letter", list("&%$#_{}~^\\<>|\N{MINUS SIGN}"))
+@pytest.mark.parametrize("letter", list("&%$#_{}~^\\<>|[\N{MINUS SIGN}"))
 def test_letters_that_mean_something_to_latex_are_escaped(letter):
     assert escaped(letter) != letter
     assert typeset(escaped(f"a{letter}b{letter}")) == f"a{letter}b{letter}"
 
 
 def test_plain_text_and_numbers_are_left_alone():
-    assert escaped("rho = 0.5, 95 (x), +1.00 [a]") == "rho = 0.5, 95 (x), +1.00 [a]"
+    assert escaped("rho = 0.5, 95 (x), +1.00]") == "rho = 0.5, 95 (x), +1.00]"
     assert escaped(12) == "12"
 
 
