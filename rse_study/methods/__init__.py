@@ -7,6 +7,7 @@ from pydantic import Discriminator, Tag
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
+from rse_study.methods.v_adv_cse import VAdvCSE
 
 DEFAULT = "robust_sent_embed"
 
@@ -16,10 +17,16 @@ def _name_of(given: Any) -> Any:
     return given.get("name", DEFAULT) if isinstance(given, dict) else getattr(given, "name", DEFAULT)
 
 
-METHODS: dict[str, type[Method]] = {"robust_sent_embed": RobustSentEmbed, "l2p_csr": L2PCSR}
+METHODS: dict[str, type[Method]] = {
+    "robust_sent_embed": RobustSentEmbed,
+    "l2p_csr": L2PCSR,
+    "v_adv_cse": VAdvCSE,
+}
 AnyMethod = Annotated[
-    Annotated[RobustSentEmbed, Tag("robust_sent_embed")] | Annotated[L2PCSR, Tag("l2p_csr")],
+    Annotated[RobustSentEmbed, Tag("robust_sent_embed")]
+    | Annotated[L2PCSR, Tag("l2p_csr")]
+    | Annotated[VAdvCSE, Tag("v_adv_cse")],
     Discriminator(_name_of),
 ]
 
-__all__ = ["L2PCSR", "METHODS", "AnyMethod", "Method", "RobustSentEmbed"]
+__all__ = ["L2PCSR", "METHODS", "AnyMethod", "Method", "RobustSentEmbed", "VAdvCSE"]

@@ -10,6 +10,7 @@ from torch import Tensor
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.method import Mean, Networks, Run
+from rse_study.methods.metrics import inner_losses
 from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
 from rse_study.perturbations.blend import Blend, Branches
 from rse_study.perturbations.passes import passes_for
@@ -72,16 +73,13 @@ class Adversary:
         self, blended: Branches, eta: Tokens | None, ascent: Ascent, anchor: Anchor
     ) -> dict[str, Mean]:
         perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
-        num_rows = float(len(anchor.rows))
         found = {
             "delta/norm": Mean.over(self.blend.mix(blended).flatten(1).norm(dim=1)),
             "delta/moved": Mean.over(_moved(pgd.delta, pgd.start, perturbable)),
             "delta/moved_fgsm": Mean.over(_moved(fgsm.delta, fgsm.start, perturbable)),
             "delta/on_bound_pgd": Mean.over(pgd.ball.on_bound(pgd.delta, perturbable)),
             "delta/on_bound_fgsm": Mean.over(fgsm.ball.on_bound(fgsm.delta, perturbable)),
-            # Losses of the first and the last inner pass: no pass is spent on looking after the last update.
-            "inner/first": Mean(ascent.losses[0], num_rows),
-            "inner/last": Mean(ascent.losses[-1], num_rows),
+            **inner_losses(ascent, len(anchor.rows)),
         }
         if eta is not None:
             found["eta/starved"] = Mean.over(starved(eta, self.token_level.ball.norm))

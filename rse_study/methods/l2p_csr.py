@@ -13,9 +13,10 @@ from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.methods.metrics import inner_losses
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.heads import HeadKind, build_head
-from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
+from rse_study.perturbations.ascent import Anchor, Change, Player, ascend, frozen
 from rse_study.perturbations.ball import Ball
 from rse_study.perturbations.pgd import PGD
 from rse_study.perturbations.view_masks import ViewMasks
@@ -100,7 +101,7 @@ class L2PCSR(Spec):
             "loss/contrastive": Mean.over(losses),
             "loss": Mean(loss.detach(), 1 / run.collectives.size),
         }
-        return Outcome(loss, metrics | _inner(ascent, len(batch.rows)) | _weakened(found, anchor))
+        return Outcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(found, anchor))
 
 
 @dataclass(frozen=True)
@@ -147,13 +148,6 @@ def _constant(change: Change) -> Change:
         replace(site, tokens=site.tokens.detach(), features=site.features.detach()) for site in change.masks
     )
     return Change(addition, masks)
-
-
-def _inner(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
-    if not ascent.losses:
-        return {}
-    count = float(num_rows)
-    return {"inner/first": Mean(ascent.losses[0], count), "inner/last": Mean(ascent.losses[-1], count)}
 
 
 def _weakened(found: Change, anchor: Anchor) -> dict[str, Mean]:

@@ -14,6 +14,7 @@ from rse_study.on_ray.worker import run_loop, run_worker
 
 MAX_WORKER_FAILURES = 0  # a lost worker is a lost attempt, entered in the ledger and tried again from there
 MAX_CONTROLLER_FAILURES = 3
+OUT_OF_MEMORY = "could not create a primitive"  # oneDNN's words where it cannot allocate
 
 
 def run_inline(config: dict[str, Any]) -> None:
@@ -23,7 +24,7 @@ def run_inline(config: dict[str, Any]) -> None:
     except BaseException as error:
         # Out of memory, a full disk, a defect of ours: say why, and let the trial fail, so that Tune does not give
         # the next cell to this process.
-        _report_end(config, {"reason": f"{type(error).__name__}: {_last_line(str(error))}"})
+        _report_end(config, {"reason": _told(error)})
         raise
     _report_end(config, ended)
 
@@ -64,8 +65,13 @@ def reason_of(error: TrainingFailedError) -> str:
     if isinstance(error, WorkerGroupError) and error.worker_failures:
         rank, failure = min(error.worker_failures.items())
         cause = getattr(failure, "cause", None) or failure
-        return f"worker {rank}: {type(cause).__name__}: {_last_line(str(cause))}"
-    return f"{type(error).__name__}: {_last_line(str(error))}"
+        return f"worker {rank}: {_told(cause)}"
+    return _told(error)
+
+
+def _told(error: BaseException) -> str:
+    said = f"{type(error).__name__}: {_last_line(str(error))}"
+    return f"{said} (out of memory, most likely)" if OUT_OF_MEMORY in said else said
 
 
 def _report_end(config: dict[str, Any], ended: dict[str, Any]) -> None:

@@ -127,15 +127,24 @@ def frozen(network: nn.Module, *, training: bool = False) -> Iterator[None]:
     No weight gradient can be computed in here, and none of the activations it would need are kept.
     """
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    with in_mode(network, training=training):
+        try:
+            for parameter in trained:
+                parameter.requires_grad_(False)
+            yield
+        finally:
+            for parameter in trained:
+                parameter.requires_grad_(True)
+
+
+@contextmanager
+def in_mode(network: nn.Module, *, training: bool) -> Iterator[None]:
+    """Dropout on or off inside; every module as it was outside."""
     modes = {module: module.training for module in network.modules()}
     try:
         network.train(training)
-        for parameter in trained:
-            parameter.requires_grad_(False)
         yield
     finally:
-        for parameter in trained:
-            parameter.requires_grad_(True)
         for module, mode in modes.items():
             module.training = mode
 

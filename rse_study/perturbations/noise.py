@@ -1,5 +1,7 @@
 """Noise of a batch, keyed row by row: the same for every padding, bucketing and number of workers."""
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -9,14 +11,21 @@ from rse_study.streams import Streams
 
 
 def uniform_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
-    """U(0, 1) for each real token, keyed by (stream, step, index in the global batch); 0 on padding.
+    """U(0, 1) for each real token, keyed by (stream, step, index in the global batch); 0 on padding."""
+    return _drawn(torch.rand, anchor, streams, stream, width)
 
-    Drawn in float32 whatever the model's precision is, so that precisions can be compared draw by draw.
-    """
+
+def normal_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
+    """N(0, 1) for each real token, keyed like `uniform_rows`; 0 on padding."""
+    return _drawn(torch.randn, anchor, streams, stream, width)
+
+
+def _drawn(draw: Callable[..., Tensor], anchor: Anchor, streams: Streams, stream: str, width: int) -> Tensor:
+    """In float32 whatever the model's precision is, so that precisions can be compared draw by draw."""
     num_rows, length = anchor.mask.shape
     noise = torch.zeros(num_rows, length, width)
     for i, (row, real) in enumerate(zip(anchor.rows.tolist(), anchor.mask.sum(1).tolist(), strict=True)):
-        noise[i, :real] = torch.rand(real, width, generator=streams.generator(stream, anchor.step, row))
+        noise[i, :real] = draw(real, width, generator=streams.generator(stream, anchor.step, row))
     return noise.to(anchor.embeddings)
 
 

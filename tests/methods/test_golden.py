@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rse_study import methods
-from rse_study.methods import L2PCSR, Method, RobustSentEmbed
+from rse_study.methods import L2PCSR, Method, RobustSentEmbed, VAdvCSE
 from rse_study.models.heads import HEADS
 from rse_study.perturbations.geometry import Norm
 from tests.methods.problem import CLS, SEP, make_batch, make_encoder, make_run, settings
@@ -41,6 +41,15 @@ METHODS = {
         }
     ),
     "L2P-CSR, continual": L2PCSR(masks={"values": "continual", "tokens": "none"}, head="batch_norm"),
+    "V-advCSE": VAdvCSE(weight=0.1),
+    "V-advCSE, raw KL": VAdvCSE(weight=0.1, divergence="kl", r={"gradient": "raw", "num_steps": 2}),
+    "V-advCSE, similarities": VAdvCSE(
+        weight=0.1,
+        divergence="symmetric_kl",
+        output="similarities",
+        r={"ball": {"norm": "linf"}},
+        head="none",
+    ),
     "L2P-CSR, embedding noise": L2PCSR(perturbs="embeddings"),
 }
 

@@ -1,0 +1,27 @@
+"""How far two distributions are apart: KL, its symmetric form, Jensen-Shannon (V-advCSE eqs 8-10)."""
+
+from typing import Literal
+
+from jaxtyping import Float
+from torch import Tensor
+
+DivergenceKind = Literal["kl", "symmetric_kl", "js"]
+LOG_2 = 0.6931471805599453
+
+
+def divergence(
+    log_p: Float[Tensor, "b n"], log_q: Float[Tensor, "b n"], kind: DivergenceKind
+) -> Float[Tensor, " b"]:
+    """Divergence of each row of q from that of p, both given as log probabilities (-inf where it is 0 in both)."""
+    if kind == "kl":
+        return _kl(log_p, log_q)
+    if kind == "symmetric_kl":
+        return _kl(log_p, log_q) + _kl(log_q, log_p)
+    middle = log_p.logaddexp(log_q) - LOG_2
+    return (_kl(log_p, middle) + _kl(log_q, middle)) / 2
+
+
+def _kl(log_p: Float[Tensor, "b n"], log_q: Float[Tensor, "b n"]) -> Float[Tensor, " b"]:
+    """Sum over outcomes that p has: an outcome neither has says nothing."""
+    possible = log_p > -float("inf")
+    return (log_p.exp() * (log_p - log_q).where(possible, 0)).sum(-1)

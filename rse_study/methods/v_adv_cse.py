@@ -1,0 +1,155 @@
+"""V-advCSE: the contrastive loss, and how far a virtual adversarial perturbation moves the output."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import torch
+from jaxtyping import Float
+from pydantic import Field, NonNegativeFloat, PositiveFloat
+from torch import Tensor
+
+from rse_study.collectives import Collectives
+from rse_study.data.batches import Batch
+from rse_study.losses.divergence import DivergenceKind, divergence
+from rse_study.losses.info_nce import info_nce
+from rse_study.methods.cost import StepCost
+from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.methods.metrics import inner_losses
+from rse_study.methods.views import encode_views
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.heads import HeadKind, build_head
+from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
+from rse_study.perturbations.virtual_adversarial import VirtualAdversarial, moved
+from rse_study.spec import Spec, field
+from rse_study.streams import Streams
+
+
+class VAdvCSE(Spec):
+    """L = L_con(z, {z_pos}) + lambda * F(p(f(X)), p(f(X + r))), the clean branch without gradient (V-advCSE eq 14).
+
+    F is summed over the batch, and no branch of it has dropout. `output: features` reads p as the softmax over the
+    vector's features, `similarities` as that over its cosines with the batch's clean vectors. lambda 0 is SimCSE with
+    this head. Costs K + 3 encoder calls.
+    """
+
+    semantics: ClassVar[int] = 1
+    name: Literal["v_adv_cse"] = "v_adv_cse"
+    r: VirtualAdversarial = Field(default_factory=VirtualAdversarial)
+    divergence: DivergenceKind = "js"
+    output: Literal["features", "similarities"] = "features"
+    weight: NonNegativeFloat = field(1e-6, symbol="lambda")
+    temperature: PositiveFloat = field(0.05, symbol="tau")
+    head: HeadKind = "batch_norm"
+
+    @property
+    def generator(self) -> str:
+        """None: nothing is generated."""
+        return ""
+
+    @property
+    def num_sites(self) -> int:
+        """Nothing is weakened."""
+        return 0
+
+    @property
+    def cost(self) -> StepCost:
+        """K passes for r, a clean one without gradient, two views and the perturbed one to train on."""
+        if self.weight == 0:
+            return StepCost(ascent=0, num_views=2)
+        return StepCost(self.r.num_steps, num_views=3, clean=1)
+
+    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
+        """Encoder and training-only head."""
+        return Networks(
+            encoder, build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
+        )
+
+    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
+        """Nothing goes on from batch to batch."""
+        return {}
+
+    def renew(
+        self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
+    ) -> dict[str, Tensor]:
+        """Nothing goes on from epoch to epoch."""
+        return state
+
+    def step(
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
+    ) -> Outcome:
+        """This worker's share of the loss of one global batch."""
+        embeddings = networks.encoder.word_embeddings(batch.ids)
+        views = encode_views(networks, embeddings, None, (), batch, run, step, shares_first=False)
+        own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
+        losses = info_nce(
+            views.z, views.z_pos[None], run.collectives.gather(views.z_pos), own, self.temperature
+        )
+        loss, metrics = losses.sum() / batch.num_rows, {"loss/contrastive": Mean.over(losses)}
+        if self.weight > 0:
+            found, told = self._virtual(networks, embeddings, batch, run, step)
+            loss, metrics = loss + self.weight * found, metrics | told
+        metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
+        return Outcome(loss, metrics)
+
+    def _virtual(
+        self, networks: Networks, embeddings: Float[Tensor, "b l d"], batch: Batch, run: Run, step: int
+    ) -> tuple[Float[Tensor, ""], dict[str, Mean]]:
+        """F at the r found, summed over this worker's rows, with gradient through the perturbed branch alone."""
+        start = embeddings.detach()
+        anchor = Anchor(start, batch.ids, batch.mask, batch.mask, batch.rows, step)
+        with frozen(networks):
+            distance = _Distance.at(self, networks, anchor, run)
+            ascent = ascend(
+                lambda change: distance(anchor.embeddings, change).sum(),
+                [self.r],
+                [self.r.init(anchor, run.streams)],
+            )
+        r = ascent.states[0]
+        with in_mode(networks, training=False):
+            apart = distance(embeddings, Change(r.delta.detach()))
+        return apart.sum(), {
+            "loss/virtual": Mean(
+                apart.detach().sum(), 1 / run.collectives.size
+            ),  # a sum over the batch, as in F
+            "r/norm": Mean.over(moved(r)),
+            **inner_losses(ascent, len(batch.rows)),
+        }
+
+
+@dataclass(frozen=True)
+class _Distance:
+    """F of each row, from the clean output of the same networks."""
+
+    method: VAdvCSE
+    networks: Networks
+    anchor: Anchor
+    run: Run
+    moments: Any
+    keys: Float[Tensor, "g d"]
+    clean: Float[Tensor, "b n"]
+
+    @classmethod
+    def at(cls, method: VAdvCSE, networks: Networks, anchor: Anchor, run: Run) -> "_Distance":
+        """f(X) once, without gradient; its head moments serve every perturbed pass."""
+        with torch.no_grad(), run.autocast():
+            z, moments = networks.head(networks.encoder(anchor.embeddings, anchor.mask, anchor.ids))
+        z = z.to(anchor.embeddings.dtype)
+        keys = run.collectives.gather(z).detach()
+        return cls(method, networks, anchor, run, moments, keys, _log_output(method, z, keys))
+
+    def __call__(self, embeddings: Float[Tensor, "b l d"], change: Change) -> Float[Tensor, " b"]:
+        assert change.addition is not None
+        with self.run.autocast():
+            pooled = self.networks.encoder(embeddings + change.addition, self.anchor.mask, self.anchor.ids)
+            z, _ = self.networks.head(pooled, self.moments)
+        return divergence(
+            self.clean, _log_output(self.method, z.to(embeddings.dtype), self.keys), self.method.divergence
+        )
+
+
+def _log_output(method: VAdvCSE, z: Float[Tensor, "b d"], keys: Float[Tensor, "g d"]) -> Float[Tensor, "b n"]:
+    """log p of each row: over its features at temperature 1, or over its cosines with the clean batch."""
+    if method.output == "features":
+        return z.log_softmax(-1)
+    normal = torch.nn.functional.normalize
+    return (normal(z, dim=-1) @ normal(keys, dim=-1).T / method.temperature).log_softmax(-1)
