@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Tag
 
+from rse_study.methods.consert import ConSERT
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
@@ -21,12 +22,14 @@ METHODS: dict[str, type[Method]] = {
     "robust_sent_embed": RobustSentEmbed,
     "l2p_csr": L2PCSR,
     "v_adv_cse": VAdvCSE,
+    "consert": ConSERT,
 }
 AnyMethod = Annotated[
     Annotated[RobustSentEmbed, Tag("robust_sent_embed")]
     | Annotated[L2PCSR, Tag("l2p_csr")]
-    | Annotated[VAdvCSE, Tag("v_adv_cse")],
+    | Annotated[VAdvCSE, Tag("v_adv_cse")]
+    | Annotated[ConSERT, Tag("consert")],
     Discriminator(_name_of),
 ]
 
-__all__ = ["L2PCSR", "METHODS", "AnyMethod", "Method", "RobustSentEmbed", "VAdvCSE"]
+__all__ = ["L2PCSR", "METHODS", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE"]

@@ -5,28 +5,23 @@ from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Float
-from pydantic import Field, PositiveFloat
+from pydantic import Field
 from torch import Tensor
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
-from rse_study.losses.info_nce import info_nce
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, Outcome, Run
 from rse_study.methods.metrics import inner_losses
-from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.heads import HeadKind, build_head
+from rse_study.methods.plain import Plain
 from rse_study.perturbations.ascent import Anchor, Change, Player, ascend, frozen
 from rse_study.perturbations.ball import Ball
 from rse_study.perturbations.pgd import PGD
 from rse_study.perturbations.view_masks import ViewMasks
-from rse_study.spec import Spec, field
-from rse_study.streams import Streams
 
 VIEWS = "views"  # the dropout stream: the ascent and the final pass share its masks
 
 
-class L2PCSR(Spec):
+class L2PCSR(Plain):
     """L = L_con(z1, {z2}) over two weakened views; their masks are moved so that it rises (L2P-CSR eqs 1-9).
 
     Eq 9 is printed without its minus and without the positive in its denominator; eqs 10-11 mean the usual loss, and so
@@ -40,13 +35,6 @@ class L2PCSR(Spec):
     masks: ViewMasks = Field(default_factory=ViewMasks)
     # The paper gives the row no sizes: as many steps as the masks have, lengths of the order of a token's noise.
     noise: PGD = PGD(num_steps=5, step_size=1e-3, ball=Ball(norm="l2", radius=3e-2))
-    temperature: PositiveFloat = field(0.05, symbol="tau")
-    head: HeadKind = "linear_tanh"
-
-    @property
-    def generator(self) -> str:
-        """None: nothing is generated."""
-        return ""
 
     @property
     def num_sites(self) -> int:
@@ -63,28 +51,12 @@ class L2PCSR(Spec):
         """What moves."""
         return self.masks if self.perturbs == "masks" else self.noise
 
-    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
-        """Encoder and training-only head."""
-        return Networks(
-            encoder, build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
-        )
-
-    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
-        """Nothing goes on from batch to batch."""
-        return {}
-
-    def renew(
-        self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
-    ) -> dict[str, Tensor]:
-        """Nothing goes on from epoch to epoch."""
-        return state
-
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
     ) -> Outcome:
         """This worker's share of the loss of one global batch."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
-        twice = _Twice(networks, batch, run, step, self.temperature)
+        twice = _Twice(self, networks, batch, run, step)
         anchor = twice.anchor(embeddings.detach())
         player: Any = self.player
         with frozen(networks, training=True):
@@ -108,11 +80,11 @@ class L2PCSR(Spec):
 class _Twice:
     """Both views of a batch as the rows of one pass, the second below the first."""
 
+    method: L2PCSR
     networks: Networks
     batch: Batch
     run: Run
     step: int
-    temperature: float
 
     def anchor(self, embeddings: Float[Tensor, "b l d"]) -> Anchor:
         """What both views start from. The second view's noise is keyed by indices beyond the batch's."""
@@ -134,12 +106,7 @@ class _Twice:
             pooled = self.networks.encoder(points, mask, ids, change.weights())
             projected = [self.networks.head(view) for view in pooled.chunk(2)]
         first, second = (z.to(points.dtype) for z, _ in projected)
-        collectives = self.run.collectives
-        own = self.batch.rows[:, None] == collectives.gather(self.batch.rows)[None, :]
-        return (
-            info_nce(first, second[None], collectives.gather(second), own, self.temperature),
-            projected[0][1],
-        )
+        return self.method.contrastive(first, second, self.batch, self.run), projected[0][1]
 
 
 def _constant(change: Change) -> Change:

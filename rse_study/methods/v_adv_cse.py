@@ -5,26 +5,23 @@ from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Float
-from pydantic import Field, NonNegativeFloat, PositiveFloat
+from pydantic import Field, NonNegativeFloat
 from torch import Tensor
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.divergence import DivergenceKind, divergence
-from rse_study.losses.info_nce import info_nce
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, Outcome, Run
 from rse_study.methods.metrics import inner_losses
+from rse_study.methods.plain import Plain
 from rse_study.methods.views import encode_views
-from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.heads import HeadKind, build_head
+from rse_study.models.heads import HeadKind
 from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial, moved
-from rse_study.spec import Spec, field
-from rse_study.streams import Streams
+from rse_study.spec import field
 
 
-class VAdvCSE(Spec):
+class VAdvCSE(Plain):
     """L = L_con(z, {z_pos}) + lambda * F(p(f(X)), p(f(X + r))), the clean branch without gradient (V-advCSE eq 14).
 
     F is summed over the batch, and no branch of it has dropout. `output: features` reads p as the softmax over the
@@ -38,18 +35,7 @@ class VAdvCSE(Spec):
     divergence: DivergenceKind = "js"
     output: Literal["features", "similarities"] = "features"
     weight: NonNegativeFloat = field(1e-6, symbol="lambda")
-    temperature: PositiveFloat = field(0.05, symbol="tau")
     head: HeadKind = "batch_norm"
-
-    @property
-    def generator(self) -> str:
-        """None: nothing is generated."""
-        return ""
-
-    @property
-    def num_sites(self) -> int:
-        """Nothing is weakened."""
-        return 0
 
     @property
     def cost(self) -> StepCost:
@@ -58,32 +44,13 @@ class VAdvCSE(Spec):
             return StepCost(ascent=0, num_views=2)
         return StepCost(self.r.num_steps, num_views=3, clean=1)
 
-    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
-        """Encoder and training-only head."""
-        return Networks(
-            encoder, build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
-        )
-
-    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
-        """Nothing goes on from batch to batch."""
-        return {}
-
-    def renew(
-        self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
-    ) -> dict[str, Tensor]:
-        """Nothing goes on from epoch to epoch."""
-        return state
-
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
     ) -> Outcome:
         """This worker's share of the loss of one global batch."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         views = encode_views(networks, embeddings, None, (), batch, run, step, shares_first=False)
-        own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
-        losses = info_nce(
-            views.z, views.z_pos[None], run.collectives.gather(views.z_pos), own, self.temperature
-        )
+        losses = self.contrastive(views.z, views.z_pos, batch, run)
         loss, metrics = losses.sum() / batch.num_rows, {"loss/contrastive": Mean.over(losses)}
         if self.weight > 0:
             found, told = self._virtual(networks, embeddings, batch, run, step)

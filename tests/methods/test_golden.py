@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rse_study import methods
-from rse_study.methods import L2PCSR, Method, RobustSentEmbed, VAdvCSE
+from rse_study.methods import L2PCSR, ConSERT, Method, RobustSentEmbed, VAdvCSE
 from rse_study.models.heads import HEADS
 from rse_study.perturbations.geometry import Norm
 from tests.methods.problem import CLS, SEP, make_batch, make_encoder, make_run, settings
@@ -49,6 +49,10 @@ METHODS = {
         output="similarities",
         r={"ball": {"norm": "linf"}},
         head="none",
+    ),
+    "ConSERT": ConSERT(),
+    "ConSERT, adversarial": ConSERT(
+        first="token_cutoff", second="adversarial", dropout=True, head="linear_tanh"
     ),
     "L2P-CSR, embedding noise": L2PCSR(perturbs="embeddings"),
 }

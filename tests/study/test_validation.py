@@ -58,7 +58,7 @@ BAD = [
     ("search.beta={choice: [2.5, 3.5, 1e-3]}", "search.beta = 2.5, 3.5: num_steps * step_size"),
     ("search={}", "search: must have at least 1 item(s)"),
     ("base.method.lambda1=-1", "base.method.lambda1 = -1: must be >= 0"),
-    ("base.method.name=rse", "base.method.name = 'rse': must be one of 'robust_sent_embed', 'l2p_csr', 'v_adv_cse'"),
+    ("base.method.name=rse", "base.method.name = 'rse': must be one of 'robust_sent_embed', 'l2p_csr'"),
     (
         "base.method.blend.pgd.ball.norm=l3",
         "base.method.blend.pgd.ball.norm = 'l3': must be 'l1', 'l2' or 'linf'",

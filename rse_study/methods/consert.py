@@ -1,0 +1,110 @@
+"""ConSERT: two views of a sentence made by hand, by dropout, or by one adversarial step."""
+
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Float
+from pydantic import Field, PositiveFloat
+from torch import Tensor
+
+from rse_study.data.batches import Batch
+from rse_study.methods.cost import StepCost
+from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.methods.metrics import inner_losses
+from rse_study.methods.plain import Plain
+from rse_study.models.heads import HeadKind
+from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
+from rse_study.perturbations.ball import Ball
+from rse_study.perturbations.cutoffs import Cut, altered
+from rse_study.perturbations.pgd import PGD
+from rse_study.spec import field
+
+ViewKind = Literal["none", "shuffle", "token_cutoff", "feature_cutoff", "adversarial"]
+
+
+class ConSERT(Plain):
+    """L = L_con(z1, {z2}) between two views of the word embeddings (ConSERT; its best pair is the default).
+
+    `adversarial` adds what `noise` finds, from the other view's side: X + delta against the unperturbed X. `dropout`
+    says whether the encoder's own dropout is on beside the views. Costs 2 encoder calls, with an adversarial view
+    `noise.num_steps` + 1 more.
+    """
+
+    semantics: ClassVar[int] = 1
+    name: Literal["consert"] = "consert"
+    first: ViewKind = "shuffle"
+    second: ViewKind = "feature_cutoff"
+    token_rate: float = field(0.15, gt=0, lt=1)  # of the tokens of a sentence that are cut
+    feature_rate: float = field(0.2, gt=0, lt=1)
+    dropout: bool = False
+    noise: PGD = Field(default_factory=lambda: PGD(num_steps=1, step_size=1e-3, ball=Ball(norm="l2")))
+    temperature: PositiveFloat = field(0.1, symbol="tau")
+    head: HeadKind = "none"
+
+    @property
+    def cost(self) -> StepCost:
+        """Two views to train on; an adversarial one asks for its steps and a clean pass first."""
+        if not self._has_adversary:
+            return StepCost(ascent=0, num_views=2)
+        return StepCost(self.noise.num_steps, num_views=2, clean=1)
+
+    @property
+    def _has_adversary(self) -> bool:
+        return "adversarial" in (self.first, self.second)
+
+    def step(
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
+    ) -> Outcome:
+        """This worker's share of the loss of one global batch."""
+        embeddings = networks.encoder.word_embeddings(batch.ids)
+        anchor = Anchor(embeddings.detach(), batch.ids, batch.mask, batch.perturbable, batch.rows, step)
+        delta, metrics = self._adversary(networks, anchor, batch, run) if self._has_adversary else (None, {})
+        views = [
+            self._view(embeddings, anchor, kind, delta, run, number)
+            for number, kind in enumerate((self.first, self.second))
+        ]
+        mask, ids = batch.mask.repeat(2, 1), batch.ids.repeat(2, 1)
+        with in_mode(networks, training=self.dropout), run.dropout(step, "outer", ids.device), run.autocast():
+            pooled = networks.encoder(torch.cat(views), mask, ids)
+            projected = [networks.head(view) for view in pooled.chunk(2)]
+        networks.head.update(projected[0][1])
+        first, second = (z.to(embeddings.dtype) for z, _ in projected)
+        losses = self.contrastive(first, second, batch, run)
+        loss = losses.sum() / batch.num_rows
+        told = {"loss/contrastive": Mean.over(losses), "loss": Mean(loss.detach(), 1 / run.collectives.size)}
+        return Outcome(loss, metrics | told)
+
+    def _view(
+        self,
+        embeddings: Float[Tensor, "b l d"],
+        anchor: Anchor,
+        kind: ViewKind,
+        delta: Float[Tensor, "b l d"] | None,
+        run: Run,
+        number: int,
+    ) -> Float[Tensor, "b l d"]:
+        if kind == "adversarial":
+            assert delta is not None
+            return embeddings + delta
+        cut: Cut = kind
+        rate = self.token_rate if kind == "token_cutoff" else self.feature_rate
+        return altered(embeddings, anchor, cut, rate, run.streams, number)
+
+    def _adversary(
+        self, networks: Networks, anchor: Anchor, batch: Batch, run: Run
+    ) -> tuple[Float[Tensor, "b l d"], dict[str, Mean]]:
+        """delta that raises the loss between X + delta and X, both without dropout."""
+        with frozen(networks):
+            with torch.no_grad(), run.autocast():
+                clean, moments = networks.head(networks.encoder(anchor.embeddings, anchor.mask, anchor.ids))
+            clean = clean.to(anchor.embeddings.dtype)
+
+            def objective(change: Change) -> Float[Tensor, ""]:
+                assert change.addition is not None
+                with run.autocast():
+                    pooled = networks.encoder(anchor.embeddings + change.addition, anchor.mask, anchor.ids)
+                    z, _ = networks.head(pooled, moments)
+                return self.contrastive(z.to(clean.dtype), clean, batch, run).sum()
+
+            ascent = ascend(objective, [self.noise], [self.noise.init(anchor, run.streams)])
+        return ascent.states[0].delta, inner_losses(ascent, len(batch.rows))

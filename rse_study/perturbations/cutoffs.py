@@ -1,0 +1,51 @@
+"""Views by hand: token shuffling, token cutoff and feature cutoff on word embeddings (ConSERT)."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from rse_study.perturbations.ascent import Anchor
+from rse_study.streams import Streams
+
+Cut = Literal["none", "shuffle", "token_cutoff", "feature_cutoff"]
+
+
+def altered(
+    embeddings: Float[Tensor, "b l d"], anchor: Anchor, how: Cut, rate: float, streams: Streams, view: int
+) -> Float[Tensor, "b l d"]:
+    """X with each sentence altered by itself, keyed by (stream views, step, row, view); padding and gradient stay.
+
+    `shuffle` permutes the perturbable tokens: with absolute positions that is the same as permuting theirs. The cutoffs
+    set a share `rate` of a sentence's perturbable tokens, or of its features, to zero, rounded, at least one.
+    """
+    if how == "none":
+        return embeddings
+    order, kept = _drawn(anchor, how, rate, streams, view)
+    if how == "shuffle":
+        return embeddings.gather(1, order[:, :, None].expand_as(embeddings))
+    return embeddings * kept.to(embeddings)
+
+
+def _drawn(
+    anchor: Anchor, how: Cut, rate: float, streams: Streams, view: int
+) -> tuple[Int[Tensor, "b l"], Float[Tensor, "b l d"]]:
+    num_rows, length, width = anchor.embeddings.shape
+    order = torch.arange(length).repeat(num_rows, 1)
+    kept = torch.ones(num_rows, length, width)
+    for i, row in enumerate(anchor.rows.tolist()):
+        generator = streams.generator("views", anchor.step, row, view)
+        places = anchor.perturbable[i].nonzero()[:, 0].cpu()
+        if how == "shuffle":
+            order[i, places] = places[torch.randperm(len(places), generator=generator)]
+        elif how == "token_cutoff":
+            kept[i, places[_some(len(places), rate, generator)]] = 0
+        else:
+            kept[i, :, _some(width, rate, generator)] = 0
+    return order.to(anchor.ids.device), kept
+
+
+def _some(number: int, rate: float, generator: torch.Generator) -> Int[Tensor, " n"]:
+    """Indices of a share of so many things: rounded, at least one where there is one."""
+    return torch.randperm(number, generator=generator)[: max(1, round(rate * number))]
