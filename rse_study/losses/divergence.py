@@ -1,4 +1,4 @@
-"""How far two distributions are apart: KL, its symmetric form, Jensen-Shannon (V-advCSE eqs 8-10)."""
+"""How far two distributions are apart: KL, its symmetric form, Jensen-Shannon (V-advCSE eqs 11-14)."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ def divergence(
     if kind == "kl":
         return _kl(log_p, log_q)
     if kind == "symmetric_kl":
-        return _kl(log_p, log_q) + _kl(log_q, log_p)
+        return (_kl(log_p, log_q) + _kl(log_q, log_p)) / 2
     middle = log_p.logaddexp(log_q) - LOG_2
     return (_kl(log_p, middle) + _kl(log_q, middle)) / 2
 

@@ -14,9 +14,8 @@ from rse_study.methods.method import Mean, Networks, Outcome, Run
 from rse_study.methods.metrics import inner_losses
 from rse_study.methods.plain import Plain
 from rse_study.perturbations.ascent import Anchor, Change, Player, ascend, frozen
-from rse_study.perturbations.ball import Ball
-from rse_study.perturbations.pgd import PGD
 from rse_study.perturbations.view_masks import ViewMasks
+from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
 
 VIEWS = "views"  # the dropout stream: the ascent and the final pass share its masks
 
@@ -33,8 +32,8 @@ class L2PCSR(Plain):
     name: Literal["l2p_csr"] = "l2p_csr"
     perturbs: Literal["masks", "embeddings"] = "masks"
     masks: ViewMasks = Field(default_factory=ViewMasks)
-    # The paper gives the row no sizes: as many steps as the masks have, lengths of the order of a token's noise.
-    noise: PGD = PGD(num_steps=5, step_size=1e-3, ball=Ball(norm="l2", radius=3e-2))
+    # The paper gives the row no sizes: those of V-advCSE, the other ascent of its kind, and the masks' number of steps.
+    noise: VirtualAdversarial = VirtualAdversarial(num_steps=5)
 
     @property
     def num_sites(self) -> int:
@@ -93,7 +92,7 @@ class _Twice:
             embeddings.repeat(2, 1, 1),
             batch.ids.repeat(2, 1),
             batch.mask.repeat(2, 1),
-            batch.perturbable.repeat(2, 1),
+            batch.mask.repeat(2, 1),  # [CLS] is a token like others
             torch.cat([batch.rows, batch.rows + batch.num_rows]),
             self.step,
         )

@@ -22,7 +22,7 @@ from rse_study.spec import field
 
 
 class VAdvCSE(Plain):
-    """L = L_con(z, {z_pos}) + lambda * F(p(f(X)), p(f(X + r))), the clean branch without gradient (V-advCSE eq 14).
+    """L = L_con(z, {z_pos}) + lambda * F(p(f(X)), p(f(X + r))), the clean branch without gradient (V-advCSE eqs 8-10).
 
     F is summed over the batch, and no branch of it has dropout. `output: features` reads p as the softmax over the
     vector's features, `similarities` as that over its cosines with the batch's clean vectors. lambda 0 is SimCSE with

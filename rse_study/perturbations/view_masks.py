@@ -17,7 +17,7 @@ from rse_study.streams import Streams
 
 @dataclass(frozen=True)
 class Kept:
-    """Keep probabilities of every site: tokens [k n l], features [k n d], n rows of all views together."""
+    """Keep probabilities of every site: tokens [k n l], features [k n d]; n: the first view's rows, then the second's."""
 
     tokens: Float[Tensor, "k n l"]
     features: Float[Tensor, "k n d"]
@@ -39,9 +39,7 @@ class ViewMasks(Spec):
     # Appendix B: the embedding block and the first k layers; section 4.1 says l = 0..k-1 (`below_k`).
     sites: Literal["through_k", "below_k"] = "through_k"
     tokens: Literal["learnt", "none"] = "learnt"  # none: the token half of every weight is 1
-    features: Literal["learnt", "none", "shared"] = (
-        "learnt"  # shared (released code): one mask for the whole batch
-    )
+    features: Literal["learnt", "none", "shared"] = "learnt"  # shared (released code): one mask a view
     values: Literal["binary", "continual"] = "binary"
     token_step: Literal["normalised", "sign"] = "normalised"  # sign: released code
 
@@ -62,12 +60,12 @@ class ViewMasks(Spec):
         """p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
         width = anchor.embeddings.shape[-1]
         tokens = uniform_rows(anchor, streams, "masks", self.num_sites).permute(2, 0, 1)
-        rows = [self._drawn(streams, anchor.step, row, width) for row in anchor.rows.tolist()]
-        return Kept(tokens, torch.stack(rows, dim=1).to(anchor.embeddings), anchor.mask)
-
-    def _drawn(self, streams: Streams, step: int, row: int, width: int) -> Float[Tensor, "k d"]:
-        key = 0 if self.features == "shared" else row
-        return torch.rand(self.num_sites, width, generator=streams.generator("masks", step, key, 1))
+        keys = anchor.rows.tolist()
+        if self.features == "shared":
+            keys = [view for view in (0, 1) for _ in range(len(keys) // 2)]
+        generators = [streams.generator("masks", anchor.step, key, 1) for key in keys]
+        features = [torch.rand(self.num_sites, width, generator=generator) for generator in generators]
+        return Kept(tokens, torch.stack(features, dim=1).to(anchor.embeddings), anchor.mask)
 
     def apply(self, state: Kept) -> Change:
         """Eq 1 at every site."""
@@ -92,7 +90,9 @@ class ViewMasks(Spec):
         tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask
         features = torch.stack([site.features for site in gradient.masks])
         if self.features == "shared":
-            features = features.sum(1, keepdim=True).expand_as(features)
+            features = torch.cat(
+                [view.sum(1, keepdim=True).expand_as(view) for view in features.chunk(2, 1)], 1
+            )
         moved = tokens.sign() if self.token_step == "sign" else geometry.unit(tokens, "l2")
         return replace(
             state,
