@@ -17,7 +17,7 @@ from rse_study.streams import Streams
 
 @dataclass(frozen=True)
 class Kept:
-    """Keep probabilities of every site: tokens [k n l], features [k n d]; n: the first view's rows, then the second's."""
+    """Keep probabilities of every site: tokens [k n l], features [k n d]; n: all rows, view by view."""
 
     tokens: Float[Tensor, "k n l"]
     features: Float[Tensor, "k n d"]

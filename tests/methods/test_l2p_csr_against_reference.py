@@ -77,7 +77,7 @@ def hold(method, options):
             assert float(metric.total) / float(metric.count) == pytest.approx(loss, abs=1e-9)
 
 
-@pytest.mark.parametrize("masks, options", CASES.values(), ids=CASES)
+@pytest.mark.parametrize(("masks", "options"), CASES.values(), ids=CASES)
 def test_a_step_is_the_papers(masks, options):
     hold(L2PCSR(masks=masks, temperature=TEMPERATURE), options)
 
