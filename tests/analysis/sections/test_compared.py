@@ -1,0 +1,54 @@
+import pytest
+
+from analysis.comparison import read_comparison
+from analysis.report import render
+from analysis.sections.compared import compared
+from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
+from tests.analysis import gridded
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The grid with a baseline, beside a paper's table, at mini scale."""
+    resolved = {
+        "grid": {"axes": {}, "baseline": "base"},
+        "paper": {"table": "rse-section-b4", "scale": "mini"},
+    }
+    with Ledger.open(tmp_path) as ledger:
+        gridded.grid(ledger)
+        ledger.freeze(gridded.STUDY.model_copy(update={"resolved": resolved}))
+    return tmp_path
+
+
+def read(folder, contents):
+    with Reader(folder) as reader:
+        return read_comparison(reader), contents(folder)
+
+
+def test_rows_stand_beside_the_baseline_with_their_intervals(folder, contents):
+    comparison, found = read(folder, contents)
+    html = compared(comparison, found.decimals)
+    assert "<h2>Compared</h2>" in html
+    assert "minus base" in html
+    one = comparison.compared["without PGD"]
+    assert f"[−{abs(one.simultaneous.low):.2f}" in html
+    assert "proves nothing about BERT-base" in html
+    assert html in render(found, comparison)
+
+
+def test_claims_the_rows_do_not_bear_on_are_not_asked(folder, contents):
+    comparison, _ = read(folder, contents)
+    assert {comparison.words(judged) for judged in comparison.judged} == {"not asked"}
+
+
+def test_a_grid_without_baseline_and_paper_has_no_such_section(grid_dir, contents):
+    comparison, found = read(grid_dir, contents)
+    assert compared(comparison, found.decimals) == ""
+    assert "<h2>Compared</h2>" not in render(found, comparison)
+
+
+def test_a_search_is_not_compared(search_dir, contents):
+    comparison, found = read(search_dir, contents)
+    assert comparison is None
+    assert render(found, comparison) == render(found)
