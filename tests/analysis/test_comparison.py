@@ -155,6 +155,14 @@ def test_a_row_says_mean_spread_seeds_and_its_distance(read):
     ]
 
 
+def test_the_interval_shown_holds_for_all_rows_at_once(read):
+    half = half_width(4, 2)
+    assert with_columns(rows_table(read(baseline="SimCSE")), "row", "95 %, all rows at once")[:2] == [
+        ["rho = 1", f"[−{half - 1:.2f}, +{1 + half:.2f}]"],
+        ["rho = 0.5", f"[+{11 - half:.2f}, +{11 + half:.2f}]"],
+    ]
+
+
 def test_failed_cells_are_left_out_and_show_in_the_seeds(read):
     rows = {**ROWS, "rho = 1": (*ROWS["rho = 1"][:3], tabled.FAILED)}
     found = read(rows, baseline="SimCSE")
