@@ -44,7 +44,7 @@ def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     Paths are relative to the file that names them.
     """
     content = read_yaml(path)
-    named = content.pop("extends", [])
+    named = content.pop("extends", None) or []
     names = named if isinstance(named, list) else [named]
     if not all(isinstance(name, str) for name in names):
         rule = "must be the path of a file, or a list of them"

@@ -6,6 +6,7 @@ import torch
 
 from rse_study.collectives import Alone, Collectives, Group
 from rse_study.data.batches import Batch
+from tests.conformance.entries import ENTRIES, RobustSentEmbed
 from tests.gloo import spawned
 from tests.methods.problem import SENTENCES, make_batch, make_networks, make_run, settings, take_step
 
@@ -22,7 +23,9 @@ SCENARIOS = {
     "negatives included": {"z_adv_negatives": "included", "second_positive": "outside"},
     "RTD sum of samples": {"rtd": {"reduction": "sum", "choice": "sample", "positions": "everywhere"}},
     "SimCSE": {"K": 0, "T": 0, "lambda1": 0.0, "lambda2": 0.0},
+    **{name: method for name, method in ENTRIES.items() if not isinstance(method, RobustSentEmbed)},
 }  # fmt: skip
+"""Switches of RobustSentEmbed, or another method."""
 
 
 def share(rank: int, size: int) -> Batch:
@@ -35,7 +38,8 @@ def all_steps(collectives: Collectives, rank: int = 0, size: int = 1) -> dict[st
     """Every scenario's step on this worker."""
     found = {}
     for name, switches in SCENARIOS.items():
-        method, run = settings(**switches), make_run(collectives=collectives)
+        method = settings(**switches) if isinstance(switches, dict) else switches
+        run = make_run(collectives=collectives)
         networks = make_networks(method, run)
         outcome, state, gradients = take_step(method, networks, share(rank, size), run)
         metrics = {n: (float(m.total), float(m.count)) for n, m in outcome.metrics.items()}

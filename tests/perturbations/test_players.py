@@ -10,6 +10,8 @@ from rse_study.perturbations.blend import Blend
 from rse_study.perturbations.fgsm import FGSM
 from rse_study.perturbations.pgd import PGD
 from rse_study.perturbations.token_level import TokenLevel
+from rse_study.perturbations.view_masks import ViewMasks
+from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
 from rse_study.perturbations.weakening_masks import WeakeningMasks
 from tests.perturbations.linear import BALL, STEPS, STREAMS, WIDTH, Driver, anchor, linear
 
@@ -27,6 +29,12 @@ PLAYERS = {
         scaling="after", ball={"norm": "l1", "radius": 0.2, "given_for": "l2", "scope": "token"}
     ),
     "masks": WeakeningMasks(phi=0.3),
+    "masks of views": ViewMasks(phi=0.3, num_steps=2),
+    "masks of views, continual": ViewMasks(values="continual", features="none"),
+    "r": VirtualAdversarial(num_steps=2),
+    "r, raw in a cube": VirtualAdversarial(
+        gradient="raw", ball={"norm": "linf", "radius": 0.05, "given_for": "linf"}
+    ),
 }
 
 
@@ -97,7 +105,7 @@ class TestContract:
 
 
 def _zero_masks(player, state):
-    if not isinstance(player, WeakeningMasks):
+    if not isinstance(player, WeakeningMasks | ViewMasks):
         return ()
     sites = zip(state.tokens, state.features, strict=True)
     return tuple(SiteMask(torch.zeros_like(t), torch.zeros_like(f)) for t, f in sites)

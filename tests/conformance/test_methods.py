@@ -1,0 +1,113 @@
+"""What every method keeps to, whatever it computes: one table, one contract."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from rse_study.methods import METHODS
+from tests.conformance.entries import CALLS, ENTRIES
+from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, take_step
+from tests.methods.test_cost import calls_of, gradients_of
+
+EACH = pytest.mark.parametrize("name", ENTRIES)
+
+
+def near(a, b, what):
+    assert float((a.detach() - b.detach()).abs().max()) <= 1e-9, what
+
+
+def taken(name, batch=None, **sizes):
+    """(outcome, state, gradients, networks) of one step."""
+    run = make_run()
+    networks = make_networks(ENTRIES[name], run, **sizes)
+    return (*take_step(ENTRIES[name], networks, batch or make_batch(), run), networks)
+
+
+def test_every_method_is_here():
+    assert {type(method) for method in ENTRIES.values()} == set(METHODS.values())
+    assert {method.name for method in ENTRIES.values()} == set(METHODS)
+    assert ENTRIES.keys() == CALLS.keys()
+
+
+@EACH
+def test_the_same_step_twice_has_the_same_bits(name):
+    first, second = taken(name, dropout=0.2), taken(name, dropout=0.2)
+    assert torch.equal(first[0].loss, second[0].loss)
+    for key, gradient in first[2].items():
+        assert torch.equal(gradient, second[2][key]), key
+
+
+@EACH
+def test_a_step_leaves_modes_flags_and_gradients_as_they_were(name):
+    method, run = ENTRIES[name], make_run()
+    networks = make_networks(method, run, dropout=0.2)
+    networks.encoder.backbone.encoder.layer[0].eval()
+    before = {key: module.training for key, module in networks.named_modules()}
+    method.step(networks, method.state(networks, run.streams), make_batch(), run, 3)
+    assert {key: module.training for key, module in networks.named_modules()} == before
+    assert all(parameter.requires_grad for parameter in networks.parameters())
+    assert all(parameter.grad is None for parameter in networks.parameters())
+
+
+@EACH
+def test_the_gradient_reaches_the_encoder_and_nothing_is_lost(name):
+    _, _, gradients, networks = taken(name)
+    words = "encoder.backbone.embeddings.word_embeddings.weight"
+    assert gradients[words].any()
+    unused = {int(id) for id in range(len(gradients[words]))} - set(make_batch().ids.flatten().tolist())
+    if networks.discriminator is None:  # D reads the tokens that were filled in
+        assert not gradients[words][sorted(unused)].any()
+    assert all(gradient.isfinite().all() for gradient in gradients.values())
+
+
+@EACH
+def test_padding_changes_nothing(name):
+    short, long = (taken(name, make_batch(extra_padding=n)) for n in (0, 5))
+    near(short[0].loss, long[0].loss, "loss")
+    for key, gradient in short[2].items():
+        near(gradient, long[2][key], key)
+
+
+@EACH
+def test_what_it_declares_to_cost_is_what_it_computes(name):
+    method, run = ENTRIES[name], make_run()
+    networks = make_networks(method, run)
+    assert calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run)) == CALLS[name]
+    measured = gradients_of(lambda: take_step(method, networks, make_batch(), run))
+    assert method.cost.gradient_passes == measured
+
+
+@EACH
+def test_bf16_is_near_float32(name):
+    """Perturbations far below bf16's spacing must not vanish: their sum with X is float32."""
+    losses = []
+    for lower in (False, True):
+        run = make_run()
+        run.generator.float()
+        if lower:
+            run = dataclasses.replace(run, autocast=lambda: torch.autocast("cpu", torch.bfloat16))
+        networks = make_networks(ENTRIES[name], run, width=32).float()
+        outcome, _, gradients = take_step(ENTRIES[name], networks, make_batch(), run)
+        assert outcome.loss.dtype == torch.float32
+        assert all(gradient.isfinite().all() for gradient in gradients.values())
+        losses.append(outcome.loss.item())
+    assert losses[1] == pytest.approx(losses[0], rel=0.25, abs=0.05)
+
+
+@EACH
+def test_the_loss_falls_on_a_corpus_that_can_be_learnt(name):
+    """Eight sentences of words of their own, sixty steps; against a strong adversary it falls to chance only."""
+    method, run = ENTRIES[name].model_copy(update={"head": "linear_tanh", "temperature": 0.1}), make_run()
+    networks = make_networks(method, run)
+    state = method.state(networks, run.streams)
+    optimizer = torch.optim.AdamW(networks.parameters(), lr=3e-3, weight_decay=0.0)
+    batch = make_batch([[CLS, 5 + 2 * i, 6 + 2 * i, SEP] for i in range(8)], range(8))
+    losses = []
+    for step in range(60):
+        loss = method.step(networks, state, batch, run, step).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert sum(losses[-10:]) < 0.95 * sum(losses[:10])
