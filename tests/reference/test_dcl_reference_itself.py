@@ -247,11 +247,15 @@ class TestStep:
         projection, state = a_head(5, 7, 4, 30), settled(7, 60)
         before = torch.tanh(words["x"] @ encoder.detach().T) @ projection.w1.T + projection.b1
         near(result.projection_state.psi, torch.sqrt(A * state.psi**2 + (1 - A) * (before**2).mean(0)))
-        trace = forward(a_head(4, 7, 4, 40), result.projections["x"], settled(7, 62), "power")
-        prediction = trace.out.requires_grad_()
+        predictor, of_predictor = a_head(4, 7, 4, 40), settled(7, 62)
+        second = forward(predictor, result.projections["x"], of_predictor, "power")
+        prediction = second.out.requires_grad_()
         d_out = torch.autograd.grad(alignment_of(prediction, result.targets["x_aug"]), prediction)[0]
-        nu = backward(a_head(4, 7, 4, 40), trace, d_out, settled(7, 62), "power", A)[2]
+        d_projected, _, nu = backward(predictor, second, d_out, of_predictor, "power", A)
         near(result.predictor_state.nu, nu)
+        near(result.predictor_state.psi, next_psi(second.before, of_predictor.psi, A))
+        first = forward(projection, result.encoded["x"].detach(), state, "power")
+        near(result.projection_state.nu, backward(projection, first, d_projected, state, "power", A)[2])
         same, _, _ = self.run(same=True)
         near(same.projection_state.psi, result.projection_state.psi)
         assert not torch.equal(same.projections["x_aug"], result.projections["x_aug"])

@@ -103,6 +103,14 @@ class TestByHand:
         near(features_only.learned[0].features[0], moved)
         near(features_only.weights[0][0][0], numbers([0.5, 1.0], [0.5, 1.0]))
 
+    def test_a_mask_left_out_keeps_everything(self):
+        low = torch.full((2, 2), 0.1, dtype=torch.float64)
+        tokens = by_hand(variant="no_token_mask", p_tok=([low], [low]), t=0)
+        features = by_hand(variant="no_feature_mask", p_fea=([low], [low]), t=0)
+        both = by_hand(p_tok=([low], [low]), p_fea=([low], [low]), t=0)
+        assert tokens.weights[0][0].unique().tolist() == features.weights[1][0].unique().tolist() == [1.0]
+        assert both.weights[0][0].unique().tolist() == [0.0]  # weakened twice
+
     def test_continual_mask(self):
         found = by_hand(variant="continual_mask", phi=0.2)
         low, high = 0.5 - HALF_STEP, 0.5 + HALF_STEP
@@ -163,6 +171,30 @@ class TestLimits:
         assert again.inner_losses[:2] == first.inner_losses
         assert again.inner_losses[2] == float(first.loss.detach())  # same dropout: the pass is the same
         assert again.inner_losses[2] != again.inner_losses[1]
+
+    def test_each_view_takes_its_own_unit_step(self):
+        problem = Problem()
+        found, given = problem.step(t=1, phi=0.3, step_size=0.2), problem.arguments()
+        nowhere = torch.zeros(3, 3, 4, dtype=torch.float64)
+        views = tuple(
+            View(tokens=given["p_tok"][v], features=given["p_fea"][v], noise=nowhere) for v in (0, 1)
+        )
+        o = Options(phi=0.3)
+        _, gradients = gradients_at(problem.encode, problem.embeddings, problem.real, views, o)
+        for v in (0, 1):
+            for site in range(3):
+                for kind in ("tokens", "features"):
+                    p, g = getattr(views[v], kind)[site], getattr(gradients[v], kind)[site]
+                    moved = (p + 0.2 * g / g.norm(dim=1, keepdim=True)).clamp(0, 1)
+                    near(getattr(found.learned[v], kind)[site], moved)
+        assert not torch.equal(gradients[0].tokens[0], gradients[1].tokens[0])
+
+    def test_noise_is_zero_on_padding(self):
+        problem = Problem()
+        for t in (0, 2):
+            noise = problem.step(variant="embedding_noise", t=t).learned[0].noise
+            assert noise[2, 2].tolist() == [0.0] * 4
+            assert torch.equal(noise[:2], problem.noise[0][:2]) == (t == 0)
 
     def test_padding_keeps_its_p_and_a_zero_gradient_moves_nothing(self):
         problem = Problem()

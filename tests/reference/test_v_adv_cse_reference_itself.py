@@ -217,6 +217,23 @@ class TestStep:
         assert float(found[0, 1]) == pytest.approx((values[0] - values[1]) / 2e-6, abs=1e-9)
         assert float(found[0, 1]) != pytest.approx((moving[0] - moving[1]) / 2e-6, rel=0.1)
 
+    def test_word_embeddings_learn_through_the_perturbed_branch(self):
+        encode, embeddings, real, _ = problem()
+        embeddings = embeddings.requires_grad_()
+        result = step(encode, embeddings, real=real, r0=random(3, 3, 4, seed=6, scale=1e-3))
+        found = torch.autograd.grad(result.virtual, embeddings)[0]
+        o = Options()  # at X + r, d/dX is d/dr
+        there = gradient_at(encode, embeddings, result.clean, result.r, o)
+        near(found, there)
+        assert float(there.abs().max()) > 1e-3
+
+    def test_no_step_leaves_r0_on_real_tokens_however_large(self):
+        encode, embeddings, real, _ = problem()
+        r0 = random(3, 3, 4, seed=6, scale=10.0)
+        found = step(encode, embeddings, real=real, r0=r0, K=0).r
+        assert torch.equal(found[:2], r0[:2])
+        assert found[2, 2].tolist() == [0.0] * 4
+
     def test_share_is_linear_in_lambda(self):
         result, mixing = self.run()
         share = gradient_share(result, [mixing], 1e-6)
