@@ -199,7 +199,9 @@ def step(
     swapped = alignment_of(leaves["x_aug"], targets["x"])
     d_predicted = dict(zip(leaves, torch.autograd.grad(align + swapped, list(leaves.values())), strict=True))
 
-    of_projection, of_predictor, of_encoded, nu = {}, {}, {}, {}
+    of_projection: Gradients = {}
+    of_predictor: Gradients = {}
+    of_encoded, nu = {}, {}
     for view in inputs:
         d, found, nu_predictor = backward(
             predictor, predicted[view], d_predicted[view], predictor_state, norm, a

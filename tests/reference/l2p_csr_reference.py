@@ -231,7 +231,10 @@ def step(
         loss, (g_first, g_second) = gradients_at(encode, embeddings, real, (first, second), o)
         first, second = updated_view(first, g_first, real, o), updated_view(second, g_second, real, o)
         inner_losses.append(loss)
-    weights = tuple(weights_of(*masks_of(view, o), real, o) for view in (first, second))
+    weights = (
+        weights_of(*masks_of(first, o), real, o),
+        weights_of(*masks_of(second, o), real, o),
+    )
     z, z_pos = encoded(encode, embeddings, (first.noise, second.noise), weights, "")
     return Step(
         loss=loss_of(z, z_pos, o),
