@@ -35,7 +35,7 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
             f"method.masks: {wanted} sites are weakened",
             where=base,
             rule=f"this encoder has {num_sites}: the embedding block and its layers",
-            remedy="Lower method.masks.num_layers",
+            remedy="Lower method.masks.num_layers, or set method.masks.phi: 0",
         )
 
 

@@ -8,6 +8,7 @@ from rse_study.assets.fit import check_batch, check_encoder
 from rse_study.assets.generator import check_generator, choose_generator
 from rse_study.assets.masked_lm import Told
 from rse_study.assets.minilm import minilm_folder
+from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import tiny_encoder
 from rse_study.assets.tokenised import tokenised_corpus
 from rse_study.data import builtin
@@ -15,6 +16,7 @@ from rse_study.data.corpus import read_corpus
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
 from rse_study.data.tokenised import TokenisedCorpus
+from rse_study.data.wordnet import wordnet_fingerprint
 from rse_study.models.loading import load_tokenizer
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Selection, Trial
@@ -40,11 +42,13 @@ def prepare(
     if generator:
         check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     tokenised = tokenised_corpus(root, corpus.sentences, tokenizer, trial.max_length, trial.encoder.template)
+    synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
     fingerprints = {
         "corpus": TokenisedCorpus.open(tokenised).fingerprint,
         "base": fingerprint_of_model(base, trial.encoder.revision),
         "dev": dev.fingerprint,
         **({"generator": fingerprint_of_model(generator, revision)} if generator else {}),
+        **({"synonyms": wordnet_fingerprint(data_dir)} if synonyms else {}),
     }
     return Materials(
         corpus=tokenised,
@@ -52,6 +56,7 @@ def prepare(
         dev=dev,
         generator=generator,
         generator_revision=revision,
+        synonyms=synonyms,
         fingerprints=fingerprints,
     )
 

@@ -9,14 +9,14 @@ from rse_study.streams import Streams
 
 
 def mask_tokens(
-    ids: Int[Tensor, "b l"],
-    maskable: Bool[Tensor, "b l"],
+    ids: Int[Tensor, "*batch"],
+    maskable: Bool[Tensor, "*batch"],
     *,
     mask_id: int,
     vocabulary_size: int,
     generator: torch.Generator,
     share: float = 0.15,
-) -> tuple[Int[Tensor, "b l"], Bool[Tensor, "b l"]]:
+) -> tuple[Int[Tensor, "*batch"], Bool[Tensor, "*batch"]]:
     """Corrupted ids and which tokens to predict, as BERT was trained (Devlin et al. 2019, section 3.1).
 
     Of the chosen tokens 80 % become [MASK], 10 % a random token, 10 % stay. Tensors live on the CPU.

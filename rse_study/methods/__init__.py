@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from rse_study.methods.consert import ConSERT
+from rse_study.methods.dcl import DCL
 from rse_study.methods.l2p_csr import L2PCSR
 from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
@@ -23,13 +24,15 @@ METHODS: dict[str, type[Method]] = {
     "l2p_csr": L2PCSR,
     "v_adv_cse": VAdvCSE,
     "consert": ConSERT,
+    "dcl": DCL,
 }
 AnyMethod = Annotated[
     Annotated[RobustSentEmbed, Tag("robust_sent_embed")]
     | Annotated[L2PCSR, Tag("l2p_csr")]
     | Annotated[VAdvCSE, Tag("v_adv_cse")]
-    | Annotated[ConSERT, Tag("consert")],
+    | Annotated[ConSERT, Tag("consert")]
+    | Annotated[DCL, Tag("dcl")],
     Discriminator(_name_of),
 ]
 
-__all__ = ["L2PCSR", "METHODS", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE"]
+__all__ = ["DCL", "L2PCSR", "METHODS", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE"]

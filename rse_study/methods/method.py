@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
+from rse_study.data.synonyms import Synonyms
 from rse_study.methods.cost import StepCost
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Discriminator, Generator
@@ -39,6 +40,7 @@ class Run:
     collectives: Collectives
     autocast: Callable[[], AbstractContextManager[object]]
     generator: Generator | None = None
+    synonyms: Synonyms | None = None
 
     def dropout(self, step: int, pass_name: str, device: torch.device) -> AbstractContextManager[None]:
         """The dropout stream of one pass on this worker."""
@@ -75,6 +77,8 @@ class Method(Protocol):
     @property
     def num_sites(self) -> int: ...  # outputs of the encoder it weakens
     @property
+    def needs_synonyms(self) -> bool: ...
+    @property
     def cost(self) -> StepCost: ...
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks: ...
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]: ...
@@ -84,3 +88,4 @@ class Method(Protocol):
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
     ) -> Outcome: ...
+    def after(self, networks: Networks) -> None: ...  # once the optimiser has moved the weights

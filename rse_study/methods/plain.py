@@ -30,6 +30,14 @@ class Plain(Spec):
         """No output of the encoder is weakened."""
         return 0
 
+    @property
+    def needs_synonyms(self) -> bool:
+        """Nothing is replaced by synonyms."""
+        return False
+
+    def after(self, networks: Networks) -> None:
+        """Nothing moves but what the optimiser moves."""
+
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         """Encoder and training-only head (stream `init`)."""
         generator = streams.generator("init", 0)

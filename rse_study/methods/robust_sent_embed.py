@@ -67,6 +67,14 @@ class RobustSentEmbed(Spec):
         return self
 
     @property
+    def needs_synonyms(self) -> bool:
+        """Nothing is replaced by synonyms."""
+        return False
+
+    def after(self, networks: Networks) -> None:
+        """Nothing moves but what the optimiser moves."""
+
+    @property
     def has_adversary(self) -> bool:
         """Whether there is an adversarial view at all."""
         return self.blend.num_steps > 0

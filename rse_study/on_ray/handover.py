@@ -19,6 +19,7 @@ def write_materials(folder: Path, materials: Materials) -> Path:
         "base": str(materials.base),
         "generator": str(materials.generator),
         "generator_revision": materials.generator_revision,
+        "synonyms": materials.synonyms,
         "fingerprints": materials.fingerprints,
         "dev": {
             "name": dev.name,

@@ -41,7 +41,14 @@ class Stock:
     def of(self, trial: Trial) -> Materials:
         """The materials of a trial."""
         parts = (trial.encoder, trial.corpus, trial.selection)
-        checked = (trial.batch_size, trial.max_length, trial.method.num_sites, trial.method.generator)
+        method = trial.method
+        checked = (
+            trial.batch_size,
+            trial.max_length,
+            method.num_sites,
+            method.generator,
+            method.needs_synonyms,
+        )
         needs = f"{[part.canonical_json() for part in parts]} {checked}"
         if needs not in self._made:
             self._made[needs] = self._prepare(trial)

@@ -9,6 +9,7 @@ from rse_study.data.evaluations import read_pairs
 from rse_study.data.hub import Dataset
 from rse_study.data.readers import read_sts
 from rse_study.data.text_files import find_file
+from rse_study.data.wordnet import wordnet_archive
 from rse_study.errors import InputError
 from rse_study.study.validation import Checked
 from rse_study.training.trial import Trial
@@ -20,7 +21,7 @@ def check_data(checked: Checked, data_dir: Path) -> list[InputError]:
     """Every corpus, encoder, generator and set of pairs that is not here, once, where the study names it first."""
     found: dict[str, InputError] = {}
     for at, trial in _trials(checked):
-        for what, problem in (*_corpus(trial, data_dir), *_models(trial)):
+        for what, problem in (*_corpus(trial, data_dir), *_models(trial), *_synonyms(trial, data_dir)):
             found.setdefault(what, _told(f"{at}{what}", problem, checked.where))
     found |= {problem.what: problem for problem in _pairs(checked, data_dir)}
     return list(found.values())
@@ -40,7 +41,7 @@ def _trials(checked: Checked) -> Iterator[tuple[str, Trial]]:
 
 
 def _needs(trial: Trial) -> tuple[object, ...]:
-    return trial.corpus, trial.encoder, trial.method.generator
+    return trial.corpus, trial.encoder, trial.method.generator, trial.method.needs_synonyms
 
 
 Missing = tuple[str, InputError]  # field = value, and what is wrong with it
@@ -65,6 +66,11 @@ def _models(trial: Trial) -> Iterator[Missing]:
     yield from _folder("encoder.name", trial.encoder.name, Path())
     if trial.method.generator:
         yield from _folder("method.rtd.generator", trial.method.generator, Path())
+
+
+def _synonyms(trial: Trial, data_dir: Path) -> Iterator[Missing]:
+    if trial.method.needs_synonyms:
+        yield from _tried(f"method.name = {trial.method.name!r}", partial(wordnet_archive, data_dir))
 
 
 def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:

@@ -17,6 +17,7 @@ class Materials:
     dev: StsPairs
     generator: str = ""  # folder or hub name of the masked LM; empty where RTD is off
     generator_revision: str = "main"  # of a hub name
+    synonyms: str = ""  # folder of the table; empty where nothing is replaced
     fingerprints: dict[str, str] = field(default_factory=dict)
 
 

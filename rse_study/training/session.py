@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batches
+from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.evaluation.sts import evaluate_sts
@@ -82,6 +83,7 @@ class Session:
         for group in self.optimizer.param_groups:
             group["lr"] = self.trial.optimizer.rate(step, self.num_steps)
         self.optimizer.step()
+        self.trial.method.after(self.networks)
         return outcome
 
     def measure(self, outcome: Outcome, account: Account) -> dict[str, float]:
@@ -138,7 +140,8 @@ def open_session(
     batches = _batches(trial, materials, tokenizer, streams, collectives)
     networks = trial.method.networks(encoder, streams, collectives).to(device, dtype).train()
     generator = _generator(trial, materials, tokenizer)
-    run = Run(streams, collectives, _autocast(trial, device), generator and generator.to(device))
+    synonyms = Synonyms.open(Path(materials.synonyms)) if trial.method.needs_synonyms else None
+    run = Run(streams, collectives, _autocast(trial, device), generator and generator.to(device), synonyms)
     adam = trial.optimizer
     optimizer = torch.optim.AdamW(
         networks.parameters(),

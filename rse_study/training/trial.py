@@ -1,5 +1,6 @@
 """A trial: one complete configuration, defaults written out."""
 
+from math import cos, pi
 from typing import Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
@@ -27,7 +28,7 @@ class Encoder(Spec):
 
 
 class AdamW(Spec):
-    """AdamW with linear decay to 0 over the full budget, no warm-up, one global norm clip (the paper is silent)."""
+    """AdamW with decay to 0 over the full budget, no warm-up, one global norm clip (RobustSentEmbed is silent)."""
 
     lr: PositiveFloat = field(7e-6, symbol="xi")
     beta1: float = field(0.9, ge=0, lt=1)
@@ -35,10 +36,12 @@ class AdamW(Spec):
     epsilon: PositiveFloat = 1e-8
     weight_decay: NonNegativeFloat = 0.0
     max_norm: PositiveFloat = 1.0  # over all trained parameters, D's included
+    schedule: Literal["linear", "cosine"] = field("linear", neutral="linear")
 
     def rate(self, step: int, num_steps: int) -> float:
         """Learning rate of a step, counted from 0."""
-        return self.lr * (1 - step / num_steps)
+        done = step / num_steps
+        return self.lr * ((1 + cos(pi * done)) / 2 if self.schedule == "cosine" else 1 - done)
 
 
 class Budget(Spec):

@@ -1,6 +1,6 @@
 """Every method, at weights and steps at which all of its parts matter to tiny networks."""
 
-from rse_study.methods import L2PCSR, ConSERT, Method, RobustSentEmbed, VAdvCSE
+from rse_study.methods import DCL, L2PCSR, ConSERT, Method, RobustSentEmbed, VAdvCSE
 from tests.methods.problem import settings
 
 ENTRIES: dict[str, Method] = {
@@ -10,14 +10,16 @@ ENTRIES: dict[str, Method] = {
     "L2P-CSR, embedding noise": L2PCSR(perturbs="embeddings", temperature=0.5),
     "V-advCSE": VAdvCSE(weight=0.3, temperature=0.5),
     "V-advCSE, similarities": VAdvCSE(weight=0.3, temperature=0.5, output="similarities"),
+    "DCL": DCL(hidden=6, width=4),
+    "DCL, batch norm": DCL(hidden=6, width=4, norm="batch", share=0.5),
     "ConSERT": ConSERT(temperature=0.5),
     "ConSERT, adversarial": ConSERT(temperature=0.5, first="token_cutoff", second="adversarial"),
 }
 """One at least of every class in the registry (test_methods.py holds that)."""
 CALLS = {
     "RobustSentEmbed": 4, "SimCSE": 1, "L2P-CSR": 6, "L2P-CSR, embedding noise": 6, "V-advCSE": 4,
-    "V-advCSE, similarities": 4, "ConSERT": 1, "ConSERT, adversarial": 3,
+    "V-advCSE, similarities": 4, "DCL": 1, "DCL, batch norm": 1, "ConSERT": 1, "ConSERT, adversarial": 3,
 }  # fmt: skip
-"""Encoder calls of a step: the ascent's, a clean one where it is needed, and the views as rows of one pass."""
+"""Calls of the trained encoder: the ascent's, a clean one where it is needed, and the views as rows of one pass."""
 
 __all__ = ["CALLS", "ENTRIES", "RobustSentEmbed"]

@@ -9,6 +9,7 @@ from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from rse_study.collectives import Alone, Collectives
 from rse_study.data.batches import Batch
+from rse_study.data.synonyms import Synonyms
 from rse_study.methods import RobustSentEmbed
 from rse_study.methods.method import Networks, Run
 from rse_study.models.encoder import SentenceEncoder
@@ -76,11 +77,27 @@ def make_generator(*, seed: int = 5, width: int = 8) -> Generator:
     return Generator(spread_out(BertForMaskedLM(config(width)).double(), seed), MaskToken(), "random")
 
 
+def make_synonyms() -> Synonyms:
+    """Every word from 5 on may become its two neighbours; 13 continues a word."""
+    starts = torch.ones(VOCABULARY, dtype=torch.bool)
+    starts[13] = False
+    words = range(5, VOCABULARY)
+    choices = [other for word in words for other in (max(word - 1, 5), min(word + 1, VOCABULARY - 1))]
+    offsets = [0] * 6 + [2 * (number + 1) for number in range(len(words))]
+    return Synonyms(starts, torch.tensor(offsets), torch.tensor(choices))
+
+
 def make_run(
     seed: int = 1, collectives: Collectives | None = None, generator: Generator | None = None
 ) -> Run:
     """Streams of a seed, one process unless told otherwise, no autocast."""
-    return Run(Streams(seed), collectives or Alone(), contextlib.nullcontext, generator or make_generator())
+    return Run(
+        Streams(seed),
+        collectives or Alone(),
+        contextlib.nullcontext,
+        generator or make_generator(),
+        make_synonyms(),
+    )
 
 
 def make_networks(method: RobustSentEmbed, run: Run, *, pooling="cls", **sizes: Any) -> Networks:

@@ -51,9 +51,10 @@ def _run_until(world: World, directory: Path, changes: dict, last: int) -> None:
         },
         {"report_every": 1, "method": {"name": "l2p_csr", "masks": {"num_layers": 1, "num_steps": 2}}},
         {"report_every": 1, "method": {"name": "v_adv_cse", "weight": 0.1}},
+        {"report_every": 1, "method": {"name": "dcl", "hidden": 8, "width": 4}},
         {"report_every": 1, "method": {"name": "consert", "first": "adversarial", "dropout": True}},
     ],
-    ids=["everything", "redrawn V, batch norm", "L2P-CSR", "V-advCSE", "ConSERT"],
+    ids=["everything", "redrawn V, batch norm", "L2P-CSR", "V-advCSE", "DCL", "ConSERT"],
 )
 def test_resume_equals_uninterrupted(world: World, tmp_path: Path, changes: dict) -> None:
     world.materials()

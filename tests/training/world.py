@@ -9,6 +9,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from rse_study.assets.word_pieces import SPECIAL
 from rse_study.data import builtin
+from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import tokenise
 from rse_study.training.drive import Report
 from rse_study.training.materials import Materials
@@ -34,8 +35,20 @@ class World:
             base=str(base),
             dev=dev,
             generator=str(base),
+            synonyms=str(_synonyms(self.root / "synonyms", len(tokenizer))),
             fingerprints={"corpus": "generated", "base": f"{dropout}"},
         )
+
+
+def _synonyms(folder: Path, vocabulary: int) -> Path:
+    """Every token may become the next one."""
+    if not folder.exists():
+        folder.mkdir()
+        following = torch.arange(1, vocabulary + 1) % vocabulary
+        Synonyms(torch.ones(vocabulary, dtype=torch.bool), torch.arange(vocabulary + 1), following).save(
+            folder
+        )
+    return folder
 
 
 def small_trial(**changes: object) -> Trial:

@@ -1,0 +1,68 @@
+"""Synonyms in the ids of one tokenizer: which tokens are words, and by which other tokens each may be replaced."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from rse_study.data.batches import Batch
+from rse_study.streams import Streams
+
+FILE = "synonyms.npz"
+
+
+@dataclass(frozen=True)
+class Synonyms:
+    """`starts`: tokens that begin a word. Token i may become `choices[offsets[i] : offsets[i + 1]]`."""
+
+    starts: Bool[Tensor, " v"]
+    offsets: Int[Tensor, " w"]
+    choices: Int[Tensor, " n"]
+
+    @classmethod
+    def open(cls, folder: Path) -> "Synonyms":
+        """What `save` wrote."""
+        with np.load(folder / FILE) as content:
+            return cls(*(torch.from_numpy(content[name]) for name in ("starts", "offsets", "choices")))
+
+    def save(self, folder: Path) -> None:
+        """Write to a folder that is there."""
+        arrays = {name: getattr(self, name).numpy() for name in ("starts", "offsets", "choices")}
+        np.savez(folder / FILE, **arrays)
+
+    def of(self, token: int) -> Int[Tensor, " n"]:
+        """The tokens that may stand for this one."""
+        return self.choices[self.offsets[token] : self.offsets[token + 1]]
+
+    def replaceable(self, ids: Int[Tensor, " l"], perturbable: Bool[Tensor, " l"]) -> Bool[Tensor, " l"]:
+        """Words of a single token that have a synonym: what follows must begin a word, or be none of the sentence."""
+        begins = self.starts[ids] | ~perturbable
+        followed = torch.cat([begins[1:], begins.new_ones(1)])
+        has_any = self.offsets[ids + 1] > self.offsets[ids]
+        return perturbable & self.starts[ids] & followed & has_any
+
+    def num_words(self, ids: Int[Tensor, " l"], perturbable: Bool[Tensor, " l"]) -> int:
+        """Tokens of the sentence that begin a word."""
+        return int((self.starts[ids] & perturbable).sum())
+
+
+def with_synonyms(
+    batch: Batch, synonyms: Synonyms, streams: Streams, step: int, share: float
+) -> Int[Tensor, "b l"]:
+    """The batch's ids with a share of each sentence's words, at least one, replaced by synonyms.
+
+    Only words that are one token, by synonyms that are one token: lengths stay. A row's draw is keyed by
+    (stream views, step, index in the global batch). A sentence without such a word stays as it is.
+    """
+    ids = batch.ids.cpu().clone()
+    for i, (row, perturbable) in enumerate(zip(batch.rows.tolist(), batch.perturbable.cpu(), strict=True)):
+        places = synonyms.replaceable(ids[i], perturbable).nonzero()[:, 0]
+        count = max(1, round(share * synonyms.num_words(ids[i], perturbable)))
+        generator = streams.generator("views", step, row)
+        for place in places[torch.randperm(len(places), generator=generator)[:count]].tolist():
+            options = synonyms.of(int(ids[i, place]))
+            ids[i, place] = options[torch.randint(len(options), (), generator=generator)]
+    return ids.to(batch.ids)

@@ -1,0 +1,41 @@
+"""Synonyms of English words from WordNet, read by nltk from a folder of the data."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rse_study.errors import MissingFile
+from rse_study.spec import hash_file
+
+FOLDER = Path("lexicon/wordnet/nltk_data")
+ARCHIVE = Path("corpora/wordnet.zip")
+
+
+def wordnet_archive(data_dir: Path) -> Path:
+    """The archive nltk reads. Raises MissingFile where it is absent."""
+    path = data_dir / FOLDER / ARCHIVE
+    if not path.is_file():
+        remedy = "Put nltk's wordnet.zip there, and name the data folder by RSE_STUDY_DATA"
+        raise MissingFile("no WordNet", where=str(path), rule="synonyms come from it", remedy=remedy)
+    return path
+
+
+def wordnet_fingerprint(data_dir: Path) -> str:
+    """sha256 (hex) of the archive."""
+    return hash_file(wordnet_archive(data_dir))
+
+
+def synonyms_of(word: str, data_dir: Path) -> tuple[str, ...]:
+    """Other single words of the word's synsets, lower case, in alphabetical order; of no antonym and no phrase."""
+    reader = _reader(wordnet_archive(data_dir))
+    found = {name.lower() for synset in reader.synsets(word) for name in synset.lemma_names()}
+    return tuple(sorted(name for name in found if name.isalpha() and name != word.lower()))
+
+
+@cache
+def _reader(archive: Path) -> Any:
+    # nltk takes seconds to import: only where a word is looked up.
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+    from nltk.data import find
+
+    return WordNetCorpusReader(find("corpora/wordnet.zip/wordnet/", [str(archive.parents[1])]), None)

@@ -1,0 +1,195 @@
+"""DCL: a sentence and its synonym-replaced twin predict each other's target; no negatives, and a masked LM beside."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from pydantic import NonNegativeFloat, PositiveInt
+from torch import Tensor
+from torch.nn import functional as F
+
+from rse_study.collectives import Collectives
+from rse_study.data.batches import Batch
+from rse_study.data.masking import mask_tokens
+from rse_study.data.synonyms import with_synonyms
+from rse_study.methods.cost import StepCost
+from rse_study.methods.dcl_networks import DCLNetworks
+from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.masked_lm_head import MaskedLMHead
+from rse_study.models.projection import NormKind, Projection
+from rse_study.spec import Spec, field
+from rse_study.streams import Streams
+
+
+@dataclass(frozen=True)
+class _Projected:
+    """Outputs of one side for x and for x_aug, and the projections before the predictor (the target has none)."""
+
+    x: Tensor
+    x_aug: Tensor
+    projected: tuple[Tensor, Tensor]
+
+
+class DCL(Spec):
+    """L = align(p(x), t(x_aug)) + align(p(x_aug), t(x)) + weight * L_MLM, align = 2 - 2 cos (DCL eqs 7-9).
+
+    x_aug: x with a share of its words replaced by WordNet synonyms. p: encoder, projection, predictor; t: the target,
+    a moving average of encoder and projection, without gradient. The masked LM has a pass of its own on x. Costs 2
+    encoder calls and one of the target.
+    """
+
+    semantics: ClassVar[int] = 1
+    name: Literal["dcl"] = "dcl"
+    norm: NormKind = "power"
+    share: float = field(0.15, gt=0, le=1)  # of a sentence's words that are replaced
+    decay: float = field(0.996, ge=0, le=1)  # of the target
+    masked_lm: NonNegativeFloat = field(1.0)  # weight of the masked-LM term; 0 runs none
+    hidden: PositiveInt = 512
+    width: PositiveInt = 128
+    head: Literal["projection"] = "projection"
+
+    @property
+    def generator(self) -> str:
+        """None: nothing is generated."""
+        return ""
+
+    @property
+    def num_sites(self) -> int:
+        """Nothing is weakened."""
+        return 0
+
+    @property
+    def needs_synonyms(self) -> bool:
+        """WordNet in the ids of the encoder's tokenizer."""
+        return True
+
+    @property
+    def cost(self) -> StepCost:
+        """Two views to train on, both through the target without gradient, and the masked LM's pass."""
+        return StepCost(ascent=0, num_views=2 + (self.masked_lm > 0), clean=2)
+
+    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> DCLNetworks:
+        """Everything; the target starts as a copy."""
+        generator = streams.generator("init", 0)
+        made = [
+            Projection(width, self.hidden, self.width, self.norm, generator, collectives)
+            for width in (encoder.hidden_size, self.width)
+        ]
+        head = None
+        if self.masked_lm > 0:
+            vocabulary = encoder.backbone.get_input_embeddings().weight.shape[0]
+            head = MaskedLMHead(
+                encoder.hidden_size, encoder.embedding_size, vocabulary, streams.generator("init", 1)
+            )
+        return DCLNetworks(encoder, made[0], made[1], head)
+
+    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
+        """The target lives in the networks."""
+        return {}
+
+    def renew(
+        self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
+    ) -> dict[str, Tensor]:
+        """Nothing goes on from epoch to epoch but the networks."""
+        return state
+
+    def step(
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
+    ) -> Outcome:
+        """This worker's share of the loss of one global batch."""
+        assert isinstance(networks, DCLNetworks)
+        assert run.synonyms is not None
+        twin = with_synonyms(batch, run.synonyms, run.streams, step, self.share)
+        online = self._online(networks, batch, twin, run, step)
+        target = self._target(networks, batch, twin, run, step)
+        losses = align(online.x, target.x_aug) + align(online.x_aug, target.x)
+        loss = losses.sum() / batch.num_rows
+        metrics = {"loss/align": Mean.over(losses), **_cosines(*online.projected, batch, run)}
+        if networks.masked_lm is not None:
+            found, count = self._masked_lm(networks, batch, run, step)
+            loss = loss + self.masked_lm * found
+            metrics["loss/masked_lm"] = Mean(found.detach(), 1 / run.collectives.size)
+            metrics["masked_lm/tokens"] = Mean(torch.tensor(float(count)), 1 / run.collectives.size)
+        metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
+        return Outcome(loss, metrics)
+
+    def after(self, networks: Networks) -> None:
+        """Once the optimiser has moved the weights: statistics of the norms, then the target."""
+        assert isinstance(networks, DCLNetworks)
+        networks.head.update()
+        networks.predictor.update()
+        networks.target.follow(networks, self.decay)
+
+    def _online(
+        self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: Run, step: int
+    ) -> _Projected:
+        """Both views in one pass of the encoder; each normalised by itself, x alone moves the statistics."""
+        ids, mask = torch.cat([batch.ids, twin]), batch.mask.repeat(2, 1)
+        with run.dropout(step, "outer", ids.device), run.autocast():
+            pooled = networks.encoder(networks.encoder.word_embeddings(ids), mask, ids)
+            x, x_aug = pooled.chunk(2)
+            projected = networks.head(x, records=True), networks.head(x_aug)
+            predicted = networks.predictor(projected[0], records=True), networks.predictor(projected[1])
+        return _Projected(predicted[0], predicted[1], projected)
+
+    def _target(
+        self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: Run, step: int
+    ) -> _Projected:
+        ids, mask = torch.cat([batch.ids, twin]), batch.mask.repeat(2, 1)
+        target = networks.target
+        with torch.no_grad(), run.dropout(step, "target", ids.device), run.autocast():
+            pooled = target.encoder(target.encoder.word_embeddings(ids), mask, ids)
+            x, x_aug = (target.projection(view) for view in pooled.chunk(2))
+        return _Projected(x, x_aug, (x, x_aug))
+
+    def _masked_lm(
+        self, networks: DCLNetworks, batch: Batch, run: Run, step: int
+    ) -> tuple[Float[Tensor, ""], int]:
+        """Mean over the global batch's chosen tokens: 15 %, of which 80 / 10 / 10 masked, random, kept."""
+        corrupted, chosen = _masked(batch, networks.encoder, run, step)
+        with run.dropout(step, "mlm", corrupted.device), run.autocast():
+            words = networks.encoder.word_embeddings(corrupted)
+            hidden = networks.encoder.token_vectors(words, batch.mask)[chosen]
+            table: Any = networks.encoder.backbone.get_input_embeddings().weight
+            assert networks.masked_lm is not None
+            logits = networks.masked_lm(hidden, table)
+        total = F.cross_entropy(
+            logits.float() if logits.dtype != torch.float64 else logits, batch.ids[chosen], reduction="sum"
+        )
+        count = run.collectives.sum(chosen.sum().to(total.dtype))
+        return total / count.clamp(min=1), int(chosen.sum())
+
+
+def align(predicted: Float[Tensor, "b d"], target: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
+    """2 - 2 cos of each row and its target, a constant (eq 8, which mixes p and q: read as BYOL's)."""
+    return 2 - 2 * F.cosine_similarity(predicted, target.detach(), dim=-1)
+
+
+def _cosines(x: Float[Tensor, "b d"], x_aug: Float[Tensor, "b d"], batch: Batch, run: Run) -> dict[str, Mean]:
+    """Figure 3: mean cosine of a sentence's projection with its twin's, and with other sentences' twins."""
+    twins = run.collectives.gather(x_aug.detach())
+    cosines = F.normalize(x.detach(), dim=-1) @ F.normalize(twins, dim=-1).T
+    own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
+    return {"cosine/positive": Mean.over(cosines[own]), "cosine/random": Mean.over(cosines[~own])}
+
+
+def _masked(
+    batch: Batch, encoder: SentenceEncoder, run: Run, step: int
+) -> tuple[Int[Tensor, "b l"], Bool[Tensor, "b l"]]:
+    """Row by row, keyed by its index in the global batch and drawn over its real tokens only."""
+    vocabulary = encoder.backbone.get_input_embeddings().weight.shape[0]
+    ids, chosen = batch.ids.cpu().clone(), torch.zeros_like(batch.mask, device="cpu")
+    assert encoder.mask_token_id is not None
+    for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.cpu(), strict=True)):
+        places = real.nonzero()[:, 0]
+        corrupted, picked = mask_tokens(
+            ids[i, places],
+            batch.perturbable[i].cpu()[places],
+            mask_id=encoder.mask_token_id,
+            vocabulary_size=vocabulary,
+            generator=run.streams.generator("mlm", step, row),
+        )
+        ids[i, places], chosen[i, places] = corrupted, picked
+    return ids.to(batch.ids), chosen.to(batch.mask)

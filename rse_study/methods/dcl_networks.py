@@ -1,0 +1,46 @@
+"""The networks of DCL: an online side that is trained, and a target that follows it."""
+
+import copy
+
+import torch
+from torch import nn
+
+from rse_study.methods.method import Networks
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.masked_lm_head import MaskedLMHead
+from rse_study.models.projection import Projection
+
+
+class Target(nn.Module):
+    """A true copy of encoder and projection that no optimiser moves, only the average of what they become."""
+
+    def __init__(self, encoder: SentenceEncoder, projection: Projection) -> None:
+        super().__init__()
+        self.encoder, self.projection = copy.deepcopy(encoder), copy.deepcopy(projection)
+        self.requires_grad_(False)
+
+    @torch.no_grad()
+    def follow(self, networks: "DCLNetworks", decay: float) -> None:
+        """xi <- decay xi + (1 - decay) theta (eq 7); buffers are copied."""
+        pairs = ((self.encoder, networks.encoder), (self.projection, networks.head))
+        for mine, theirs in pairs:
+            for target, online in zip(mine.parameters(), theirs.parameters(), strict=True):
+                target.lerp_(online.detach().to(target), 1 - decay)
+            for kept, new in zip(mine.buffers(), theirs.buffers(), strict=True):
+                kept.copy_(new)
+
+
+class DCLNetworks(Networks):
+    """Encoder, projection (the head), predictor, masked-LM head, and the target."""
+
+    def __init__(
+        self,
+        encoder: SentenceEncoder,
+        projection: Projection,
+        predictor: Projection,
+        masked_lm: MaskedLMHead | None,
+    ) -> None:
+        super().__init__(encoder, projection)
+        self.predictor = predictor
+        self.masked_lm = masked_lm
+        self.target = Target(encoder, projection)

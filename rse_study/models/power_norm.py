@@ -1,0 +1,87 @@
+"""Power normalisation: rows over a running quadratic mean, and a backward pass of its own (DCL)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from rse_study.collectives import Alone, Collectives
+
+
+@dataclass
+class Sums:
+    """What one recorded pass adds up over its rows: squares going forward, products with the gradient coming back."""
+
+    squares: Tensor
+    num_rows: float
+    scaled_squares: Tensor | None = None
+    products: Tensor | None = None
+
+
+class PowerNorm(nn.Module):
+    """Y = gain * X / psi_(t-1) + bias per feature (DCL eq 9; PowerNorm, Shen et al. 2020).
+
+    psi_t^2 = a psi_(t-1)^2 + (1 - a) mean X^2. Backward, with G = gain dY and X^ = X / psi:
+    dX = (G - nu_(t-1) X^) / psi_(t-1), nu_t = nu_(t-1) (1 - (1 - a) mean X^^2) + (1 - a) mean(G X^). This is not the
+    gradient of the forward pass, nor meant to be. psi and nu are buffers; `update` moves them, once a step, by the
+    pass that was recorded, over the rows of all workers.
+    """
+
+    psi: Tensor
+    nu: Tensor
+
+    def __init__(self, width: int, collectives: Collectives | None = None, decay: float = 0.9) -> None:
+        super().__init__()
+        self.decay, self.collectives = decay, collectives or Alone()
+        self.gain, self.bias = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))
+        self.register_buffer("psi", torch.ones(width))
+        self.register_buffer("nu", torch.zeros(width))
+        self._recorded: Sums | None = None
+
+    def forward(self, x: Float[Tensor, "b d"], *, records: bool = False) -> Float[Tensor, "b d"]:
+        """The normalised rows. `records`: this pass, and its backward pass, move psi and nu at the next `update`."""
+        x = x.to(torch.promote_types(x.dtype, torch.float32))
+        sums = Sums(x.detach().square().sum(0), float(len(x))) if records else None
+        if records:
+            self._recorded = sums
+        # Copies: `update` may come before the backward pass of another view.
+        return _Normalise.apply(x, self.gain, self.bias, self.psi.clone(), self.nu.clone(), sums)
+
+    @torch.no_grad()
+    def update(self) -> None:
+        """psi and nu after the recorded pass; nothing where no pass was recorded."""
+        sums, keep = self._recorded, self.decay
+        if sums is None:
+            return
+        self._recorded = None
+        count = self.collectives.sum(
+            torch.tensor(sums.num_rows, dtype=self.psi.dtype, device=self.psi.device)
+        )
+        mean_square = self.collectives.sum(sums.squares.to(self.psi)) / count
+        if sums.products is not None and sums.scaled_squares is not None:
+            scaled = self.collectives.sum(sums.scaled_squares.to(self.nu)) / count
+            product = self.collectives.sum(sums.products.to(self.nu)) / count
+            self.nu.copy_(self.nu * (1 - (1 - keep) * scaled) + (1 - keep) * product)
+        self.psi.copy_((keep * self.psi.square() + (1 - keep) * mean_square).sqrt())
+
+
+class _Normalise(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, gain: Tensor, bias: Tensor, psi: Tensor, nu: Tensor, sums: Sums | None
+    ) -> Tensor:
+        scaled = x / psi
+        ctx.save_for_backward(scaled, gain, psi, nu)
+        ctx.sums = sums
+        return gain * scaled + bias
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, ...]:
+        scaled, gain, psi, nu = ctx.saved_tensors
+        d_y = grads[0]
+        g = gain * d_y
+        if ctx.sums is not None:
+            ctx.sums.scaled_squares, ctx.sums.products = scaled.square().sum(0), (g * scaled).sum(0)
+        return (g - nu * scaled) / psi, (d_y * scaled).sum(0), d_y.sum(0), None, None, None

@@ -1,0 +1,57 @@
+"""DCL's projection and predictor: Linear - norm - ReLU - Linear, the norm being power, batch or none."""
+
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from rse_study.collectives import Collectives
+from rse_study.models.batch_norm import BatchNorm
+from rse_study.models.drawn import drawn_linear
+from rse_study.models.power_norm import PowerNorm
+
+NormKind = Literal["power", "batch", "none"]
+
+
+class Projection(nn.Module):
+    """[b n] to [b m] through a hidden layer of `hidden` units."""
+
+    def __init__(
+        self,
+        width: int,
+        hidden: int,
+        out: int,
+        norm: NormKind,
+        generator: torch.Generator,
+        collectives: Collectives,
+    ) -> None:
+        super().__init__()
+        self.first = drawn_linear(width, hidden, generator)
+        self.norm: Any = _norm(norm, hidden, collectives)
+        self.second = drawn_linear(hidden, out, generator)
+        self._moments: Any = None
+
+    def forward(self, x: Float[Tensor, "b n"], *, records: bool = False) -> Float[Tensor, "b m"]:
+        """The projected rows. `records`: this view moves the running statistics at the next `update`."""
+        hidden = self.first(x)
+        if isinstance(self.norm, PowerNorm):
+            hidden = self.norm(hidden, records=records)
+        elif isinstance(self.norm, BatchNorm):
+            hidden, moments = self.norm(hidden)
+            self._moments = moments if records else self._moments
+        return self.second(torch.relu(hidden))
+
+    def update(self) -> None:
+        """Move the running statistics by the recorded view, after its backward pass."""
+        if isinstance(self.norm, PowerNorm):
+            self.norm.update()
+        elif isinstance(self.norm, BatchNorm) and self._moments is not None:
+            self.norm.update(self._moments.detach())
+            self._moments = None
+
+
+def _norm(kind: NormKind, width: int, collectives: Collectives) -> nn.Module | None:
+    if kind == "power":
+        return PowerNorm(width, collectives)
+    return BatchNorm(width, affine=True, collectives=collectives) if kind == "batch" else None
