@@ -118,7 +118,7 @@ class _Layout:
         return None
 
     def _value(self, path: str, value: Any) -> Any:
-        """A mapping changes what it names of a sub-configuration; of several kinds of one, it replaces the kind."""
+        """A mapping changes what it names of a sub-configuration; one that names another kind of it replaces it."""
         if not isinstance(value, dict):
             return value
         *parents, name = path.split(".")
@@ -127,7 +127,8 @@ class _Layout:
         if not isinstance(below, Spec):
             return value
         is_of_kinds = type(owner).model_fields[name].discriminator is not None
-        return value if is_of_kinds else overlay(below.model_dump(), value)
+        is_another = value.get("name", "") != getattr(below, "name", "") and "name" in value
+        return value if is_of_kinds or is_another else overlay(below.model_dump(), value)
 
     def _blamed(self, problem: InputError, settings: Sequence[_Setting], at: str) -> InputError:
         """The problem at the setting that wrote the field, or else at the row."""

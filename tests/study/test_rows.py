@@ -150,3 +150,15 @@ def test_a_grid_is_not_flat_where_another_axis_keeps_it_from_the_bound(grid_of):
         "radius": {"choice": [1, 99], "into": ["pgd.ball.radius", "fgsm.ball.radius"]},
     }
     assert len(grid_of(axes).rows) == 4
+
+
+def test_a_row_may_change_a_method_or_name_another(grid_of):
+    same, other = grid_of(
+        rows={"weaker": {"method": {"lambda1": 0.5}}, "L2P-CSR": {"method": {"name": "l2p_csr"}}}
+    ).rows
+    assert (same.trial.method.lambda1, same.trial.method.blend) == (
+        0.5,
+        grid_of(rows={"base": {}}).rows[0].trial.method.blend,
+    )
+    assert other.trial.method.name == "l2p_csr"
+    assert other.trial.method.masks.phi == 0.05
