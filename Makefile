@@ -8,7 +8,7 @@ MINI ?= rse_table6_mini rse_table5_mini rse_masks_mini rse_figure5_mini rse_figu
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help study mini test faults schema setup lint format types floors check clean
+.PHONY: help study mini test faults schema methods setup lint format types floors check clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ faults: setup ## kills by the dozen, and everything else that takes too long for
 
 schema: $(VENV)/.runtime ## the JSON schema that editors check study files with
 	$(BIN)/python -m rse_study.study.schema > search_spaces/study.schema.json
+
+methods: $(VENV)/.runtime ## docs/methods.md from the registry
+	$(BIN)/python -m rse_study.methods.describe > docs/methods.md
 
 setup: $(VENV)/.development ## everything for development, once
 

@@ -1,5 +1,6 @@
 """Synonyms of English words from WordNet, read by nltk from a folder of the data."""
 
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,11 @@ def synonyms_of(word: str, data_dir: Path) -> tuple[str, ...]:
 @cache
 def _reader(archive: Path) -> Any:
     # nltk takes seconds to import: only where a word is looked up.
+    import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
-    from nltk.data import find
 
-    return WordNetCorpusReader(find("corpora/wordnet.zip/wordnet/", [str(archive.parents[1])]), None)
+    folder = str(archive.parents[1])
+    nltk.data.path.insert(0, folder)  # it reads from nowhere else
+    with warnings.catch_warnings():  # that other languages are not there
+        warnings.simplefilter("ignore", UserWarning)
+        return WordNetCorpusReader(nltk.data.find("corpora/wordnet.zip/wordnet/", [folder]), None)

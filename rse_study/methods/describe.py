@@ -1,0 +1,99 @@
+"""docs/methods.md from the registry: `make methods`. What a method is, what it costs, every field with its bounds."""
+
+import inspect
+import types
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from rse_study.methods import METHODS
+from rse_study.spec import Spec
+
+# Paper, its equations, and the decision records that say where we read it otherwise.
+SOURCES = {
+    "robust_sent_embed": ("RobustSentEmbed", "2-10", ("0002", "0003", "0004")),
+    "l2p_csr": ("L2P-CSR", "1-9", ("0007",)),
+    "v_adv_cse": ("V-advCSE", "7-14", ("0007",)),
+    "consert": ("ConSERT", "none here", ("0007",)),
+    "dcl": ("DCL", "5-9", ("0008",)),
+}
+RECORDS = {
+    "0002": "0002-one-ascent-loop.md",
+    "0003": "0003-readings-of-robust-sent-embed.md",
+    "0004": "0004-starvation-of-eta.md",
+    "0007": "0007-readings-of-the-relatives.md",
+    "0008": "0008-reading-of-dcl.md",
+}
+HEADINGS = ("field", "symbol", "default", "values")
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [
+        "# Methods",
+        "Made from the registry by `make methods`; tests/methods/test_describe.py holds it to the code.\n"
+        "A study names a field by its path below `base.method`, by its symbol, or by any end of its path that is unique.",
+        *(part for name in METHODS for part in _method(name)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _method(name: str) -> Iterator[str]:
+    made = METHODS[name]()
+    assert isinstance(made, Spec)
+    paper, equations, records = SOURCES[name]
+    links = ", ".join(f"[{number}](decisions/{RECORDS[number]})" for number in records)
+    yield f"## {name}"
+    yield inspect.cleandoc(type(made).__doc__ or "")
+    cost = METHODS[name]().cost
+    yield (
+        f"Paper: {paper}, equations {equations}. Departures: {links}. At its defaults a step computes\n"
+        f"{cost.gradient_passes} gradients and {cost.work:g} P*T operations (P parameters without embeddings, "
+        "T tokens of a view; SimCSE: 12)."
+    )
+    rows = [HEADINGS, ("---",) * len(HEADINGS), *_fields(made)]
+    yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _fields(spec: Spec, prefix: str = "") -> Iterator[tuple[str, ...]]:
+    for name, info in type(spec).model_fields.items():
+        value = getattr(spec, name)
+        if isinstance(value, Spec):
+            yield from _fields(value, f"{prefix}{name}.")
+        else:
+            extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
+            yield f"`{prefix}{name}`", str(extra.get("symbol", "")), _shown(value), _values(info)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _values(info: FieldInfo) -> str:
+    """Choices, or a type with its bounds."""
+    choices = _choices(info.annotation)
+    if choices:
+        return ", ".join(choices)
+    kind = getattr(info.annotation, "__name__", str(info.annotation))
+    signs = (("gt", ">"), ("ge", ">="), ("lt", "<"), ("le", "<="))
+    bounds = [
+        f"{sign} {getattr(bound, key):g}"
+        for bound in info.metadata
+        for key, sign in signs
+        if getattr(bound, key, None) is not None
+    ]
+    return ", ".join([kind, *bounds])
+
+
+def _choices(annotation: Any) -> list[str]:
+    if typing.get_origin(annotation) is typing.Literal:
+        return [str(choice) for choice in typing.get_args(annotation)]
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return [choice for part in typing.get_args(annotation) for choice in _choices(part)]
+    return []
+
+
+if __name__ == "__main__":
+    print(page(), end="")
