@@ -34,7 +34,7 @@ def page() -> str:
     parts = [
         "# Methods",
         "Made from the registry by `make methods`; tests/methods/test_describe.py holds it to the code.\n"
-        "A study names a field by its path below `base.method`, by its symbol, or by any end of its path that is unique.",
+        "A study names a field by its path below `base.method`, by its symbol, or by any unique end of its path.",
         *(part for name in METHODS for part in _method(name)),
     ]
     return "\n\n".join(parts) + "\n"
