@@ -32,6 +32,7 @@ def prepare(
     corpus = read_corpus(trial.corpus, data_dir)
     announce(f"corpus: {corpus}")
     check_batch(trial, len(corpus.sentences))
+    words = wordnet_fingerprint(data_dir) if trial.method.needs_synonyms else ""  # missed before minutes of training
     dev = dev_pairs(trial.selection, data_dir)
     root = cache_dir / "assets"
     base = _base(trial, root, corpus.sentences, announce)
@@ -48,7 +49,7 @@ def prepare(
         "base": fingerprint_of_model(base, trial.encoder.revision),
         "dev": dev.fingerprint,
         **({"generator": fingerprint_of_model(generator, revision)} if generator else {}),
-        **({"synonyms": wordnet_fingerprint(data_dir)} if synonyms else {}),
+        **({"synonyms": words} if synonyms else {}),
     }
     return Materials(
         corpus=tokenised,
