@@ -32,7 +32,8 @@ def prepare(
     corpus = read_corpus(trial.corpus, data_dir)
     announce(f"corpus: {corpus}")
     check_batch(trial, len(corpus.sentences))
-    words = wordnet_fingerprint(data_dir) if trial.method.needs_synonyms else ""  # missed before minutes of training
+    # Missed now, and not after minutes of training.
+    words = wordnet_fingerprint(data_dir) if trial.method.needs_synonyms else ""
     dev = dev_pairs(trial.selection, data_dir)
     root = cache_dir / "assets"
     base = _base(trial, root, corpus.sentences, announce)
