@@ -1,12 +1,16 @@
-"""A comparison in the layout of the paper's table, ours beside theirs: CSV for programs, LaTeX for people."""
+"""A comparison in the layout of the paper's table, ours beside theirs: CSV for programs, LaTeX for people.
+
+Beside it two more tables for programs: every number of each contrast, and the claims with their verdicts.
+"""
 
 from pathlib import Path
 
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.comparison_table import rows_table
+from analysis.comparison_table import claims_table, rows_table
 from analysis.formats import MINUS
+from rse_study.results.statistics import Interval
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -28,17 +32,52 @@ SPECIAL = {
 
 
 def write_layouts(comparison: Comparison, folder: Path) -> list[Path]:
-    """`<study>.csv` (every difference a number that programs read) and `<study>.tex` in the folder, which is made."""
+    """`<study>.csv` (every difference a number that programs read), `.tex`, `-contrasts.csv` and `-claims.csv`.
+
+    The folder is made; a study without a baseline has no contrasts, one of no paper no claims.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     table = rows_table(comparison)
     plain = table.apply(lambda column: column if column.name == "row" else column.str.replace(MINUS, "-"))
-    texts = {"csv": plain.to_csv(index=False), "tex": latex(table, _caption(comparison))}
+    texts = {".csv": plain.to_csv(index=False), ".tex": latex(table, _caption(comparison))}
+    contrasts, claims = contrasts_of(comparison), claims_table(comparison)
+    texts |= {"-contrasts.csv": contrasts.to_csv(index=False)} if len(contrasts) else {}
+    texts |= {"-claims.csv": claims.to_csv(index=False)} if len(claims) else {}
     paths = []
-    for kind, text in texts.items():
-        path = folder / f"{comparison.name}.{kind}"
+    for ending, text in texts.items():
+        path = folder / f"{comparison.name}{ending}"
         path.write_text(text, encoding="utf-8")
         paths.append(path)
     return paths
+
+
+def contrasts_of(comparison: Comparison) -> pd.DataFrame:
+    """A row per row of the grid that has a baseline's score beside it: all that was computed of their differences."""
+    rows = [
+        {
+            "row": row,
+            "minus": comparison.baseline,
+            "n": one.n,
+            "mean": one.mean,
+            "sd": one.sd,
+            **_ends("t", one.interval),
+            **_ends("simultaneous", one.simultaneous),
+            **_ends("bca", one.bootstrap),
+            "p_sign_flip": one.p_exact,
+            "p_wilcoxon": one.p_wilcoxon,
+            "p_holm": one.p_holm,
+            "least_p_holm": one.least_p_holm,
+            "hedges_g": one.effect,
+            "resolvable": one.resolvable,
+        }
+        for row, one in comparison.compared.items()
+        if one is not None
+    ]
+    return pd.DataFrame(rows)
+
+
+def _ends(name: str, interval: Interval) -> dict[str, float]:
+    return {f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
 def latex(table: pd.DataFrame, caption: str) -> str:

@@ -173,7 +173,8 @@ def test_the_tables_are_written_where_they_are_asked_for(rse, make, tmp_path):
     make(rows_where(1.01), paper=MINI)
     ended = rse("check", "little", "--out", "tables/here")
     assert ended.code == 0
-    assert ended.out.splitlines()[-2:] == ["tables/here/little.csv", "tables/here/little.tex"]
+    endings = (".csv", ".tex", "-contrasts.csv", "-claims.csv")
+    assert ended.out.splitlines()[-4:] == [f"tables/here/little{ending}" for ending in endings]
     found = pd.read_csv(tmp_path / "tables/here/little.csv").set_index("row")
     assert found.loc["rho = 0.5", ["paper", "mean"]].tolist() == [77.9, 73.88]
     assert (tmp_path / "tables/here/little.tex").read_text().startswith(r"\begin{table}")

@@ -44,17 +44,19 @@ def lines_between(text, start, end):
     return text.split(start)[1].split(end)[0].strip().split("\n")
 
 
-def test_both_files_are_named_after_the_study(comparison, tmp_path):
+def test_the_files_are_named_after_the_study(comparison, tmp_path):
     paths = write_layouts(comparison, tmp_path / "deep" / "er")
     assert [path.relative_to(tmp_path).as_posix() for path in paths] == [
         "deep/er/odd_table.csv",
         "deep/er/odd_table.tex",
+        "deep/er/odd_table-contrasts.csv",
+        "deep/er/odd_table-claims.csv",
     ]
     assert write_layouts(comparison, tmp_path / "deep" / "er") == paths  # once more: the same files
 
 
 def test_csv_is_read_back_as_it_is_shown(comparison, tmp_path):
-    path, _ = write_layouts(comparison, tmp_path)
+    path, *_ = write_layouts(comparison, tmp_path)
     found = pd.read_csv(path, dtype=str, keep_default_na=False)
     shown = rows_table(comparison)
     assert list(found.columns) == list(shown.columns)
@@ -67,13 +69,13 @@ def test_csv_is_read_back_as_it_is_shown(comparison, tmp_path):
 def test_a_study_that_has_only_begun_makes_files_too(tmp_path):
     folder = tabled.make(tmp_path / "begun", {}, num_cells=12, baseline="SimCSE")
     with Reader(folder) as reader:
-        csv, tex = write_layouts(read_comparison(reader), tmp_path)
+        csv, tex, *_ = write_layouts(read_comparison(reader), tmp_path)
     assert csv.read_text().split(",")[0] == "row"
     assert "\\midrule\n\\bottomrule" in tex.read_text()
 
 
 def test_csv_holds_numbers_a_program_can_count_with(comparison, tmp_path):
-    path, _ = write_layouts(comparison, tmp_path)
+    path, *_ = write_layouts(comparison, tmp_path)
     found = pd.read_csv(path).set_index("row")
     numbers = ["paper", "mean", "SD", "seeds", "minus SimCSE", "p (sign-flip)", "p (Holm)", "g"]
     assert [str(found[name].dtype) for name in numbers] == ["float64"] * 3 + ["int64"] + ["float64"] * 4
@@ -84,7 +86,7 @@ def test_csv_holds_numbers_a_program_can_count_with(comparison, tmp_path):
 
 
 def test_every_line_has_as_many_cells_as_the_head_has_columns(comparison, tmp_path):
-    _, path = write_layouts(comparison, tmp_path)
+    _, path, *_ = write_layouts(comparison, tmp_path)
     text = path.read_text(encoding="utf-8")
     (head,), body = (
         lines_between(text, r"\toprule", r"\midrule"),
@@ -98,14 +100,14 @@ def test_every_line_has_as_many_cells_as_the_head_has_columns(comparison, tmp_pa
 
 
 def test_latex_prints_what_the_table_says(comparison, tmp_path):
-    _, path = write_layouts(comparison, tmp_path)
+    _, path, *_ = write_layouts(comparison, tmp_path)
     body = lines_between(path.read_text(encoding="utf-8"), r"\midrule", r"\bottomrule")
     cells = [[typeset(cell) for cell in line.removesuffix(r" \\").split(" & ")] for line in body]
     assert cells == rows_table(comparison).to_numpy().tolist()
 
 
 def test_what_is_begun_is_ended(comparison, tmp_path):
-    _, path = write_layouts(comparison, tmp_path)
+    _, path, *_ = write_layouts(comparison, tmp_path)
     text = path.read_text(encoding="utf-8")
     assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == [
         ("begin", "table"),
@@ -117,7 +119,7 @@ def test_what_is_begun_is_ended(comparison, tmp_path):
 
 
 def test_the_caption_says_where_the_numbers_come_from(comparison, tmp_path):
-    _, path = write_layouts(comparison, tmp_path)
+    _, path, *_ = write_layouts(comparison, tmp_path)
     caption = re.search(r"\\caption\{(.*)\}\n", path.read_text(encoding="utf-8"))[1]
     assert caption == r"odd\_table: STS-B dev, Spearman x100, beside rse-table6. Scale: mini."
 
@@ -136,3 +138,27 @@ def test_plain_text_and_numbers_are_left_alone():
 def test_a_table_without_rows_is_a_head():
     text = latex(pd.DataFrame(columns=["row", "mean"]), "empty")
     assert lines_between(text, r"\toprule", r"\bottomrule") == [r"row & mean \\", r"\midrule"]
+
+
+def test_every_number_of_a_contrast_stands_in_a_table_of_its_own(comparison, tmp_path):
+    path = next(
+        path for path in write_layouts(comparison, tmp_path) if path.name == "odd_table-contrasts.csv"
+    )
+    table = pd.read_csv(path).set_index("row")
+    assert set(table.index) == set(ROWS) - {"SimCSE", ODD}  # two seeds show nothing
+    one = comparison.compared["rho = 1"]
+    found = table.loc["rho = 1"]
+    assert found["minus"] == "SimCSE"
+    for name, value in {
+        "n": one.n, "mean": one.mean, "sd": one.sd, "t_low": one.interval.low, "t_high": one.interval.high,
+        "simultaneous_low": one.simultaneous.low, "simultaneous_high": one.simultaneous.high,
+        "bca_low": one.bootstrap.low, "bca_high": one.bootstrap.high, "p_sign_flip": one.p_exact,
+        "p_wilcoxon": one.p_wilcoxon, "p_holm": one.p_holm, "hedges_g": one.effect, "resolvable": one.resolvable,
+    }.items():  # fmt: skip
+        assert found[name] == pytest.approx(value), name
+
+
+def test_claims_stand_with_their_verdicts(comparison, tmp_path):
+    path = next(path for path in write_layouts(comparison, tmp_path) if path.name == "odd_table-claims.csv")
+    table = pd.read_csv(path)
+    assert table["verdict"].tolist() == [comparison.words(judged) for judged in comparison.judged]
