@@ -13,13 +13,14 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.masking import mask_tokens
 from rse_study.data.synonyms import with_synonyms
+from rse_study.methods.bare import Bare
 from rse_study.methods.cost import StepCost
 from rse_study.methods.dcl_networks import DCLNetworks
 from rse_study.methods.method import Mean, Networks, Outcome, Run
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.masked_lm_head import MaskedLMHead
 from rse_study.models.projection import NormKind, Projection
-from rse_study.spec import Spec, field
+from rse_study.spec import field
 from rse_study.streams import Streams
 
 
@@ -32,7 +33,7 @@ class _Projected:
     projected: tuple[Tensor, Tensor]
 
 
-class DCL(Spec):
+class DCL(Bare):
     """L = align(p(x), t(x_aug)) + align(p(x_aug), t(x)) + weight * L_MLM, align = 2 - 2 cos (DCL eqs 7-9).
 
     x_aug: x with a share of its words replaced by WordNet synonyms. p: encoder, projection, predictor; t: the target,
@@ -49,16 +50,6 @@ class DCL(Spec):
     hidden: PositiveInt = 512
     width: PositiveInt = 128
     head: Literal["projection"] = "projection"
-
-    @property
-    def generator(self) -> str:
-        """None: nothing is generated."""
-        return ""
-
-    @property
-    def num_sites(self) -> int:
-        """Nothing is weakened."""
-        return 0
 
     @property
     def needs_synonyms(self) -> bool:
@@ -84,16 +75,6 @@ class DCL(Spec):
                 encoder.hidden_size, encoder.embedding_size, vocabulary, streams.generator("init", 1)
             )
         return DCLNetworks(encoder, made[0], made[1], head)
-
-    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
-        """The target lives in the networks."""
-        return {}
-
-    def renew(
-        self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
-    ) -> dict[str, Tensor]:
-        """Nothing goes on from epoch to epoch but the networks."""
-        return state
 
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int

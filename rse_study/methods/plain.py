@@ -1,4 +1,4 @@
-"""What methods share that train an encoder and a head, and remember nothing from batch to batch."""
+"""What methods share that train an encoder and a head on a contrastive loss, and remember nothing."""
 
 from jaxtyping import Float
 from pydantic import PositiveFloat
@@ -7,51 +7,24 @@ from torch import Tensor
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
+from rse_study.methods.bare import Bare
 from rse_study.methods.method import Networks, Run
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.heads import HeadKind, build_head
-from rse_study.spec import Spec, field
+from rse_study.spec import field
 from rse_study.streams import Streams
 
 
-class Plain(Spec):
-    """Nothing generated, nothing weakened, no state; a subclass says what one step is."""
+class Plain(Bare):
+    """Encoder, training-only head, temperature; a subclass says what one step is."""
 
     temperature: PositiveFloat = field(0.05, symbol="tau")
     head: HeadKind = "linear_tanh"
-
-    @property
-    def generator(self) -> str:
-        """None: nothing is generated."""
-        return ""
-
-    @property
-    def num_sites(self) -> int:
-        """No output of the encoder is weakened."""
-        return 0
-
-    @property
-    def needs_synonyms(self) -> bool:
-        """Nothing is replaced by synonyms."""
-        return False
-
-    def after(self, networks: Networks) -> None:
-        """Nothing moves but what the optimiser moves."""
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         """Encoder and training-only head (stream `init`)."""
         generator = streams.generator("init", 0)
         return Networks(encoder, build_head(self.head, encoder.hidden_size, generator, collectives))
-
-    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
-        """Nothing goes on from batch to batch."""
-        return {}
-
-    def renew(
-        self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
-    ) -> dict[str, Tensor]:
-        """Nothing goes on from epoch to epoch."""
-        return state
 
     def contrastive(
         self, z: Float[Tensor, "b d"], z_pos: Float[Tensor, "b d"], batch: Batch, run: Run

@@ -11,6 +11,7 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.adversary import Adversary, Found
+from rse_study.methods.bare import Bare
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, Outcome, Run
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
@@ -23,11 +24,11 @@ from rse_study.perturbations.blend import Blend
 from rse_study.perturbations.passes import passes_for
 from rse_study.perturbations.token_level import TokenLevel
 from rse_study.perturbations.weakening_masks import WeakeningMasks
-from rse_study.spec import Spec, field
+from rse_study.spec import field
 from rse_study.streams import Streams
 
 
-class RobustSentEmbed(Spec):
+class RobustSentEmbed(Bare):
     """L = L_con(z, {z_pos, z_adv}) + lambda1 * L_con(z_adv, {z_pos}) + lambda2 * L_RTD (eq 10).
 
     z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi = 0 that is
@@ -65,14 +66,6 @@ class RobustSentEmbed(Spec):
         if self.z_adv_eta == "with" and self.token_level.presence == "none":
             raise ValueError("z_adv_eta: with needs token_level.presence: present")
         return self
-
-    @property
-    def needs_synonyms(self) -> bool:
-        """Nothing is replaced by synonyms."""
-        return False
-
-    def after(self, networks: Networks) -> None:
-        """Nothing moves but what the optimiser moves."""
 
     @property
     def has_adversary(self) -> bool:
