@@ -24,7 +24,7 @@ from rse_study.results.rebuild import rebuild
 from rse_study.results.records import Stage
 from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.study.baselines import measure_baselines
-from rse_study.study.record import provenance_of, study_record
+from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
 from rse_study.study.validation import Checked
 
@@ -80,6 +80,7 @@ class Run:
 
     def prepare(self) -> None:
         """Refuse what cannot run, before anything is frozen; then freeze the study and measure its baselines."""
+        self._refuse_another_question()
         study, base = self._study, self.stock.of(self._study.base)
         for point in self._checked.space.edges() if study.grid is None else ():
             self.stock.of(self._checked.space.apply(point))
@@ -92,6 +93,14 @@ class Run:
         sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
         self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
         self._baselines([base.dev, *self._tasks])
+
+    def _refuse_another_question(self) -> None:
+        """InputErrors where the study's name owns another question: before corpora are read and encoders made."""
+        known = self._ledger.study()
+        if known is not None:
+            kind = "search" if self._study.grid is None else "grid"
+            asked = {"kind": kind, "name": self._study.name, "resolved": resolved(self._study)}
+            change_between(known, known.model_copy(update=asked))
 
     def all_stages(self, room: Room) -> None:
         """The grid, or the search and its confirmation; then every score that is missing."""

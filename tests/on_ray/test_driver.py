@@ -8,6 +8,7 @@ from rse_study.on_ray.place import Stock
 from rse_study.results.ledger import Ledger
 from rse_study.study.config import Study
 from rse_study.study.reading import build
+from rse_study.study.record import study_record
 from rse_study.study.validation import check_study
 from tests.on_ray.world import few_pairs
 
@@ -38,6 +39,22 @@ def test_a_misfit_anywhere_in_the_space_is_refused_before_the_study_is_frozen(ch
     with Ledger.open(tmp_path) as ledger:
         assert ledger.study() is None
         assert ledger.cells() == []
+
+
+def test_another_question_under_the_same_name_is_refused_before_anything_is_made(
+    checked, materials, tmp_path
+):
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(study_record(checked, materials.dev))
+    changed = checked.study.model_copy(
+        update={"base": checked.study.base.model_copy(update={"max_length": 8})}
+    )
+
+    def never(*given):
+        raise AssertionError("nothing must be made")
+
+    with pytest.raises(InputError, match="base.max_length = 8: was 16"):
+        run_study(check_study(changed, where="little.yaml"), tmp_path, never, never, Nobody())
 
 
 @pytest.mark.parametrize(
