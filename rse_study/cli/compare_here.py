@@ -8,7 +8,7 @@ import pandas as pd
 from rse_study.cli.arguments import study_folder
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
-from rse_study.results.comparisons import Compared, compare, row_scores
+from rse_study.results.comparisons import LEVEL, Compared, compare, row_scores
 from rse_study.results.reader import Reader
 from rse_study.results.statistics import EXACT_UP_TO, welch_interval
 
@@ -23,11 +23,13 @@ def compare_here(first: str, second: str, metric: str, unpaired: bool, store: Pa
         rule = f"{one[1]!r} is not {other[1]!r}"
         remedy = "Name an evaluation both have: --metric STS-B/test"
         raise InputError("not the same measure", where=f"{first}, {second}", rule=rule, remedy=remedy)
-    print(f"{one[1]}: {first} minus {second}")
-    problems = []
-    for name, pair in _pairs(first, one[0], second, other[0]):
+    pairs = list(_pairs(first, one[0], second, other[0]))
+    at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
+    print(f"{one[1]}: {first} minus {second}{at_once}")
+    problems, level = [], 1 - (1 - LEVEL) / len(pairs)
+    for name, pair in pairs:
         try:
-            print(f"{name}: {(_unpaired if unpaired else _paired)(name, pair)}")
+            print(f"{name}: {(_unpaired if unpaired else _paired)(name, pair, level)}")
         except InputError as problem:
             problems.append(problem)
     if problems:
@@ -70,7 +72,7 @@ def _pairs(
         yield (here if here == there else f"{here} minus {there}"), both
 
 
-def _paired(name: str, pair: pd.DataFrame) -> str:
+def _paired(name: str, pair: pd.DataFrame, level: float) -> str:
     pair = pair.dropna(axis="columns", how="all")
     known = pair.dropna(axis="columns")
     alone = [str(seed) for seed in pair.columns if seed not in known.columns]
@@ -78,7 +80,7 @@ def _paired(name: str, pair: pd.DataFrame) -> str:
         rule = f"pairs need {MIN_SEEDS} seeds that both rows have; they share {known.shape[1]}"
         remedy = "Run the missing seeds, or compare means of unrelated seeds: --unpaired"
         raise InputError("cannot be paired", where=name, rule=rule, remedy=remedy)
-    (found,) = compare(known, [{FIRST: 1.0, SECOND: -1.0}])
+    (found,) = compare(known, [{FIRST: 1.0, SECOND: -1.0}], level)
     assert found is not None
     left_out = f"; without seeds {', '.join(alone)}, which only one has" if alone else ""
     return f"{_shown(found)}{left_out}"
@@ -93,12 +95,12 @@ def _shown(found: Compared) -> str:
     )
 
 
-def _unpaired(name: str, pair: pd.DataFrame) -> str:
+def _unpaired(name: str, pair: pd.DataFrame, level: float) -> str:
     one, other = (pair.loc[name].dropna() for name in (FIRST, SECOND))
     if min(len(one), len(other)) < 2:
         rule = "an interval of unrelated seeds needs 2 of each"
         raise InputError("too few seeds", where=name, rule=rule, remedy="Run more seeds")
-    found = welch_interval(one, other)
+    found = welch_interval(one, other, level)
     difference = one.mean() - other.mean()
     return (
         f"{difference:+.2f}, 95 % [{found.low:+.2f}, {found.high:+.2f}], unpaired, "

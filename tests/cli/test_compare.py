@@ -78,6 +78,15 @@ def test_two_studies_are_compared_row_by_row(rse, one, make):
     ]
 
 
+def test_intervals_of_several_rows_hold_at_once(rse, one, make):
+    make("other", {"rho = 0.5": SECOND, "SimCSE": FIRST})
+    title, line, _ = rse("compare", "one", "other").out.splitlines()
+    assert title.endswith("one minus other; intervals hold for all 2 rows at once")
+    wide = stats.ttest_1samp(GAINS, 0.0).confidence_interval(0.975)
+    found = [float(number) for number in NUMBERS.findall(line)[:3]]
+    assert found == pytest.approx([GAINS.mean(), wide.low, wide.high], abs=0.005)
+
+
 def test_rows_of_two_studies_may_have_two_names(rse, one, make):
     make("two", {"ours": SECOND, "theirs": FIRST})
     line = rse("compare", "one:SimCSE", "two:theirs").out.splitlines()[1]

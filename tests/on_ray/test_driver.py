@@ -53,7 +53,7 @@ def test_another_question_under_the_same_name_is_refused_before_anything_is_made
     def never(*given):
         raise AssertionError("nothing must be made")
 
-    with pytest.raises(InputError, match="base.max_length = 8: was 16"):
+    with pytest.raises(InputError, match=r"base.max_length = 8: was 16"):
         run_study(check_study(changed, where="little.yaml"), tmp_path, never, never, Nobody())
 
 
