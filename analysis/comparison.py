@@ -67,6 +67,7 @@ def read_comparison(reader: Reader) -> Comparison | None:
     scores, baseline = row_scores(reader), study.resolved["grid"].get("baseline", "")
     contrasts = against(scores, baseline) if baseline in scores.index else {}
     table = paper.get("table", "")
+    printed = printed_values(table) if table else {}
     known = baseline_scores(reader.evaluations(), study.objective.evaluation).dropna(subset="value")
     return Comparison(
         name=study.name,
@@ -76,8 +77,13 @@ def read_comparison(reader: Reader) -> Comparison | None:
         scores=scores,
         baseline=baseline,
         compared=dict(zip(contrasts, compare(scores, list(contrasts.values())), strict=True)),
-        judged=judge(claims_of(table), scores, baseline) if table else [],
-        printed=printed_values(table) if table else {},
+        judged=judge(claims_of(table), scores, _outside(scores, baseline, printed)) if table else [],
+        printed=printed,
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=told(stale(reader.cells(), reader.provenance())),
     )
+
+
+def _outside(scores: pd.DataFrame, baseline: str, printed: Mapping[str, float]) -> list[str]:
+    """Rows of ours that a paper's "best" is not about: those its table lacks; of a figure the baseline alone."""
+    return [row for row in scores.index if row not in printed] if printed else [baseline]

@@ -29,13 +29,30 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
     """InputError where the encoder has fewer positions or layers than the trial asks for."""
     encoder = _shape_of(base, trial.encoder.revision)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
+    _check_sites(trial, encoder, base)
+    if trial.method.needs_mask and tokenizer.mask_token_id is None:
+        rule, remedy = (
+            "the masked-LM term hides tokens behind one",
+            "Set method.masked_lm: 0, or use another encoder",
+        )
+        raise InputError("its tokenizer has no [MASK]", where=base, rule=rule, remedy=remedy)
+
+
+def _check_sites(trial: Trial, encoder: SentenceEncoder, base: str) -> None:
     wanted, num_sites = trial.method.num_sites, len(find_sites(encoder.backbone))
     if wanted > num_sites:
         raise InputError(
             f"method.masks: {wanted} sites are weakened",
             where=base,
             rule=f"this encoder has {num_sites}: the embedding block and its layers",
-            remedy="Lower method.masks.num_layers, or set method.masks.phi: 0",
+            remedy="Lower method.masks.num_layers, or set method.masks.phi: 0 (L2P-CSR: perturbs: embeddings)",
+        )
+    if wanted and encoder.embedding_size != encoder.hidden_size:
+        raise InputError(
+            f"word embeddings of width {encoder.embedding_size}, layers of {encoder.hidden_size}",
+            where=base,
+            rule="weakening masks have one width for the embedding block and the layers",
+            remedy="Set method.masks.phi: 0 (L2P-CSR: perturbs: embeddings), or use another encoder",
         )
 
 

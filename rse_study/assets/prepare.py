@@ -15,8 +15,9 @@ from rse_study.data import builtin
 from rse_study.data.corpus import read_corpus
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
+from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus
-from rse_study.data.wordnet import wordnet_fingerprint
+from rse_study.data.wordnet import wordnet_archive
 from rse_study.models.loading import load_tokenizer
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Selection, Trial
@@ -32,8 +33,8 @@ def prepare(
     corpus = read_corpus(trial.corpus, data_dir)
     announce(f"corpus: {corpus}")
     check_batch(trial, len(corpus.sentences))
-    # Missed now, and not after minutes of training.
-    words = wordnet_fingerprint(data_dir) if trial.method.needs_synonyms else ""
+    if trial.method.needs_synonyms:
+        wordnet_archive(data_dir)  # missed now, and not after minutes of training
     dev = dev_pairs(trial.selection, data_dir)
     root = cache_dir / "assets"
     base = _base(trial, root, corpus.sentences, announce)
@@ -50,7 +51,7 @@ def prepare(
         "base": fingerprint_of_model(base, trial.encoder.revision),
         "dev": dev.fingerprint,
         **({"generator": fingerprint_of_model(generator, revision)} if generator else {}),
-        **({"synonyms": words} if synonyms else {}),
+        **({"synonyms": Synonyms.open(Path(synonyms)).fingerprint} if synonyms else {}),
     }
     return Materials(
         corpus=tokenised,

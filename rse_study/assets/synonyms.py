@@ -6,27 +6,35 @@ from typing import Any
 import torch
 
 from rse_study.assets.store import build, write_meta
+from rse_study.assets.tokenised import rules_fingerprint
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import vocabulary_fingerprint
 from rse_study.data.wordnet import synonyms_of, wordnet_fingerprint
+from rse_study.errors import InputError
 
-PIECE, WORD_MARKS = (
-    "##",
-    ("\u0120", "\u2581"),
-)  # WordPiece's continuation; BPE's and SentencePiece's beginnings
+PIECE = "##"  # WordPiece marks what continues a word
+MARKS = ("\u0120", "\u2581")  # byte-level BPE and SentencePiece mark what begins one
+RULES = 1  # of `make_synonyms`: raised when they change, so that old tables are left alone
 
 
 def synonym_table(root: Path, tokenizer: Any, data_dir: Path) -> Path:
-    """Folder of the table, to be opened with Synonyms.open. Raises MissingFile without WordNet."""
-    key = {"vocabulary": vocabulary_fingerprint(tokenizer), "wordnet": wordnet_fingerprint(data_dir)}
+    """Folder of the table, to be opened with Synonyms.open. Raises InputError without WordNet, or without a pair."""
+    key = {
+        "vocabulary": vocabulary_fingerprint(tokenizer),
+        "tokenizer": rules_fingerprint(tokenizer),
+        "wordnet": wordnet_fingerprint(data_dir),
+        "rules": RULES,
+    }
 
     def write(draft: Path) -> None:
         table = make_synonyms(tokenizer, data_dir)
+        if not len(table.choices):
+            rule, remedy = "twins need words that are one token, in English", "Use another encoder, or method"
+            raise InputError("no token has a synonym", where=tokenizer.name_or_path, rule=rule, remedy=remedy)
         draft.mkdir(parents=True)
         table.save(draft)
-        write_meta(
-            draft, {"num_tokens": int((table.offsets.diff() > 0).sum()), "num_pairs": len(table.choices)}
-        )
+        num_tokens = int((table.offsets.diff() > 0).sum())
+        write_meta(draft, {"num_tokens": num_tokens, "num_pairs": len(table.choices)})
 
     return build(root, "synonyms", key, write)
 
@@ -34,23 +42,31 @@ def synonym_table(root: Path, tokenizer: Any, data_dir: Path) -> Path:
 def make_synonyms(tokenizer: Any, data_dir: Path) -> Synonyms:
     """Every token that is a word of WordNet, with its synonyms that are one token, too."""
     names = {token: name for name, token in tokenizer.get_vocab().items()}
-    size = max(names) + 1
-    has_marks = any(name.startswith(WORD_MARKS) for name in names.values())
-    starts = torch.zeros(size, dtype=torch.bool)
+    size, special = max(names) + 1, set(tokenizer.all_special_ids)
+    num_pieces = sum(name.startswith(PIECE) for name in names.values())
+    is_marked = sum(name.startswith(MARKS) for name in names.values()) > num_pieces
+    starts, words = torch.zeros(size, dtype=torch.bool), torch.zeros(size, dtype=torch.bool)
     choices: list[int] = []
     offsets = [0]
     for token in range(size):
         name = names.get(token, "")
-        starts[token] = name.startswith(WORD_MARKS) if has_marks else not name.startswith(PIECE)
-        word = name.lstrip("".join(WORD_MARKS)) if has_marks else name
-        if starts[token] and word.isalpha() and token not in tokenizer.all_special_ids:
-            alone = (_token_of(synonym, tokenizer) for synonym in synonyms_of(word, data_dir))
-            choices += sorted({one for one in alone if one is not None and one != token})
+        word = name.lstrip("".join(MARKS)) if is_marked else name
+        words[token] = any(letter.isalnum() for letter in word)
+        # Punctuation ends a word as a new word does, marked or not.
+        starts[token] = (
+            name.startswith(MARKS) or not words[token] if is_marked else not name.startswith(PIECE)
+        )
+        if starts[token] and word.isalpha() and token not in special:
+            choices += _tokens_of(synonyms_of(word, data_dir), token, tokenizer)
         offsets.append(len(choices))
-    return Synonyms(starts, torch.tensor(offsets), torch.tensor(choices, dtype=torch.long))
+    return Synonyms(starts, words, torch.tensor(offsets), torch.tensor(choices, dtype=torch.long))
 
 
-def _token_of(word: str, tokenizer: Any) -> int | None:
-    """The one token of a word inside a sentence; None where it takes more, or is unknown."""
-    ids = tokenizer(f"a {word}", add_special_tokens=False)["input_ids"][1:]
-    return ids[0] if len(ids) == 1 and ids[0] != tokenizer.unk_token_id else None
+def _tokens_of(synonyms: tuple[str, ...], token: int, tokenizer: Any) -> list[int]:
+    """Those that are one token inside a sentence, and neither unknown nor the word itself."""
+    found = set()
+    for synonym in synonyms:
+        ids = tokenizer(f"a {synonym}", add_special_tokens=False)["input_ids"][1:]
+        if len(ids) == 1 and ids[0] not in (tokenizer.unk_token_id, token):
+            found.add(ids[0])
+    return sorted(found)

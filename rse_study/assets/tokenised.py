@@ -21,7 +21,7 @@ def tokenised_corpus(
     key = {
         "sentences": fingerprint_of(sentences),
         "vocabulary": vocabulary_fingerprint(tokenizer),
-        "tokenizer": _fingerprint(tokenizer),
+        "tokenizer": rules_fingerprint(tokenizer),
         "max_length": max_length,
         "template": template,
     }
@@ -32,7 +32,7 @@ def tokenised_corpus(
     return build(root, "tokenised", key, write)
 
 
-def _fingerprint(tokenizer: Any) -> str:
+def rules_fingerprint(tokenizer: Any) -> str:
     """Rules as well as words: two tokenizers may share a vocabulary and split differently."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:

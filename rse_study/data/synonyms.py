@@ -9,16 +9,22 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from rse_study.data.batches import Batch
+from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
 
 FILE = "synonyms.npz"
+PARTS = ("starts", "words", "offsets", "choices")
 
 
 @dataclass(frozen=True)
 class Synonyms:
-    """`starts`: tokens that begin a word. Token i may become `choices[offsets[i] : offsets[i + 1]]`."""
+    """`starts`: tokens that begin a word, or are none (punctuation); `words`: those with a letter or a digit.
+
+    Token i may become `choices[offsets[i] : offsets[i + 1]]`.
+    """
 
     starts: Bool[Tensor, " v"]
+    words: Bool[Tensor, " v"]
     offsets: Int[Tensor, " w"]
     choices: Int[Tensor, " n"]
 
@@ -26,12 +32,16 @@ class Synonyms:
     def open(cls, folder: Path) -> "Synonyms":
         """What `save` wrote."""
         with np.load(folder / FILE) as content:
-            return cls(*(torch.from_numpy(content[name]) for name in ("starts", "offsets", "choices")))
+            return cls(*(torch.from_numpy(content[name]) for name in PARTS))
 
     def save(self, folder: Path) -> None:
         """Write to a folder that is there."""
-        arrays = {name: getattr(self, name).numpy() for name in ("starts", "offsets", "choices")}
-        np.savez(folder / FILE, **arrays)
+        np.savez(folder / FILE, **{name: getattr(self, name).numpy() for name in PARTS})
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 (hex) of everything in it."""
+        return fingerprint_of({name: getattr(self, name).tolist() for name in PARTS})
 
     def of(self, token: int) -> Int[Tensor, " n"]:
         """The tokens that may stand for this one."""
@@ -42,11 +52,16 @@ class Synonyms:
         begins = self.starts[ids] | ~perturbable
         followed = torch.cat([begins[1:], begins.new_ones(1)])
         has_any = self.offsets[ids + 1] > self.offsets[ids]
-        return perturbable & self.starts[ids] & followed & has_any
+        return self._begun(ids, perturbable) & followed & has_any
 
     def num_words(self, ids: Int[Tensor, " l"], perturbable: Bool[Tensor, " l"]) -> int:
-        """Tokens of the sentence that begin a word."""
-        return int((self.starts[ids] & perturbable).sum())
+        """Words of the sentence: punctuation is none."""
+        return int((self._begun(ids, perturbable) & self.words[ids]).sum())
+
+    def _begun(self, ids: Int[Tensor, " l"], perturbable: Bool[Tensor, " l"]) -> Bool[Tensor, " l"]:
+        """Where a word begins; a sentence's first token begins one, marked or not."""
+        first = perturbable & (perturbable.cumsum(0) == 1)
+        return perturbable & (self.starts[ids] | first)
 
 
 def with_synonyms(

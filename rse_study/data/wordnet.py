@@ -4,12 +4,14 @@ import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile, is_zipfile
 
-from rse_study.errors import MissingFile
+from rse_study.errors import InputError, MissingFile
 from rse_study.spec import hash_file
 
 FOLDER = Path("lexicon/wordnet/nltk_data")
 ARCHIVE = Path("corpora/wordnet.zip")
+MEMBER = "wordnet/data.noun"
 
 
 def wordnet_archive(data_dir: Path) -> Path:
@@ -18,6 +20,9 @@ def wordnet_archive(data_dir: Path) -> Path:
     if not path.is_file():
         remedy = "Put nltk's wordnet.zip there, and name the data folder by RSE_STUDY_DATA"
         raise MissingFile("no WordNet", where=str(path), rule="synonyms come from it", remedy=remedy)
+    if not is_zipfile(path) or MEMBER not in ZipFile(path).namelist():
+        rule, remedy = f"must be a zip archive with {MEMBER}", "Fetch it again"
+        raise InputError("is not WordNet", where=str(path), rule=rule, remedy=remedy)
     return path
 
 

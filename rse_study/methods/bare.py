@@ -25,6 +25,11 @@ class Bare(Spec):
         """Nothing is replaced by synonyms."""
         return False
 
+    @property
+    def needs_mask(self) -> bool:
+        """No token is hidden behind [MASK]; a generator has a [MASK] of its own."""
+        return False
+
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
         """Nothing goes on from batch to batch."""
         return {}

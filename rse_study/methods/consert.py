@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Float
-from pydantic import Field, PositiveFloat
+from pydantic import Field, PositiveFloat, model_validator
 from torch import Tensor
 
 from rse_study.data.batches import Batch
@@ -40,6 +40,17 @@ class ConSERT(Plain):
     noise: PGD = Field(default_factory=lambda: PGD(num_steps=1, step_size=1e-3, ball=Ball(norm="l2")))
     temperature: PositiveFloat = field(0.1, symbol="tau")
     head: HeadKind = "none"
+
+    @model_validator(mode="after")
+    def _two_views(self) -> "ConSERT":
+        alike = self.first == self.second and (
+            self.first == "adversarial" or (self.first == "none" and not self.dropout)
+        )
+        if alike:
+            raise ValueError(
+                f"both views are {self.first!r} and the same: a sentence would be its own positive"
+            )
+        return self
 
     @property
     def cost(self) -> StepCost:

@@ -57,6 +57,11 @@ class DCL(Bare):
         return True
 
     @property
+    def needs_mask(self) -> bool:
+        """The masked LM hides tokens."""
+        return self.masked_lm > 0
+
+    @property
     def cost(self) -> StepCost:
         """Two views to train on, both through the target without gradient, and the masked LM's pass."""
         return StepCost(ascent=0, num_views=2 + (self.masked_lm > 0), clean=2)
@@ -113,7 +118,9 @@ class DCL(Bare):
             x, x_aug = pooled.chunk(2)
             projected = networks.head(x, records=True), networks.head(x_aug)
             predicted = networks.predictor(projected[0], records=True), networks.predictor(projected[1])
-        return _Projected(predicted[0], predicted[1], projected)
+        return _Projected(
+            _full(predicted[0]), _full(predicted[1]), (_full(projected[0]), _full(projected[1]))
+        )
 
     def _target(
         self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: Run, step: int
@@ -122,7 +129,7 @@ class DCL(Bare):
         target = networks.target
         with torch.no_grad(), run.dropout(step, "target", ids.device), run.autocast():
             pooled = target.encoder(target.encoder.word_embeddings(ids), mask, ids)
-            x, x_aug = (target.projection(view) for view in pooled.chunk(2))
+            x, x_aug = (_full(target.projection(view)) for view in pooled.chunk(2))
         return _Projected(x, x_aug, (x, x_aug))
 
     def _masked_lm(
@@ -136,9 +143,7 @@ class DCL(Bare):
             table: Any = networks.encoder.backbone.get_input_embeddings().weight
             assert networks.masked_lm is not None
             logits = networks.masked_lm(hidden, table)
-        total = F.cross_entropy(
-            logits.float() if logits.dtype != torch.float64 else logits, batch.ids[chosen], reduction="sum"
-        )
+        total = F.cross_entropy(_full(logits), batch.ids[chosen], reduction="sum")
         count = run.collectives.sum(chosen.sum().to(total.dtype))
         return total / count.clamp(min=1), int(chosen.sum())
 
@@ -146,6 +151,11 @@ class DCL(Bare):
 def align(predicted: Float[Tensor, "b d"], target: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
     """2 - 2 cos of each row and its target, a constant (eq 8, which mixes p and q: read as BYOL's)."""
     return 2 - 2 * F.cosine_similarity(predicted, target.detach(), dim=-1)
+
+
+def _full(x: Tensor) -> Tensor:
+    """Out of bf16: 2 - 2 cos near 0 would be rounding alone."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def _cosines(x: Float[Tensor, "b d"], x_aug: Float[Tensor, "b d"], batch: Batch, run: Run) -> dict[str, Mean]:

@@ -8,12 +8,13 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor
 
+from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, Outcome, Run
 from rse_study.methods.metrics import inner_losses
 from rse_study.methods.plain import Plain
-from rse_study.perturbations.ascent import Anchor, Change, Player, ascend, frozen
+from rse_study.perturbations.ascent import Anchor, Change, Player, Together, ascend, frozen
 from rse_study.perturbations.view_masks import ViewMasks
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
 
@@ -63,6 +64,7 @@ class L2PCSR(Plain):
                 lambda change: twice.losses(anchor.embeddings, change)[0].sum(),
                 [player],
                 [player.init(anchor, run.streams)],
+                OneMaskAView(run.collectives) if self.masks.features == "shared" else Together(),
             )
         found = _constant(player.apply(ascent.states[0]))
         losses, moments = twice.losses(embeddings.repeat(2, 1, 1), found)
@@ -73,6 +75,23 @@ class L2PCSR(Plain):
             "loss": Mean(loss.detach(), 1 / run.collectives.size),
         }
         return Outcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(found, anchor))
+
+
+@dataclass(frozen=True)
+class OneMaskAView(Together):
+    """The gradient of a feature mask that all sentences of a view share: summed over them, on all workers."""
+
+    collectives: Collectives
+
+    def share(self, gradients: list[Change], player: int) -> Change:
+        """The one gradient, its feature masks' rows all alike."""
+        (gradient,) = gradients
+        sites = (replace(site, features=self._summed(site.features)) for site in gradient.masks)
+        return replace(gradient, masks=tuple(sites))
+
+    def _summed(self, features: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        views = features.chunk(2)
+        return torch.cat([self.collectives.sum(v.sum(0, keepdim=True)).expand_as(v) for v in views])
 
 
 @dataclass(frozen=True)

@@ -89,10 +89,6 @@ class ViewMasks(Spec):
             return state
         tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask
         features = torch.stack([site.features for site in gradient.masks])
-        if self.features == "shared":
-            features = torch.cat(
-                [view.sum(1, keepdim=True).expand_as(view) for view in features.chunk(2, 1)], 1
-            )
         moved = tokens.sign() if self.token_step == "sign" else geometry.unit(tokens, "l2")
         return replace(
             state,

@@ -1,6 +1,6 @@
 """A paper's claim about the rows of a table, and whether rows of ours bear it out: contrasts and a rule."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -40,15 +40,15 @@ class Judged:
     verdict: Verdict
 
 
-def judge(claims: Sequence[Claim], scores: pd.DataFrame, baseline: str = "") -> list[Judged]:
+def judge(claims: Sequence[Claim], scores: pd.DataFrame, outside: Collection[str] = ()) -> list[Judged]:
     """The verdict on every claim, from `scores` [rows, seeds] (`comparisons.row_scores`).
 
     Reproduced: every contrast's simultaneous 95 % interval, over all contrasts of all claims, excludes 0 (or the
     claim's margin) in the direction claimed. Contradicted: one of them does so in the other direction. Not asked: the
-    study lacks the rows. Incomplete: cells are still to run, and nothing is judged early. Else undecided. `baseline`
-    takes no part in `best`.
+    study lacks the rows. Incomplete: cells are still to run, and nothing is judged early. Else undecided. Rows
+    that are `outside` take no part in `best`.
     """
-    asked = [contrasts_of(claim, scores, baseline) for claim in claims]
+    asked = [contrasts_of(claim, scores, outside) for claim in claims]
     found = iter(compare(scores, [weights for contrasts in asked for weights in contrasts]))
     judged, num_unplanned = [], scores.attrs.get("unplanned", 0)
     for claim, contrasts in zip(claims, asked, strict=True):
@@ -59,11 +59,11 @@ def judge(claims: Sequence[Claim], scores: pd.DataFrame, baseline: str = "") -> 
     return judged
 
 
-def contrasts_of(claim: Claim, scores: pd.DataFrame, baseline: str = "") -> list[Weights]:
+def contrasts_of(claim: Claim, scores: pd.DataFrame, outside: Collection[str] = ()) -> list[Weights]:
     """What must be above the margin (`flat`: within it) for the claim to hold; nothing where rows are missing."""
     rows = [row for row in claim.rows if row in scores.index]
     if claim.kind == "best":
-        others = [row for row in scores.index if row not in (*claim.rows, baseline)]
+        others = [row for row in scores.index if row not in (*claim.rows, *outside)]
         return [{rows[0]: 1.0, other: -1.0} for other in others] if rows else []
     if len(rows) < 2 or (claim.kind == "better" and len(rows) < len(claim.rows)):
         return []

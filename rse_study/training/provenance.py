@@ -9,7 +9,7 @@ import torch
 
 def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
     """Python, packages, processor or GPU, precision, and numbers of workers and of threads of each."""
-    packages = ("rse-study", "torch", "transformers", "numpy", "safetensors")
+    packages = ("rse-study", "torch", "transformers", "numpy", "safetensors", "nltk")
     return {
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in packages},

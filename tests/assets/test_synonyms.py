@@ -1,11 +1,13 @@
 """WordNet in the ids of real tokenizers."""
 
 import pytest
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+import torch
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from rse_study.assets.synonyms import make_synonyms, synonym_table
 from rse_study.data.synonyms import Synonyms
+from rse_study.errors import InputError
 
 WORDS = ("[UNK]", "[PAD]", "car", "auto", "automobile", "big", "large", "##s", "house", ",")
 
@@ -31,6 +33,44 @@ def test_words_have_the_synonyms_that_are_one_token(tokenizer, data_dir):
     assert named(table, tokenizer, ",") == set()
     starts = {word for word, token in tokenizer.get_vocab().items() if table.starts[token]}
     assert starts == {*WORDS, "a"} - {"##s"}
+
+
+def test_byte_level_bpe_marks_what_begins_a_word(data_dir):
+    words = (
+        "<unk>",
+        "<pad>",
+        "\u0120car",
+        "car",
+        "\u0120auto",
+        "\u0120big",
+        "\u0120large",
+        "s",
+        ".",
+        "\u0120a",
+        "a",
+    )
+    made = Tokenizer(models.WordLevel({word: token for token, word in enumerate(words)}, unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(r" ?[a-z]+|\."), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    marked = PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", pad_token="<pad>")
+    table = make_synonyms(marked, data_dir)
+    assert named(table, marked, "\u0120car") == {"\u0120auto"}
+    assert named(table, marked, "\u0120large") == {"\u0120big"}
+    ids = torch.tensor(marked(" a car.")["input_ids"])
+    every = torch.ones(len(ids), dtype=torch.bool)
+    assert table.replaceable(ids, every).tolist() == [False, True, False]
+    assert table.num_words(ids, every) == 2
+
+
+def test_a_vocabulary_without_a_pair_is_refused(data_dir, tmp_path):
+    made = Tokenizer(models.WordPiece({"[UNK]": 0, "zxqy": 1}, unk_token="[UNK]"))
+    other = PreTrainedTokenizerFast(tokenizer_object=made, unk_token="[UNK]")
+    with pytest.raises(InputError, match=r"no token has a synonym.*another encoder"):
+        synonym_table(tmp_path, other, data_dir)
 
 
 def test_the_asset_is_made_once(tokenizer, data_dir, tmp_path):

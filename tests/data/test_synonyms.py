@@ -37,9 +37,15 @@ def test_a_row_is_the_same_in_any_batch():
     assert not torch.equal(other[0], whole[0])
 
 
+def test_a_sentences_first_token_begins_a_word_whether_marked_or_not():
+    batch, synonyms = make_batch([[CLS, 13, 20, SEP]], range(1)), make_synonyms()
+    assert synonyms.replaceable(batch.ids[0], batch.perturbable[0]).tolist() == [False, True, True, False]
+
+
 def test_it_comes_back_from_its_file(tmp_path):
     made = make_synonyms()
     made.save(tmp_path)
     found = Synonyms.open(tmp_path)
-    for name in ("starts", "offsets", "choices"):
+    assert found.fingerprint == made.fingerprint
+    for name in ("starts", "words", "offsets", "choices"):
         assert torch.equal(getattr(found, name), getattr(made, name))

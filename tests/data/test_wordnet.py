@@ -1,7 +1,7 @@
 import pytest
 
 from rse_study.data.wordnet import FOLDER, synonyms_of, wordnet_archive
-from rse_study.errors import MissingFile
+from rse_study.errors import InputError, MissingFile
 
 
 def test_synonyms_are_single_words_other_than_the_word_itself(data_dir):
@@ -20,3 +20,11 @@ def test_without_the_archive_it_is_said_where_it_belongs(tmp_path):
     with pytest.raises(MissingFile, match=r"no WordNet.*RSE_STUDY_DATA") as caught:
         wordnet_archive(tmp_path)
     assert str(FOLDER) in caught.value.where
+
+
+def test_another_archive_is_refused(tmp_path):
+    path = tmp_path / FOLDER / "corpora" / "wordnet.zip"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no archive")
+    with pytest.raises(InputError, match=r"is not WordNet.*wordnet/data.noun.*Fetch it again"):
+        wordnet_archive(tmp_path)

@@ -81,10 +81,11 @@ def make_synonyms() -> Synonyms:
     """Every word from 5 on may become its two neighbours; 13 continues a word."""
     starts = torch.ones(VOCABULARY, dtype=torch.bool)
     starts[13] = False
-    words = range(5, VOCABULARY)
-    choices = [other for word in words for other in (max(word - 1, 5), min(word + 1, VOCABULARY - 1))]
-    offsets = [0] * 6 + [2 * (number + 1) for number in range(len(words))]
-    return Synonyms(starts, torch.tensor(offsets), torch.tensor(choices))
+    known = range(5, VOCABULARY)
+    choices = [other for word in known for other in (max(word - 1, 5), min(word + 1, VOCABULARY - 1))]
+    offsets = [0] * 6 + [2 * (number + 1) for number in range(len(known))]
+    words = torch.arange(VOCABULARY) >= 5
+    return Synonyms(starts, words, torch.tensor(offsets), torch.tensor(choices))
 
 
 def make_run(

@@ -45,7 +45,7 @@ def scores_with(kind, means, n=SEEDS, **attrs):
 
 
 def verdict_on(claim, scores, baseline=""):
-    (judged,) = judge([claim], scores, baseline)
+    (judged,) = judge([claim], scores, [baseline])
     return judged.verdict
 
 

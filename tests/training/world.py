@@ -45,9 +45,8 @@ def _synonyms(folder: Path, vocabulary: int) -> Path:
     if not folder.exists():
         folder.mkdir()
         following = torch.arange(1, vocabulary + 1) % vocabulary
-        Synonyms(torch.ones(vocabulary, dtype=torch.bool), torch.arange(vocabulary + 1), following).save(
-            folder
-        )
+        every = torch.ones(vocabulary, dtype=torch.bool)
+        Synonyms(every, every, torch.arange(vocabulary + 1), following).save(folder)
     return folder
 
 
