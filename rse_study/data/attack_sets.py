@@ -1,0 +1,67 @@
+"""Readers of the inputs attacked by TextFooler (Jin et al. 2020): 1000 a set, lower-cased and tokenised.
+
+Layout below the data folder, plain or gzip:
+
+    attack/<set>/<set>.txt   mr, imdb, yelp, ag: label BLANK text
+                             mnli_matched, mnli_mismatched, snli: label TAB premise TAB hypothesis
+
+Texts are left as they are: most of ag's stand in the quotation marks of the table they were taken from.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rse_study.data.classes import (
+    NLI_CLASSES,
+    SENTIMENT_CLASSES,
+    Example,
+    find_set_file,
+    label_of,
+    labelled,
+    malformed,
+    text_of,
+)
+from rse_study.data.labelled import Labelled
+from rse_study.data.text_files import read_lines
+from rse_study.registry import Registry
+
+AG_CLASSES = ("world", "sports", "business", "sci/tech")
+_NLI = {name: place for place, name in enumerate(NLI_CLASSES)}
+ATTACK_SETS: Registry[tuple[str, ...]] = Registry(
+    "attack set",
+    {
+        **dict.fromkeys(("mr", "imdb", "yelp"), SENTIMENT_CLASSES),
+        "ag": AG_CLASSES,
+        **dict.fromkeys(("mnli_matched", "mnli_mismatched", "snli"), NLI_CLASSES),
+    },
+)
+
+
+def read_attack_set(name: str, data_dir: Path) -> Labelled:
+    """The inputs of a set, named `attack-<set>`, split `test`, in the file's order. Raises InputError.
+
+    Classes are in the order of the files' numbers (negative, positive; ag: world, sports, business, sci/tech);
+    those of pairs are entailment, neutral, contradiction.
+    """
+    classes = ATTACK_SETS.get(name)
+    path = find_set_file(f"attack/{name}/{name}.txt", data_dir)
+    read = _pairs if classes is NLI_CLASSES else _singles
+    return labelled(f"attack-{name}", "test", read(path, len(classes)), classes, str(path))
+
+
+def _singles(path: Path, num_classes: int) -> Iterator[Example]:
+    known = {str(label): label for label in range(num_classes)}
+    for number, line in enumerate(read_lines(path), start=1):
+        where = f"{path}:{number}"
+        label, blank, text = line.partition(" ")
+        if not blank:
+            raise malformed("no text", where, "a line is label, blank, text")
+        yield text_of(text, where=where), label_of(label, known, where)
+
+
+def _pairs(path: Path, num_classes: int) -> Iterator[Example]:
+    for number, line in enumerate(read_lines(path), start=1):
+        where, columns = f"{path}:{number}", line.split("\t")
+        if len(columns) != 3:
+            raise malformed(f"{len(columns)} column(s)", where, "label, premise, hypothesis, tab separated")
+        yield text_of(*columns[1:], where=where), label_of(columns[0], _NLI, where)

@@ -1,0 +1,87 @@
+"""From lines of a file to a labelled set: what every reader of classification data does alike."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rse_study.data.labelled import Labelled, Text
+from rse_study.data.text_files import SET_DATA, find_file, read_lines
+from rse_study.errors import InputError, MissingFile
+
+NLI_CLASSES = ("entailment", "neutral", "contradiction")
+SENTIMENT_CLASSES = ("negative", "positive")
+Example = tuple[Text, int | None]  # None: a line without a label
+
+_REMEDY = "Fetch the file again, or correct the line"
+
+
+def labelled(
+    name: str, split: str, examples: Iterable[Example], classes: tuple[str, ...], where: str
+) -> Labelled:
+    """The examples that have a label; how many had none is counted. Raises InputError where none is left."""
+    texts, labels, num_unlabelled = [], [], 0
+    for text, label in examples:
+        if label is None:
+            num_unlabelled += 1
+        else:
+            texts.append(text)
+            labels.append(label)
+    if not texts:
+        what = f"holds no labelled example ({num_unlabelled} without a label)"
+        raise InputError(what, where=where, remedy="Use another split, or fetch it again")
+    return Labelled(name, split, texts, np.array(labels, np.int64), classes, num_unlabelled)
+
+
+def label_of(found: object, known: Mapping[str, int], where: str) -> int:
+    """The class a label stands for. Raises InputError that lists the labels there are."""
+    label = known.get(str(found))
+    if label is None:
+        rule = f"a label is one of {', '.join(known)}"
+        raise InputError(f"label {found!r}", where=where, rule=rule, remedy=_REMEDY)
+    return label
+
+
+def read_objects(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """(file:line, the wanted values) of every line of a JSON Lines file; blank lines are passed over."""
+    for number, line in enumerate(read_lines(path), start=1):
+        if line.strip():
+            where = f"{path}:{number}"
+            yield where, _values(line, wanted, where)
+
+
+def text_of(*parts: object, where: str) -> Text:
+    """One input of stripped sentences. Raises InputError where one is no text."""
+    for part in parts:
+        if not isinstance(part, str):
+            raise InputError(f"{part!r}", where=where, rule="a sentence must be a text", remedy=_REMEDY)
+    return tuple(str(part).strip() for part in parts)
+
+
+def malformed(what: str, where: str, rule: str) -> InputError:
+    """The refusal of a line."""
+    return InputError(what, where=where, rule=rule, remedy=_REMEDY)
+
+
+def find_set_file(below: str, data_dir: Path) -> Path:
+    """A file of the catalogue by its path below the data folder. Raises MissingFile that tells the layout."""
+    try:
+        return find_file(below, data_dir)
+    except MissingFile as error:
+        rule = f"the layout is {below} (plain or .gz) in the data folder"
+        raise MissingFile(error.what, where=error.where, rule=rule, remedy=SET_DATA) from None
+
+
+def _values(line: str, wanted: tuple[str, ...], where: str) -> tuple[Any, ...]:
+    try:
+        found = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise malformed(f"is no JSON ({error.msg})", where, "one JSON object a line") from None
+    if not isinstance(found, dict):
+        raise malformed(f"holds {found!r}"[:80], where, "one JSON object a line")
+    missing = [key for key in wanted if key not in found]
+    if missing:
+        raise malformed(f"no {missing[0]!r}", where, f"an object has {', '.join(wanted)}")
+    return tuple(found[key] for key in wanted)

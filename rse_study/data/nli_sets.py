@@ -1,0 +1,74 @@
+"""Readers of natural language inference: SNLI, MNLI and the three rounds of ANLI, as they are published.
+
+Layout below the data folder, plain or gzip, one JSON object a line:
+
+    nli/snli/snli_1.0_{train,dev,test}.jsonl                              gold_label, sentence1, sentence2
+    nli/snli_subset/snli_1.0_{dev,test}.subset.jsonl                      its first rows
+    nli/mnli/multinli_1.0_{train,dev_matched,dev_mismatched}.jsonl        gold_label, sentence1, sentence2
+    nli/anli/R{1,2,3}/{train,dev,test}.jsonl                              context, hypothesis, label: e, n or c
+
+A pair without a majority has the gold label `-`: it is left out and counted.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rse_study.data.classes import (
+    NLI_CLASSES,
+    Example,
+    find_set_file,
+    label_of,
+    labelled,
+    read_objects,
+    text_of,
+)
+from rse_study.data.labelled import Labelled
+from rse_study.registry import Registry
+
+ANLI_ROUNDS = ("ANLI-R1", "ANLI-R2", "ANLI-R3")
+NO_MAJORITY = "-"
+_THREE = ("train", "dev", "test")
+_WORDS = {name: place for place, name in enumerate(NLI_CLASSES)}
+_LETTERS = {name[0]: place for place, name in enumerate(NLI_CLASSES)}
+_SENTENCES = ("gold_label", "sentence1", "sentence2")
+_CONTEXTS = ("label", "context", "hypothesis")
+_FILES: Registry[dict[str, str]] = Registry(
+    "NLI task",
+    {
+        "SNLI": {split: f"nli/snli/snli_1.0_{split}.jsonl" for split in _THREE},
+        "SNLI-subset": {split: f"nli/snli_subset/snli_1.0_{split}.subset.jsonl" for split in ("dev", "test")},
+        "MNLI": {
+            split: f"nli/mnli/multinli_1.0_{split}.jsonl"
+            for split in ("train", "dev_matched", "dev_mismatched")
+        },
+        **{task: {split: f"nli/anli/{task[-2:]}/{split}.jsonl" for split in _THREE} for task in ANLI_ROUNDS},
+    },
+)
+
+
+def read_nli(name: str, split: str, data_dir: Path) -> Labelled:
+    """One split as (premise, hypothesis); classes entailment, neutral, contradiction. Raises InputError."""
+    path = find_set_file(nli_files(name).get(split), data_dir)
+    examples = _anli(path) if name in ANLI_ROUNDS else _nli(path)
+    return labelled(name, split, examples, NLI_CLASSES, str(path))
+
+
+def nli_files(name: str) -> Registry[str]:
+    """Split -> file below the data folder. Raises InputError for an unknown task."""
+    return Registry(f"split of {name}", _FILES.get(name))
+
+
+def nli_tasks() -> tuple[str, ...]:
+    """Every task by name."""
+    return tuple(_FILES)
+
+
+def _nli(path: Path) -> Iterator[Example]:
+    for where, (gold, premise, hypothesis) in read_objects(path, _SENTENCES):
+        label = None if gold == NO_MAJORITY else label_of(gold, _WORDS, where)
+        yield text_of(premise, hypothesis, where=where), label
+
+
+def _anli(path: Path) -> Iterator[Example]:
+    for where, (letter, context, hypothesis) in read_objects(path, _CONTEXTS):
+        yield text_of(context, hypothesis, where=where), label_of(letter, _LETTERS, where)

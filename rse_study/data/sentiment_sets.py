@@ -1,0 +1,56 @@
+"""Readers of sentiment data that victims are trained on: film reviews (documents) and three sites' sentences.
+
+Layout below the data folder, plain or gzip:
+
+    sentiment/review_polarity_v2/review_polarity.jsonl      one JSON object a line: label 0 or 1, text
+    sentiment/uci_labelled/{amazon_cells,imdb,yelp}_labelled.txt    sentence TAB 0 or 1
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rse_study.data.classes import (
+    SENTIMENT_CLASSES,
+    Example,
+    find_set_file,
+    label_of,
+    labelled,
+    malformed,
+    read_objects,
+    text_of,
+)
+from rse_study.data.labelled import Labelled
+from rse_study.data.text_files import read_lines
+from rse_study.registry import Registry
+
+_KNOWN = {"0": 0, "1": 1}
+SENTIMENT_SETS: Registry[str] = Registry(
+    "sentiment set",
+    {
+        "review-polarity": "sentiment/review_polarity_v2/review_polarity.jsonl",
+        "uci-amazon": "sentiment/uci_labelled/amazon_cells_labelled.txt",
+        "uci-imdb": "sentiment/uci_labelled/imdb_labelled.txt",
+        "uci-yelp": "sentiment/uci_labelled/yelp_labelled.txt",
+    },
+)
+
+
+def read_sentiment(name: str, data_dir: Path) -> Labelled:
+    """The whole set (split `all`); classes negative, positive. Raises InputError."""
+    path = find_set_file(SENTIMENT_SETS.get(name), data_dir)
+    examples = _objects(path) if path.name.removesuffix(".gz").endswith(".jsonl") else _columns(path)
+    return labelled(name, "all", examples, SENTIMENT_CLASSES, str(path))
+
+
+def _objects(path: Path) -> Iterator[Example]:
+    for where, (label, text) in read_objects(path, ("label", "text")):
+        yield text_of(text, where=where), label_of(label, _KNOWN, where)
+
+
+def _columns(path: Path) -> Iterator[Example]:
+    for number, line in enumerate(read_lines(path), start=1):
+        where = f"{path}:{number}"
+        text, tab, label = line.rpartition("\t")
+        if not tab:
+            raise malformed("no tab", where, "a line is sentence, tab, label")
+        yield text_of(text, where=where), label_of(label.strip(), _KNOWN, where)

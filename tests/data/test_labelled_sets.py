@@ -1,0 +1,143 @@
+"""Readers of attacked inputs, NLI and sentiment: counts as published, and what they refuse."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from rse_study.data.attack_sets import ATTACK_SETS, read_attack_set
+from rse_study.data.catalogue import catalogue, verify
+from rse_study.data.classes import NLI_CLASSES
+from rse_study.data.nli_sets import nli_files, nli_tasks, read_nli
+from rse_study.data.sentiment_sets import SENTIMENT_SETS, read_sentiment
+from rse_study.errors import InputError, MissingFile
+
+COUNTS = {  # class counts, as the data folder's own account of itself has them
+    "mr": [511, 489],
+    "imdb": [497, 503],
+    "ag": [256, 265, 237, 242],
+    "mnli_matched": [373, 311, 316],
+    "mnli_mismatched": [346, 319, 335],
+}
+NLI_COUNTS = {
+    ("SNLI-subset", "dev"): ([433, 421, 419], 16),
+    ("SNLI-subset", "test"): ([405, 429, 420], 23),
+    ("ANLI-R1", "dev"): ([334, 333, 333], 0),
+    ("ANLI-R2", "dev"): ([334, 333, 333], 0),
+    ("ANLI-R3", "dev"): ([402, 400, 396], 0),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_attacked_inputs_as_published(data_dir, name):
+    found = read_attack_set(name, data_dir)
+    assert np.bincount(found.labels).tolist() == COUNTS[name]
+    assert all(part and part == part.strip() for text in found.texts for part in text)
+    assert len(found.classes) == len(COUNTS[name])
+
+
+@pytest.mark.parametrize(("task", "split"), NLI_COUNTS)
+def test_nli_as_published(data_dir, task, split):
+    found = read_nli(task, split, data_dir)
+    counts, num_unlabelled = NLI_COUNTS[task, split]
+    assert np.bincount(found.labels).tolist() == counts
+    assert found.num_unlabelled == num_unlabelled
+    assert found.classes == NLI_CLASSES
+
+
+@pytest.mark.parametrize("name", list(SENTIMENT_SETS))
+def test_sentiment_as_published(data_dir, name):
+    found = read_sentiment(name, data_dir)
+    assert np.bincount(found.labels).tolist() == ([1000] * 2 if name == "review-polarity" else [500] * 2)
+
+
+def test_the_catalogue_knows_every_file_and_those_here_are_as_measured(data_dir):
+    names = [*(f"attack-{name}" for name in ATTACK_SETS), "snli", "snli-subset", "mnli", "anli"]
+    names += ["review-polarity", "uci-labelled"]
+    listed = {file.path for name in names for file in catalogue().get(name).files}
+    read = {f"attack/{name}/{name}.txt" for name in ATTACK_SETS}
+    read |= {nli_files(task).get(split) for task in nli_tasks() for split in nli_files(task)}
+    assert listed == read | {SENTIMENT_SETS.get(name) for name in SENTIMENT_SETS}
+    assert {row.status for row in verify(names, data_dir)} == {"ok", "missing"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two lines a set, in every layout there is, also of those absent from the real folder."""
+    _write(tmp_path, "attack/yelp/yelp.txt", '1 good " food\n0 bad\n')
+    _write(tmp_path, "attack/snli/snli.txt", "contradiction\ta dog\ta cat\nneutral\ta\tb\n")
+    rows = [("entailment", "p", "h"), ("-", "q", "h"), ("contradiction", "r", "h ")]
+    lines = [dict(zip(("gold_label", "sentence1", "sentence2"), row, strict=True)) for row in rows]
+    text = "\n".join(json.dumps(line) for line in lines) + "\n\n"
+    _write(tmp_path, "nli/snli/snli_1.0_train.jsonl", text)
+    _write(tmp_path, "nli/mnli/multinli_1.0_dev_mismatched.jsonl", text)
+    _write(tmp_path, "nli/anli/R2/test.jsonl", json.dumps({"context": "c", "hypothesis": "h", "label": "n"}))
+    return tmp_path
+
+
+def _write(root, below, text):
+    path = root / (below + ".gz")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode()))
+
+
+def test_absent_sets_are_read_by_the_same_layout(folder):
+    yelp, snli = read_attack_set("yelp", folder), read_attack_set("snli", folder)
+    assert (yelp.texts, yelp.labels.tolist(), yelp.classes) == (
+        [('good " food',), ("bad",)],
+        [1, 0],
+        ("negative", "positive"),
+    )
+    assert (snli.texts, snli.labels.tolist()) == ([("a dog", "a cat"), ("a", "b")], [2, 1])
+    for found in (read_nli("SNLI", "train", folder), read_nli("MNLI", "dev_mismatched", folder)):
+        assert (found.texts, found.labels.tolist()) == ([("p", "h"), ("r", "h")], [0, 2])
+        assert found.num_unlabelled == 1
+    anli = read_nli("ANLI-R2", "test", folder)
+    assert (anli.name, anli.texts, anli.labels.tolist()) == ("ANLI-R2", [("c", "h")], [1])
+
+
+SNLI = "nli/snli/snli_1.0_dev.jsonl"
+AMAZON = SENTIMENT_SETS.get("uci-amazon")
+REFUSED = [
+    ("attack/mr/mr.txt", "0 fine\n2 odd\n", r"mr.txt.gz:2: label '2': a label is one of 0, 1\. Fetch"),
+    ("attack/mr/mr.txt", "0 fine\n1\n", r":2: no text: a line is label, blank, text"),
+    ("attack/snli/snli.txt", "neutral\ta\n", r":1: 2 column\(s\): label, premise, hypothesis"),
+    ("attack/snli/snli.txt", "maybe\ta\tb\n", r"'maybe': a label is one of entailment, neutral, contra"),
+    (SNLI, "{\n", r":1: is no JSON"),
+    (SNLI, "[1]\n", r":1: holds \[1\]: one JSON object a line"),
+    (SNLI, '\n{"gold_label": "neutral"}\n', r":2: no 'sentence1': an object has gold_label, sentence1"),
+    (SNLI, '{"gold_label": "neutral", "sentence1": 3, "sentence2": "b"}\n', r":1: 3: a sentence must be a text"),
+    (SNLI, '{"gold_label": "-", "sentence1": "a", "sentence2": "b"}\n', r"holds no labelled example \(1 without"),
+    (SNLI, '{"gold_label": null, "sentence1": "a", "sentence2": "b"}\n', r"label None: a label is one of"),
+    ("nli/anli/R1/dev.jsonl", '{"context": "a", "hypothesis": "b", "label": "x"}\n', r"'x': .* e, n, c"),
+    (AMAZON, "no label\n", r":1: no tab: a line is sentence, tab, label"),
+    (AMAZON, "fine\t1\nodd\tyes\n", r":2: label 'yes': a label is one of 0, 1"),
+]  # fmt: skip
+READERS = {
+    "attack/mr/mr.txt": lambda folder: read_attack_set("mr", folder),
+    "attack/snli/snli.txt": lambda folder: read_attack_set("snli", folder),
+    SNLI: lambda folder: read_nli("SNLI", "dev", folder),
+    "nli/anli/R1/dev.jsonl": lambda folder: read_nli("ANLI-R1", "dev", folder),
+    AMAZON: lambda folder: read_sentiment("uci-amazon", folder),
+}
+
+
+@pytest.mark.parametrize(("below", "text", "said"), REFUSED)
+def test_malformed_lines_are_refused_by_number(tmp_path, below, text, said):
+    _write(tmp_path, below, text)
+    with pytest.raises(InputError, match=said):
+        READERS[below](tmp_path)
+
+
+def test_missing_sets_and_mistyped_names(tmp_path):
+    with pytest.raises(MissingFile, match=r"the layout is attack/ag/ag.txt \(plain or .gz\).*RSE_STUDY_DATA"):
+        read_attack_set("ag", tmp_path)
+    with pytest.raises(InputError, match=r"no such attack set 'mnli_mached'. Did you mean 'mnli_matched'"):
+        read_attack_set("mnli_mached", tmp_path)
+    with pytest.raises(InputError, match=r"no such NLI task 'ANLI'"):
+        read_nli("ANLI", "dev", tmp_path)
+    with pytest.raises(InputError, match=r"no such split of MNLI 'dev_match'. Did you mean 'dev_matched'"):
+        read_nli("MNLI", "dev_match", tmp_path)
+    with pytest.raises(InputError, match=r"no such sentiment set 'uci-yelpp'. Did you mean 'uci-yelp'"):
+        read_sentiment("uci-yelpp", tmp_path)
