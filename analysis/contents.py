@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.formats import show_value
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASELINES, Objective, StudyRecord
+from rse_study.results.records import ALWAYS_SHOWN, BASELINES, Objective, StudyRecord
 
 BASE = "base"  # label of the trial that is the paper's setting
 PAPER_SETTING = "paper setting"
@@ -108,7 +108,15 @@ def label_of(objective: Objective) -> str:
 
 
 def baseline_scores(evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The baselines on one evaluation: subject, label, value (NaN where nobody measured it)."""
+    """The baselines on one evaluation: subject, label, value (NaN where nobody measured it).
+
+    Those that a study asks for on top are there once anything of them was measured.
+    """
     matching = evaluations[evaluations["metric"] == metric].set_index("subject")["value"]
-    rows = [(subject, label, matching.get(subject, float("nan"))) for subject, label in BASELINES.items()]
+    shown = {*ALWAYS_SHOWN, *evaluations["subject"]}
+    rows = [
+        (subject, label, matching.get(subject, float("nan")))
+        for subject, label in BASELINES.items()
+        if subject in shown
+    ]
     return pd.DataFrame(rows, columns=["subject", "label", "value"])

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from rse_study.methods import METHODS
+from rse_study.methods.presets import PRESETS
 from rse_study.spec import Spec
 
 # Paper, its equations, and the decision records that say where we read it otherwise.
@@ -36,6 +37,7 @@ def page() -> str:
         "Made from the registry by `make methods`; tests/methods/test_describe.py holds it to the code.\n"
         "A study names a field by its path below `base.method`, by its symbol, or by any unique end of its path.",
         *(part for name in METHODS for part in _method(name)),
+        *_presets(),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -55,6 +57,15 @@ def _method(name: str) -> Iterator[str]:
     )
     rows = [HEADINGS, ("---",) * len(HEADINGS), *_fields(made)]
     yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _presets() -> Iterator[str]:
+    yield "## Presets"
+    yield "`preset: NAME` in a row of a grid, or below `method` of a trial, writes these settings."
+    for name in PRESETS:
+        preset = PRESETS.get(name)
+        settings = ", ".join(f"`{path}: {_shown(value)}`" for path, value in preset.settings.items())
+        yield f"**{name}** ({preset.method}). {preset.about}\n\n{settings}"
 
 
 def _fields(spec: Spec, prefix: str = "") -> Iterator[tuple[str, ...]]:

@@ -1,6 +1,10 @@
 """Metrics that several methods report alike."""
 
-from rse_study.methods.method import Mean
+import torch
+from torch import Tensor
+
+from rse_study.collectives import Collectives
+from rse_study.methods.method import Mean, Networks
 from rse_study.perturbations.ascent import Ascent
 
 
@@ -10,3 +14,17 @@ def inner_losses(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
         return {}
     count = float(num_rows)
     return {"inner/first": Mean(ascent.losses[0], count), "inner/last": Mean(ascent.losses[-1], count)}
+
+
+def gradient_ratio(term: Tensor, reference: Tensor, networks: Networks, collectives: Collectives) -> Mean:
+    """||grad term||_2 / ||grad reference||_2 over all trained parameters and workers. Two more backward passes.
+
+    Both losses are this worker's shares, [], and can still be differentiated afterwards.
+    """
+    parameters = [p for p in networks.parameters() if p.requires_grad]
+
+    def norm(loss: Tensor) -> Tensor:
+        found = torch.autograd.grad(loss, parameters, retain_graph=True, materialize_grads=True)
+        return collectives.sum(torch.cat([gradient.flatten() for gradient in found])).norm()
+
+    return Mean((norm(term) / norm(reference)) / collectives.size, 1 / collectives.size)

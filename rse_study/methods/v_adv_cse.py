@@ -5,14 +5,14 @@ from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Float
-from pydantic import Field, NonNegativeFloat
+from pydantic import Field, NonNegativeFloat, NonNegativeInt
 from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.losses.divergence import DivergenceKind, divergence
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, Outcome, Run
-from rse_study.methods.metrics import inner_losses
+from rse_study.methods.metrics import gradient_ratio, inner_losses
 from rse_study.methods.plain import Plain
 from rse_study.methods.views import encode_views
 from rse_study.models.heads import HeadKind
@@ -36,6 +36,8 @@ class VAdvCSE(Plain):
     output: Literal["features", "similarities"] = "features"
     weight: NonNegativeFloat = field(1e-6, symbol="lambda")
     head: HeadKind = "batch_norm"
+    # Steps between two looks at what the second term weighs beside the first: 0 never looks. No number depends on it.
+    ratio_every: NonNegativeInt = field(0, neutral=0)
 
     @property
     def cost(self) -> StepCost:
@@ -54,7 +56,10 @@ class VAdvCSE(Plain):
         loss, metrics = losses.sum() / batch.num_rows, {"loss/contrastive": Mean.over(losses)}
         if self.weight > 0:
             found, told = self._virtual(networks, embeddings, batch, run, step)
-            loss, metrics = loss + self.weight * found, metrics | told
+            weighted = self.weight * found
+            if self.ratio_every and (step + 1) % self.ratio_every == 0:
+                told["virtual/gradient_ratio"] = gradient_ratio(weighted, loss, networks, run.collectives)
+            loss, metrics = loss + weighted, metrics | told
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
         return Outcome(loss, metrics)
 

@@ -16,12 +16,19 @@ OWN_COLUMNS = frozenset(
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
 
 
-BASELINES = {
+ALWAYS_SHOWN = {
     "token_overlap": "token overlap",
     "untrained": "untrained encoder",
     "start": "before training",
 }
-"""Subjects always shown beside the trials, measured or not, and what readers call them."""
+TRAINING_FREE = {
+    "cls": "[CLS], no training",
+    "mean": "mean, no training",
+    "first_last": "first-last mean, no training",
+    "whitening": "whitened mean, no training",
+}
+BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE}
+"""Subjects beside the trials, and what readers call them. The first three are shown whether measured or not."""
 
 
 class Record(BaseModel):

@@ -1,11 +1,11 @@
 """The rows every report shows beside the trials: without them a score says nothing."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.overlap import token_overlap
 from rse_study.evaluation.sts import StsScore, evaluate_sts
+from rse_study.evaluation.whitening import whitened
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.results.records import EvaluationRow
@@ -17,7 +17,7 @@ from rse_study.training.trial import Trial
 def measure_baselines(
     trial: Trial, materials: Materials, names: Iterable[Baseline], tasks: Sequence[StsPairs]
 ) -> list[EvaluationRow]:
-    """The tasks' pairs scored by word overlap, by the untrained encoder and by the base before training."""
+    """The tasks' pairs scored by each baseline, named as in `results.records.BASELINES`."""
     return [row_of(name, score) for name in names for score in _scores(name, trial, materials, tasks)]
 
 
@@ -38,14 +38,15 @@ def row_of(subject: str, score: StsScore) -> EvaluationRow:
 def _scores(name: Baseline, trial: Trial, materials: Materials, tasks: Sequence[StsPairs]) -> list[StsScore]:
     if name == "token_overlap":
         return [score for pairs in tasks for score in token_overlap(pairs)]
-    pooling, revision = trial.encoder.pooling, trial.encoder.revision
+    base, encoder = materials.base, trial.encoder
     if name == "untrained":
-        loaded = untrained(materials.base, pooling, seed=0, revision=revision)
-    else:
-        loaded = load_encoder(materials.base, pooling, revision)
-    return evaluate_sts(_embedder(loaded, trial), tasks)
-
-
-def _embedder(loaded: tuple[Any, Any], trial: Trial) -> Embedder:
-    encoder, tokenizer = loaded
-    return Embedder(encoder, tokenizer, template=trial.encoder.template)
+        loaded = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
+        return evaluate_sts(Embedder(*loaded, encoder.template), tasks)
+    if name == "start":
+        loaded = load_encoder(base, encoder.pooling, encoder.revision)
+        return evaluate_sts(Embedder(*loaded, encoder.template), tasks)
+    embed = Embedder(*load_encoder(base, "mean" if name == "whitening" else name, encoder.revision))
+    if name != "whitening":
+        return evaluate_sts(embed, tasks)
+    # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
+    return [score for pairs in tasks for score in evaluate_sts(lambda texts: whitened(embed(texts)), [pairs])]

@@ -18,7 +18,7 @@ from rse_study.study.domains import AnyDomain, FiniteDomain
 from rse_study.training.trial import Trial
 
 METRICS = ("dev", "loss")
-Baseline = Literal["token_overlap", "untrained", "start"]
+Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
 Seed = Annotated[int, Field(strict=True, ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
 
@@ -149,4 +149,7 @@ class Study(Spec):
     keep_models: Literal["final", "best", "none"] = "final"
     resources: Resources = Resources()
     budget: Allowance = Allowance()
-    baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
+    baselines: tuple[Baseline, ...] = field(
+        ("token_overlap", "untrained", "start"),
+        description="cls, mean, first_last, whitening: the base's weights pooled so, without training or template",
+    )

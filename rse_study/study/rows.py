@@ -8,6 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
+from rse_study.methods.presets import KEY as PRESET
+from rse_study.methods.presets import fields_of
 from rse_study.spec import Spec
 from rse_study.study.config import Grid
 from rse_study.study.paths import laid_over, look_up, overlap
@@ -90,14 +92,24 @@ class _Layout:
         is_sound = True
         for key, value in values.items():
             try:
-                if key not in fields:
-                    path = resolve_field(self.space.base, key, where=self.where, at=f"{at}.{key}")
-                    fields[key] = (path,)
-                settings.append(self._setting(settings, f"{at}.{key}", value, fields[key]))
+                for paths, written in self._written(f"{at}.{key}", key, value, fields):
+                    settings.append(self._setting(settings, f"{at}.{key}", written, paths))
             except InputError as problem:
                 self._note(problem)
                 is_sound = False
         return settings if is_sound else None
+
+    def _written(
+        self, at: str, key: str, value: Any, fields: dict[str, tuple[str, ...]]
+    ) -> Iterator[tuple[tuple[str, ...], Any]]:
+        """The fields a key writes, and what: one, those of an axis, or all of a preset."""
+        if key == PRESET:
+            named = fields_of(str(value), self.space.base.method.name, where=f"{self.where}: {at}")
+            yield from (((path,), setting) for path, setting in named.items())
+            return
+        if key not in fields:
+            fields[key] = (resolve_field(self.space.base, key, where=self.where, at=at),)
+        yield fields[key], value
 
     def _setting(self, others: Sequence[_Setting], at: str, value: Any, paths: tuple[str, ...]) -> _Setting:
         for other in others:

@@ -3,10 +3,11 @@
 from math import cos, pi
 from typing import Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, field_validator, model_validator
 
 from rse_study.data.corpus import Corpus
 from rse_study.methods import AnyMethod, RobustSentEmbed
+from rse_study.methods.presets import with_preset
 from rse_study.models.pooling import PoolingKind
 from rse_study.spec import Spec, field
 
@@ -76,3 +77,5 @@ class Trial(Spec):
     precision: Literal["float32", "bf16", "float64"] = "float32"
     selection: Selection = Selection()
     report_every: PositiveInt = 10  # steps between two points of the history
+
+    _with_preset = field_validator("method", mode="before")(with_preset)

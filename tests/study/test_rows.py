@@ -162,3 +162,20 @@ def test_a_row_may_change_a_method_or_name_another(grid_of):
     )
     assert other.trial.method.name == "l2p_csr"
     assert other.trial.method.masks.phi == 0.05
+
+
+def test_a_row_may_be_a_preset_over_the_base(grid_of):
+    (simcse, other) = grid_of(
+        None, {"SimCSE": {"preset": "simcse", "temperature": 0.1}, "L2P": {"preset": "l2p_released"}}
+    ).rows
+    assert (simcse.trial.method.blend.pgd.num_steps, simcse.trial.method.temperature) == (0, 0.1)
+    assert simcse.trial.method.blend.pgd.ball == simcse.trial.method.blend.fgsm.ball
+    assert (other.trial.method.name, other.trial.method.masks.num_steps) == ("l2p_csr", 4)
+
+
+def test_a_preset_and_a_setting_do_not_write_one_field(grid_of):
+    (told,) = problems(grid_of, None, {"SimCSE": {"preset": "simcse", "lambda1": 0.5}})
+    assert "grid.rows.SimCSE.lambda1: writes a field that grid.rows.SimCSE.preset writes too" in told
+    (told,) = problems(grid_of, None, {"SimCSE": {"preset": "simsce"}})
+    assert "no such preset 'simsce'" in told
+    assert "Did you mean 'simcse'?" in told

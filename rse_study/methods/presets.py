@@ -1,0 +1,147 @@
+"""Settings that have a name: a paper's other systems, and what its published code does as far as our switches say it.
+
+A study names one where it would write the settings: `SimCSE: {preset: simcse}` as a row of a grid, or
+`method: {preset: released}` in a trial. A preset changes what it names and leaves the rest to the base.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rse_study.errors import InputError
+from rse_study.registry import Registry
+
+KEY = "preset"
+# The published code clips no eta: a radius larger than any reach stands for no ball.
+_NO_BALL = 1e3
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings of one method by path below it; `about` says what they stand for, and what they cannot say."""
+
+    method: str
+    settings: Mapping[str, Any]
+    about: str
+
+
+PRESETS: Registry[Preset] = Registry(
+    "preset",
+    {
+        "simcse": Preset(
+            "robust_sent_embed",
+            {"blend.pgd.num_steps": 0, "blend.fgsm.num_steps": 0, "lambda1": 0.0, "lambda2": 0.0},
+            "SimCSE (Gao et al. 2021): no adversarial view, no replaced-token detection.",
+        ),
+        "robust_embed": Preset(
+            "robust_sent_embed",
+            {"token_level.presence": "none", "lambda2": 0.0},
+            "RobustEmbed: the sentence-level perturbation alone, no eta, no replaced-token detection.",
+        ),
+        "uscal": Preset(
+            "robust_sent_embed",
+            {
+                "token_level.presence": "none",
+                "blend.pgd.num_steps": 0,
+                "blend.fgsm.num_steps": 1,
+                "blend.rho": 0.0,
+                "lambda2": 0.0,
+                "second_positive": "none",
+            },
+            "USCAL (Miao et al. 2021) as its users describe it: one FGSM step, and the adversarial view in a term of "
+            "its own, weighted by lambda1.",
+        ),
+        "rse_released": Preset(
+            "robust_sent_embed",
+            {
+                "blend.weighs": "fgsm",
+                "blend.trajectories": "joint_state",
+                "blend.pgd.num_steps": 5,
+                "blend.pgd.step_size": 1e-6,
+                "blend.pgd.ball.radius": 1e-6,
+                "blend.fgsm.num_steps": 5,
+                "blend.fgsm.step_size": 9.7e-4,
+                "blend.fgsm.ball.radius": 1e-6,
+                "blend.rho": 0.5,
+                "token_level.presence": "present",
+                "token_level.step_size": 2e-2,
+                "token_level.ball.radius": _NO_BALL,
+                "token_level.scaling": "after",
+                "token_level.write_back": "accumulate",
+                "rtd.positions": "everywhere",
+                "rtd.choice": "argmax",
+                "rtd.reduction": "mean_padding",
+                "rtd.h": "after_head",
+                "lambda1": 1 / 128,
+                "lambda2": 0.005,
+                "head": "batch_norm",
+                "perturbed_tokens": "all",
+                "delta_gradient": "without_eta",
+                "inner_dropout": "eval",
+                "second_positive": "none",
+            },
+            "RobustSentEmbed's published code, commit b4382370, as far as switches say it: delta saturates on a bound "
+            "of 1e-6, rho weighs FGSM at every step, eta is rescaled after its step and never clipped, no second "
+            "positive. It cannot be had, and mostly should not: the output of the embedding block is perturbed and "
+            "embedded a second time; pairs of the inner loop mix anchors and positives of other sentences; eta is "
+            "normalised in l2 and delta in linf; eta's start is divided by the norm of the whole batch, and V, to "
+            "which whole etas are added, is shared by all runs of a process; the adversarial term takes the second "
+            "view as its anchor and adversarial views as negatives; weight gradients of the inner loop stay in the "
+            "optimiser; delta0 is normal; the head is twice as wide; D has two outputs.",
+        ),
+        "l2p_released": Preset(
+            "l2p_csr",
+            {
+                "masks.num_steps": 4,
+                "masks.step_size": 0.1,
+                "masks.token_step": "sign",
+                "masks.features": "shared",
+            },
+            "L2P-CSR's published code as far as switches say it. It passes no attention mask under its masks, which "
+            "cannot be had: padding would change what is computed.",
+        ),
+    },
+)
+
+
+def with_preset(given: Any) -> Any:
+    """A method's mapping with its `preset` written out; anything without one as it is.
+
+    Raises InputError where the preset is unknown, of another method, or writes a field the mapping writes too.
+    """
+    if not isinstance(given, dict) or KEY not in given:
+        return given
+    preset = PRESETS.get(str(given[KEY]), where=f"method.{KEY}")
+    name = given.get("name", preset.method)
+    if name != preset.method:
+        rule, remedy = f"a preset of {preset.method}", f"Name it, or leave the name {name!r} out"
+        raise InputError(f"method.{KEY} = {given[KEY]!r}", rule=rule, remedy=remedy)
+    merged: dict[str, Any] = {key: value for key, value in given.items() if key != KEY}
+    merged["name"] = preset.method
+    for path, value in preset.settings.items():
+        merged = _put(merged, path.split("."), value, preset=str(given[KEY]), path=path)
+    return merged
+
+
+def fields_of(name: str, method: str, *, where: str = "") -> dict[str, Any]:
+    """What a preset writes over a base of this method, by path below a trial: all of the method, if it is another's.
+
+    Raises InputError where it is unknown.
+    """
+    preset = PRESETS.get(name, where=where)
+    if preset.method != method:
+        return {"method": {"name": preset.method, KEY: name}}
+    return {f"method.{path}": value for path, value in preset.settings.items()}
+
+
+def _put(content: dict[str, Any], keys: list[str], value: Any, *, preset: str, path: str) -> dict[str, Any]:
+    first, *rest = keys
+    below = content.get(first)
+    if rest:
+        inner = _put(below if isinstance(below, dict) else {}, rest, value, preset=preset, path=path)
+        return content | {first: inner}
+    if first in content and content[first] != value:
+        what = f"method.{path} = {content[first]!r}"
+        rule = f"preset {preset!r} writes it too ({value!r})"
+        raise InputError(what, rule=rule, remedy="Keep one of them")
+    return content | {first: value}

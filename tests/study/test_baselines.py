@@ -1,0 +1,59 @@
+"""Baselines are what their names say, measured on the same weights."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from rse_study.data import builtin
+from rse_study.evaluation.sts import evaluate_sts
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.results.records import BASELINES
+from rse_study.study.baselines import measure_baselines
+from tests.training.world import World, small_trial
+
+
+def values(rows):
+    return {(row.subject, row.task): row.value for row in rows if row.aggregation == "all"}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    sentences = builtin.corpus(0, 120)
+    materials = World(tmp_path_factory.mktemp("world"), sentences).materials(dropout=0.0)
+    other = replace(materials.dev, name="other", gold=materials.dev.gold[::-1].copy())
+    rows = measure_baselines(small_trial(), materials, list(BASELINES), [materials.dev, other])
+    return materials, other, values(rows)
+
+
+def test_each_baseline_has_every_task(measured):
+    materials, other, found = measured
+    assert found.keys() == {(name, pairs.name) for name in BASELINES for pairs in (materials.dev, other)}
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "first_last"])
+def test_a_pooling_is_that_of_the_bases_own_weights(measured, pooling):
+    materials, _, found = measured
+    scores = evaluate_sts(Embedder(*load_encoder(materials.base, pooling)), [materials.dev])
+    assert found[pooling, materials.dev.name] == scores[0].spearman
+
+
+def test_whitening_uses_the_tasks_own_sentences(measured):
+    """Cosines of whitened vectors, by the inverse covariance of the task's distinct sentences."""
+    materials, _, found = measured
+    pairs = materials.dev
+    texts = sorted({*pairs.first, *pairs.second})
+    vectors = Embedder(*load_encoder(materials.base, "mean"))(texts).astype(np.float64)
+    inverse = np.linalg.pinv(np.cov(vectors.T, bias=True), rcond=1e-10, hermitian=True)
+    centred = dict(zip(texts, vectors - vectors.mean(0), strict=True))
+
+    def cosine(one, two):
+        a, b = centred[one], centred[two]
+        return (a @ inverse @ b) / np.sqrt((a @ inverse @ a) * (b @ inverse @ b))
+
+    cosines = np.array([cosine(*pair) for pair in zip(pairs.first, pairs.second, strict=True)])
+    assert found["whitening", pairs.name] == pytest.approx(
+        100 * spearmanr(cosines, pairs.gold).statistic, abs=1e-6
+    )
