@@ -1,0 +1,129 @@
+import math
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from rse_study.evaluation.probe import (
+    PRESETS,
+    Preset,
+    choose_by_dev,
+    choose_by_folds,
+    fewest_for,
+    fit_probe,
+    folds,
+    nested_accuracies,
+)
+from tests.evaluation.newton_probe import nested, newton
+
+SMALL = Preset(name="small", num_folds=3, regularisations=(1e-3, 1e-1, 10.0))
+
+
+def clouds(num: int, distance: float, num_features: int = 5, seed: int = 0):
+    """Two classes, unit Gaussians whose means lie `distance` apart: Bayes accuracy is Phi(distance / 2)."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(num) % 2
+    features = rng.normal(size=(num, num_features))
+    features[:, 0] += distance * labels
+    return features, labels
+
+
+def test_the_optimum_is_newtons():
+    features, labels = clouds(80, 1.5)
+    for C in SMALL.regularisations:
+        fit = fit_probe(features, labels, C)
+        w, b = newton((features - features.mean(0)) / fit.scale, labels, C)
+        assert fit.model.coef_[0] == pytest.approx(w, abs=2e-3)
+        assert fit.model.intercept_[0] == pytest.approx(b, abs=2e-3)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_nested_folds_equal_plain_loops(seed):
+    features, labels = clouds(90, 1.0, seed=seed)
+    expected = nested(features, labels, SMALL.regularisations, 3, seed)
+    assert nested_accuracies(features, labels, SMALL, seed) == pytest.approx([found for found, _ in expected])
+    for (train, _), (_, C) in zip(folds(labels, 3, seed), expected, strict=True):
+        assert choose_by_folds(features[train], labels[train], SMALL, seed) == C
+
+
+@pytest.mark.parametrize("distance", [1.0, 2.0, 3.0])
+def test_clouds_are_told_apart_as_well_as_can_be(distance):
+    features, labels = clouds(3000, distance)
+    bayes = (1 + math.erf(distance / 2 / math.sqrt(2))) / 2
+    found = np.mean(nested_accuracies(features, labels, PRESETS.get("fast"), 0))
+    assert abs(found - bayes) < 2 * math.sqrt(bayes * (1 - bayes) / len(labels))
+
+
+def test_a_test_fold_never_chooses_its_own_penalty():
+    """On noise nested folds are right half the time; the best C of each test fold would claim to know more."""
+    many = Preset(name="many", num_folds=5, regularisations=tuple(10.0**e for e in range(-4, 4)))
+    honest, leaking = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        features, labels = rng.normal(size=(60, 20)) * np.logspace(0, -2, 20), np.arange(60) % 2
+        honest += nested_accuracies(features, labels, many, seed)
+        for train, test in folds(labels, 5, seed):
+            fits = (fit_probe(features[train], labels[train], C) for C in many.regularisations)
+            leaking.append(max(fit.accuracy(features[test], labels[test]) for fit in fits))
+    error = math.sqrt(0.25 / (10 * 60))
+    # Below half by a little: what one fold has more of, its training part has less of.
+    assert -4 * error < np.mean(honest) - 0.5 < 2 * error
+    assert np.mean(leaking) - 0.5 > 4 * error
+
+
+def test_neither_length_nor_offset_of_the_vectors_matters():
+    features, labels = clouds(120, 1.0)
+    before = nested_accuracies(features, labels, SMALL, 0)
+    assert nested_accuracies(1e-3 * features, labels, SMALL, 0) == before
+    assert nested_accuracies(1e3 * features + 7, labels, SMALL, 0) == before
+
+
+def test_the_scale_of_single_features_matters():
+    """One number for all: stretching a useful feature is felt, as in SentEval."""
+    features, labels = clouds(400, 1.0, num_features=40)
+    stretched = features * np.array([20.0] + [1.0] * 39)
+    assert np.mean(nested_accuracies(stretched, labels, SMALL, 0)) > np.mean(
+        nested_accuracies(features, labels, SMALL, 0)
+    )
+
+
+def test_dev_chooses_and_of_equals_the_strongest_penalty_is_taken():
+    features, labels = clouds(60, 1.0, num_features=30)
+    train, dev = (features[:30], labels[:30]), (features[30:], labels[30:])
+    measured = {C: fit_probe(*train, C).accuracy(*dev) for C in SMALL.regularisations}
+    assert measured[choose_by_dev(train, dev, SMALL)] == max(measured.values())
+    apart, labels = clouds(60, 50.0)
+    backwards = Preset(name="backwards", num_folds=3, regularisations=(10.0, 1e-1, 1e-3))
+    assert choose_by_dev((apart, labels), (apart, labels), backwards) == 1e-3
+    assert choose_by_folds(apart, labels, backwards, 0) == 1e-3
+
+
+def test_more_than_two_classes():
+    rng = np.random.default_rng(0)
+    labels = np.arange(150) % 3
+    features = rng.normal(size=(150, 4)) + 8 * np.eye(4)[labels]
+    assert fit_probe(features[:90], labels[:90], 1.0).accuracy(features[90:], labels[90:]) == 1
+
+
+def test_features_that_are_all_one_give_the_largest_class():
+    features, labels = np.ones((10, 3)), np.array([0] * 4 + [1] * 6)
+    assert fit_probe(features, labels, 1.0).predict(features).tolist() == [1] * 10
+
+
+@pytest.mark.parametrize("num_folds", [2, 3, 5, 10])
+def test_so_many_examples_of_a_class_reach_every_inner_fold_and_one_less_does_not(num_folds):
+    def inner_tests(num_rare):
+        labels = np.array([0] * num_rare + [1] * 50)
+        for train, _ in folds(labels, num_folds, 0):
+            yield from (labels[train][test] for _, test in folds(labels[train], num_folds, 0))
+
+    enough = fewest_for(num_folds, is_nested=True)
+    assert all((part == 0).any() for part in inner_tests(enough))
+    with pytest.warns(UserWarning, match="least populated class"):
+        assert not all((part == 0).any() for part in inner_tests(enough - 1))
+
+
+@pytest.mark.parametrize("wrong", [{"num_folds": 1}, {"regularisations": ()}, {"regularisations": (0.0,)}])
+def test_presets_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValidationError):
+        Preset(**{"name": "wrong", "num_folds": 5, **wrong})

@@ -1,0 +1,206 @@
+import math
+
+import numpy as np
+import pytest
+
+from rse_study.data.labelled import Labelled
+from rse_study.errors import InputError
+from rse_study.evaluation.probe import PRESETS, Preset, fit_probe, nested_accuracies
+from rse_study.evaluation.transfer import AVERAGES, evaluate_transfer, pair_features, transfer_average
+
+PRESET = Preset(name="tiny", num_folds=3, regularisations=(1e-2, 1.0))
+NOISE = np.random.default_rng(0).normal(size=(256, 6))
+
+
+def embed(texts: list[str]) -> np.ndarray:
+    """A vector a text; texts that begin with 'b' lean one way."""
+    rows = np.stack([NOISE[sum(map(ord, text)) % 256] for text in texts])
+    return rows + 2 * np.array([text.startswith("b") for text in texts])[:, None] * np.eye(6)[0]
+
+
+def singles(name: str, split: str, num: int, shift: int = 0) -> Labelled:
+    texts = [(f"{'ab'[i % 2]}{i + shift}",) for i in range(num - 1)] + [("",)]  # one of them empty
+    return Labelled(name, split, texts, np.arange(num) % 2, ("no", "yes"))
+
+
+def pairs(split: str, num: int, shift: int) -> Labelled:
+    texts = [(f"a{i + shift}", f"{'ba'[i % 2]}{i + shift + 1}") for i in range(num)]
+    return Labelled("MRPC", split, texts, np.arange(num) % 2, ("other", "paraphrase"))
+
+
+@pytest.fixture
+def whole():
+    return (singles("MR", "all", 60),)
+
+
+@pytest.fixture
+def tasks(whole):
+    sst2 = tuple(
+        singles("SST2", split, 40, shift) for split, shift in (("train", 0), ("dev", 40), ("test", 90))
+    )
+    trec = (singles("TREC", "train", 40), singles("TREC", "test", 20, 50))
+    return [whole, sst2, trec, (pairs("train", 60, 0), pairs("test", 31, 70))]
+
+
+def test_rows_say_what_was_measured(tasks):
+    rows = evaluate_transfer(embed, tasks, PRESET, seed=3)
+    assert [(row.task, row.split, row.metric, row.num_examples) for row in rows] == [
+        ("MR", "all", "accuracy", 60),
+        ("SST2", "test", "accuracy", 40),
+        ("TREC", "test", "accuracy", 20),
+        ("MRPC", "test", "accuracy", 31),
+        ("MRPC", "test", "f1", 31),
+    ]
+    assert {(row.preset, row.seed, row.degenerate) for row in rows} == {("tiny", 3, False)}
+    assert len({row.fingerprint for row in rows}) == 4
+    assert all(60 < row.value <= 100 for row in rows)
+
+
+def test_a_whole_set_is_the_mean_of_its_outer_folds(whole):
+    vectors = embed([text for (text,) in whole[0].texts])
+    expected = 100 * np.mean(nested_accuracies(vectors, whole[0].labels, PRESET, 5))
+    assert evaluate_transfer(embed, [whole], PRESET, 5)[0].value == pytest.approx(expected)
+
+
+def test_dev_chooses_and_test_is_looked_at_once(tasks):
+    train, dev, test = tasks[1]
+    x, d, t = (embed([text for (text,) in split.texts]) for split in tasks[1])
+    on_dev = [fit_probe(x, train.labels, C).accuracy(d, dev.labels) for C in PRESET.regularisations]
+    best = PRESET.regularisations[0 if on_dev[0] >= on_dev[1] else 1]
+    expected = 100 * fit_probe(x, train.labels, best).accuracy(t, test.labels)
+    assert evaluate_transfer(embed, [tasks[1]], PRESET, 0)[0].value == pytest.approx(expected)
+
+
+def test_labels_of_a_test_split_change_nothing_but_the_score(tasks):
+    train, test = tasks[2]
+    turned = Labelled("TREC", "test", test.texts, 1 - test.labels, test.classes)
+    one, other = (evaluate_transfer(embed, [(train, part)], PRESET, 0)[0] for part in (test, turned))
+    assert one.value + other.value == pytest.approx(100)
+    assert one.fingerprint != other.fingerprint
+
+
+def test_pairs_are_differences_and_products_and_f1_is_counted_by_hand(tasks):
+    train, test = tasks[3]
+    one = Preset(name="one", num_folds=3, regularisations=(0.1,))
+
+    def features(split):
+        rows = []
+        for first, second in split.texts:
+            u, v = embed([first])[0], embed([second])[0]
+            rows.append(
+                [
+                    *(abs(a - b) for a, b in zip(u, v, strict=True)),
+                    *(a * b for a, b in zip(u, v, strict=True)),
+                ]
+            )
+        return np.array(rows)
+
+    predicted = fit_probe(features(train), train.labels, 0.1).predict(features(test))
+    hits = sum(p == g == 1 for p, g in zip(predicted, test.labels, strict=True))
+    expected = 2 * hits / (sum(predicted) + sum(test.labels))
+    accuracy, f1 = evaluate_transfer(embed, [tasks[3]], one, 0)
+    assert accuracy.value == pytest.approx(100 * np.mean(predicted == test.labels))
+    assert f1.value == pytest.approx(100 * expected)
+    assert 0 < expected < 1
+
+
+def test_features_of_a_pair_do_not_care_which_is_first():
+    u, v = np.random.default_rng(1).normal(size=(2, 4, 3))
+    assert np.array_equal(pair_features(u, v), pair_features(v, u))
+    assert pair_features(u, v).shape == (4, 6)
+
+
+def test_scores_hang_neither_on_repetition_nor_on_order_nor_on_other_tasks(tasks):
+    rows = evaluate_transfer(embed, tasks, PRESET, 1)
+    assert rows == evaluate_transfer(embed, tasks, PRESET, 1)
+    backwards = evaluate_transfer(embed, tasks[::-1], PRESET, 1)
+    assert sorted(rows, key=repr) == sorted(backwards, key=repr)
+    alone = [row for task in tasks for row in evaluate_transfer(embed, [task], PRESET, 1)]
+    assert rows == alone
+
+
+def test_another_seed_draws_other_folds(whole):
+    found = {evaluate_transfer(embed, [whole], PRESET, seed)[0].value for seed in range(5)}
+    assert len(found) > 1
+
+
+def test_each_distinct_text_is_embedded_once_the_empty_one_too(tasks):
+    calls = []
+
+    def counting(texts):
+        calls.append(texts)
+        return embed(texts)
+
+    evaluate_transfer(counting, tasks, PRESET, 0)
+    assert len(calls) == 1
+    assert calls[0] == sorted(
+        {text for task in tasks for split in task for parts in split.texts for text in parts}
+    )
+    assert calls[0][0] == ""
+
+
+@pytest.mark.parametrize(
+    "collapsed",
+    [
+        lambda texts: np.ones((len(texts), 4)),
+        lambda texts: np.zeros((len(texts), 4), np.float32),
+        lambda texts: np.full((len(texts), 4), np.nan),
+        lambda texts: np.where(np.arange(len(texts))[:, None] == 3, np.inf, embed(texts)),
+        lambda texts: (100 + 1e-5 * embed(texts)).astype(np.float32),
+    ],
+    ids=["constant", "zero", "nan", "one-infinite", "rounding"],
+)
+def test_collapsed_embeddings_count_as_zero(tasks, collapsed):
+    rows = evaluate_transfer(collapsed, tasks[:1] + tasks[3:], PRESET, 0)
+    assert [(row.metric, row.value, row.degenerate) for row in rows] == [
+        ("accuracy", 0, True),
+        ("accuracy", 0, True),
+        ("f1", 0, True),
+    ]
+
+
+def test_a_task_that_collapses_leaves_the_others_alone(tasks):
+    def one_bad(texts):
+        return np.where(
+            np.array([text == "b91" for text in texts])[:, None], np.nan, embed(texts)
+        )  # in SST2's test
+
+    good = {row.task: row.value for row in evaluate_transfer(embed, tasks, PRESET, 0)}
+    found = {row.task: row for row in evaluate_transfer(one_bad, tasks, PRESET, 0)}
+    assert [name for name, row in found.items() if row.degenerate] == ["SST2", "MRPC"]  # b91 is in both
+    assert found["MR"].value == good["MR"]
+
+
+def test_too_few_examples_of_a_class_are_refused():
+    few = Labelled("MR", "all", [(str(i),) for i in range(20)], np.array([1] * 4 + [0] * 16), ("no", "yes"))
+    message = r"MR all: 4 example\(s\) of class 'yes': at least 5 for 3 folds. Fetch the set again"
+    with pytest.raises(InputError, match=message):
+        evaluate_transfer(embed, [(few,)], PRESET, 0)
+    missing = singles("TREC", "train", 30)
+    three = Labelled("TREC", "train", missing.texts, missing.labels, ("no", "yes", "other"))
+    with pytest.raises(InputError, match=r"TREC train: 0 example\(s\) of class 'other': at least 3"):
+        evaluate_transfer(embed, [(three, singles("TREC", "test", 9))], PRESET, 0)
+
+
+def test_averages_by_name_over_one_preset(whole):
+    (row,) = evaluate_transfer(embed, [whole], PRESET, 0)
+    changes = {name: float(place) for place, name in enumerate(AVERAGES["avg7"])}
+    rows = [type(row)(**{**vars(row), "task": name, "value": value}) for name, value in changes.items()]
+    others = [type(row)(**{**vars(r), "preset": "full", "value": 99.0}) for r in rows]
+    f1 = type(row)(**{**vars(rows[-1]), "metric": "f1", "value": 99.0})
+    assert transfer_average([*rows, f1, *others], "avg7", PRESET) == pytest.approx(21 / 7)
+    assert transfer_average([*rows, f1, *others], "avg6_without_trec", PRESET) == pytest.approx((21 - 5) / 6)
+    assert transfer_average(others, "avg7", PRESETS.get("full")) == 99
+    with pytest.raises(KeyError):
+        transfer_average([row for row in rows if row.task != "CR"], "avg7", PRESET)
+
+
+def test_bayes_accuracy_of_two_clouds_through_texts():
+    rng = np.random.default_rng(4)
+    labels = np.arange(2000) % 2
+    vectors = rng.normal(size=(2000, 3)) + 2 * labels[:, None] * np.eye(3)[0]
+    texts = [(f"{i:04d}",) for i in range(2000)]
+    task = (Labelled("MR", "all", texts, labels, ("no", "yes")),)
+    bayes = (1 + math.erf(1 / math.sqrt(2))) / 2
+    (row,) = evaluate_transfer(lambda asked: vectors[[int(t) for t in asked]], [task], PRESETS.get("fast"), 0)
+    assert abs(row.value / 100 - bayes) < 2 * math.sqrt(bayes * (1 - bayes) / 2000)
