@@ -1,0 +1,95 @@
+"""Alignment and uniformity of embeddings on the unit sphere (Wang and Isola 2020), as SimCSE measures them.
+
+    alignment   mean over positive pairs of |u - v|^alpha          positives: gold > 4, strictly
+    uniformity  log of the mean over i < j of exp(-t |x_i - x_j|^2)    x: all sentences, first then second
+
+Embeddings are L2-normalised and distances taken in float64. Lower is better for both. A sentence that stands in
+several pairs counts as often as it stands there: its pairs with itself lie at distance 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.sts import Embed
+
+Metric = Literal["alignment", "uniformity"]
+POSITIVE_ABOVE = 4.0  # gold similarity, 0..5
+ALPHA, T = 2.0, 2.0  # Wang and Isola's
+_BLOCK = 512  # rows of distances held at once: 512 x 3000 float64 are 12 MiB
+_COLLAPSED = 1e-5  # unit vectors that differ by less are one vector and float32's rounding
+
+
+@dataclass(frozen=True)
+class GeometryScore:
+    """One result. NaN where it is not defined: no pair to measure, or a vector that is zero or not finite.
+
+    `degenerate`: it is not defined, or the embeddings have collapsed to one vector (both metrics are then 0).
+    """
+
+    task: str
+    split: str
+    metric: Metric
+    value: float  # alignment 0..4 for alpha 2, uniformity -4t..0
+    num_examples: int  # positive pairs; sentences
+    degenerate: bool
+    fingerprint: str  # of the pairs
+
+
+def evaluate_geometry(embed: Embed, tasks: Sequence[StsPairs]) -> list[GeometryScore]:
+    """Alignment and uniformity of each task. Each distinct sentence is embedded once, over all tasks."""
+    sentences = list(dict.fromkeys(text for pairs in tasks for text in (*pairs.first, *pairs.second)))
+    vectors = _unit(embed(sentences)) if sentences else np.zeros((0, 1))
+    place = {sentence: row for row, sentence in enumerate(sentences)}
+    scores: list[GeometryScore] = []
+    for pairs in tasks:
+        first, second = (vectors[[place[text] for text in side]] for side in (pairs.first, pairs.second))
+        scores.extend(_score(pairs, first, second))
+    return scores
+
+
+def alignment(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"], alpha: float = ALPHA) -> float:
+    """Mean of |u - v|^alpha over paired unit rows; NaN without any."""
+    return float((np.linalg.norm(u - v, axis=1) ** alpha).mean()) if len(u) else float("nan")
+
+
+def uniformity(x: Float[np.ndarray, "n d"], t: float = T) -> float:
+    """Log of the mean of exp(-t |x_i - x_j|^2) over i < j of unit rows; NaN for fewer than two.
+
+    In blocks of rows: memory grows with n, not with its square.
+    """
+    if len(x) < 2:
+        return float("nan")
+    total = 0.0
+    for start in range(0, len(x), _BLOCK):
+        rows = x[start : start + _BLOCK]
+        # |a - b|^2 = 2 - 2ab of unit vectors; the exponent lies in [-4t, 0], so nothing over- or underflows.
+        kernel = np.exp(-2 * t * np.maximum(1 - rows @ x[start:].T, 0))
+        total += float(np.triu(kernel, k=1).sum())
+    return float(np.log(total / (len(x) * (len(x) - 1) / 2)))
+
+
+def _score(pairs: StsPairs, first: np.ndarray, second: np.ndarray) -> list[GeometryScore]:
+    positive, both = pairs.gold > POSITIVE_ABOVE, np.concatenate([first, second])
+    found: dict[Metric, tuple[float, int]] = {
+        "alignment": (alignment(first[positive], second[positive]), int(positive.sum())),
+        "uniformity": (uniformity(both), len(both)),
+    }
+    is_one = len(both) > 0 and bool(np.abs(both - both[0]).max() <= _COLLAPSED)
+    return [
+        GeometryScore(
+            pairs.name, pairs.split, metric, value, count, is_one or bool(np.isnan(value)), pairs.fingerprint
+        )
+        for metric, (value, count) in found.items()
+    ]
+
+
+def _unit(embeddings: np.ndarray) -> Float[np.ndarray, "n d"]:
+    """Rows of length 1 in float64; NaN where a row is zero or not finite: it has no direction."""
+    exact = np.asarray(embeddings, np.float64)
+    norm = np.linalg.norm(exact, axis=1, keepdims=True)
+    return np.divide(exact, norm, out=np.full_like(exact, np.nan), where=np.isfinite(norm) & (norm > 0))

