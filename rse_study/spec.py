@@ -15,11 +15,18 @@ class Spec(BaseModel):
     """A frozen configuration that *is* the object it configures.
 
     `semantics` is bumped when the numbers a class computes change: it is part of a cell's identity.
+    A field's meaning is the string below it, which editors and docs/methods.md show: no part of an identity.
     A field declared with `neutral=` is left out of the canonical JSON at that value, so that identities
     made before the field existed stay valid.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_default=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
     semantics: ClassVar[int] = 1
 
     @model_validator(mode="before")

@@ -19,15 +19,20 @@ class Builtin(Spec):
     """Sentences of the project's own seeded grammar: needs no file and no network."""
 
     kind: Literal["builtin"] = "builtin"
-    seed: NonNegativeInt = field(0, description="seed of the grammar, no part of a cell's seed")
-    num_sentences: int = field(8000, ge=2, le=100_000, description="distinct sentences drawn")
+    """the built-in grammar; a study may leave it out"""
+    seed: NonNegativeInt = 0
+    """seed of the grammar, no part of a cell's seed"""
+    num_sentences: int = field(8000, ge=2, le=100_000)
+    """distinct sentences drawn"""
 
 
 class TextFiles(Spec):
     """One sentence a line, plain or gzip; relative to the data folder unless absolute."""
 
     kind: Literal["text"] = "text"
+    """text files; a study may leave it out"""
     paths: tuple[Annotated[str, Field(min_length=1)], ...] = field(min_length=1)
+    """the files, read in this order"""
 
 
 Source = Annotated[Builtin | TextFiles | hub.Dataset, Field(discriminator="kind")]
@@ -40,7 +45,9 @@ class Corpus(Spec):
     """
 
     source: Source = Builtin()
-    limit: NonNegativeInt = field(0, description="keep the first so many distinct sentences; 0 keeps all")
+    """`builtin`, a path, a list of paths, or a dataset"""
+    limit: NonNegativeInt = 0
+    """keep the first so many distinct sentences; 0 keeps all"""
 
     @field_validator("source", mode="before")
     @classmethod

@@ -18,7 +18,7 @@ _OFFLINE_REMEDY = (
 class Dataset(Spec):
     """One text column of one split of a dataset."""
 
-    kind: Literal["hub"] = "hub"
+    kind: Literal["hub"] = field("hub", description="a dataset; a study may leave it out")
     dataset: str = Field(
         min_length=1, description="folder (absolute or in the data folder) or name on the hub"
     )

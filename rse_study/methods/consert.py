@@ -32,14 +32,23 @@ class ConSERT(Plain):
 
     semantics: ClassVar[int] = 1
     name: Literal["consert"] = "consert"
+    """the method"""
     first: ViewKind = "shuffle"
+    """what is done to the word embeddings of the first view"""
     second: ViewKind = "feature_cutoff"
-    token_rate: float = field(0.15, gt=0, lt=1)  # of the tokens of a sentence that are cut
+    """what is done to the word embeddings of the second view"""
+    token_rate: float = field(0.15, gt=0, lt=1)
+    """share of a sentence's non-special tokens that token_cutoff sets to 0"""
     feature_rate: float = field(0.2, gt=0, lt=1)
+    """share of the features that feature_cutoff sets to 0, drawn for each sentence"""
     dropout: bool = False
+    """whether the encoder's own dropout is on beside the views"""
     noise: PGD = Field(default_factory=lambda: PGD(num_steps=1, step_size=1e-3, ball=Ball(norm="l2")))
+    """the perturbation delta of an adversarial view"""
     temperature: PositiveFloat = field(0.1, symbol="tau")
+    """what cosines are divided by in L_con"""
     head: HeadKind = "none"
+    """map of the pooled vector to z in training; evaluation drops it"""
 
     @model_validator(mode="after")
     def _two_views(self) -> "ConSERT":

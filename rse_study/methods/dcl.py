@@ -43,13 +43,21 @@ class DCL(Bare):
 
     semantics: ClassVar[int] = 1
     name: Literal["dcl"] = "dcl"
+    """the method"""
     norm: NormKind = "power"
-    share: float = field(0.15, gt=0, le=1)  # of a sentence's words that are replaced
-    decay: float = field(0.996, ge=0, le=1)  # of the target
-    masked_lm: NonNegativeFloat = field(1.0)  # weight of the masked-LM term; 0 runs none
+    """normalisation inside projection and predictor, per feature over the rows of a view"""
+    share: float = field(0.15, gt=0, le=1)
+    """share of a sentence's words that x_aug replaces by synonyms; at least one"""
+    decay: float = field(0.996, ge=0, le=1)
+    """share of itself that the target keeps after an optimiser step (eq 7)"""
+    masked_lm: NonNegativeFloat = 1.0
+    """weight of L_MLM; 0 runs no masked LM"""
     hidden: PositiveInt = 512
+    """units of the hidden layer of projection and predictor"""
     width: PositiveInt = 128
+    """features that projection and predictor put out"""
     head: Literal["projection"] = "projection"
+    """what stands between pooled vector and loss; evaluation drops it"""
 
     @property
     def needs_synonyms(self) -> bool:

@@ -1,4 +1,4 @@
-"""docs/methods.md from the registry: `make methods`. What a method is, what it costs, every field with its bounds."""
+"""docs/methods.md from the registry: `make methods`. What a method is and costs, what every field may be and means."""
 
 import inspect
 import types
@@ -27,7 +27,7 @@ RECORDS = {
     "0007": "0007-readings-of-the-relatives.md",
     "0008": "0008-reading-of-dcl.md",
 }
-HEADINGS = ("field", "symbol", "default", "values")
+HEADINGS = ("field", "symbol", "default", "values", "meaning")
 
 
 def page() -> str:
@@ -55,8 +55,7 @@ def _method(name: str) -> Iterator[str]:
         f"{cost.gradient_passes} gradients and {cost.work:g} P*T operations (P parameters without embeddings, "
         "T tokens of a view; SimCSE: 12)."
     )
-    rows = [HEADINGS, ("---",) * len(HEADINGS), *_fields(made)]
-    yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    yield "\n".join(_row(cells) for cells in (HEADINGS, ("---",) * len(HEADINGS), *_fields(made)))
 
 
 def _presets() -> Iterator[str]:
@@ -75,7 +74,14 @@ def _fields(spec: Spec, prefix: str = "") -> Iterator[tuple[str, ...]]:
             yield from _fields(value, f"{prefix}{name}.")
         else:
             extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-            yield f"`{prefix}{name}`", str(extra.get("symbol", "")), _shown(value), _values(info)
+            symbol, meaning = str(extra.get("symbol", "")), info.description or ""
+            yield f"`{prefix}{name}`", symbol, _shown(value), _values(info), meaning
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    """A row of a table, in which the bars of ||g||_P end no cell."""
+    escaped = (cell.replace("|", r"\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
 
 
 def _shown(value: Any) -> str:

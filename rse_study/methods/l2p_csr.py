@@ -31,10 +31,14 @@ class L2PCSR(Plain):
 
     semantics: ClassVar[int] = 1
     name: Literal["l2p_csr"] = "l2p_csr"
+    """the method"""
     perturbs: Literal["masks", "embeddings"] = "masks"
+    """what the ascent moves: weakening masks, or an addition to the word embeddings"""
     masks: ViewMasks = Field(default_factory=ViewMasks)
+    """the weakening masks of both views"""
     # The paper gives the row no sizes: those of V-advCSE, the other ascent of its kind, and the masks' number of steps.
     noise: VirtualAdversarial = VirtualAdversarial(num_steps=5)
+    """the addition to the word embeddings, for `perturbs: embeddings`"""
 
     @property
     def num_sites(self) -> int:

@@ -19,7 +19,9 @@ class Plain(Bare):
     """Encoder, training-only head, temperature; a subclass says what one step is."""
 
     temperature: PositiveFloat = field(0.05, symbol="tau")
+    """what cosines are divided by in L_con"""
     head: HeadKind = "linear_tanh"
+    """map of the pooled vector to z in training; evaluation drops it"""
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         """Encoder and training-only head (stream `init`)."""

@@ -17,13 +17,19 @@ class ReplacedTokenDetection(Spec):
     """Eq 8: D reads X'' + eta with h = f(x) in place of position 0 and says which tokens are original."""
 
     semantics: ClassVar[int] = 1
-    generator: str = "base"  # the base encoder's own masked LM; or an asset's name, a folder, a hub name
-    share: float = field(0.2, gt=0, le=1)  # of a sentence's non-special tokens
-    positions: Literal["masked", "everywhere"] = "masked"  # which of G's predictions are taken over
+    generator: str = "base"
+    """G, a frozen masked LM: `base`, the base encoder's own; an asset's name, a folder or a hub name"""
+    share: float = field(0.2, gt=0, le=1)
+    """share of a sentence's non-special tokens that are masked; at least one is"""
+    positions: Literal["masked", "everywhere"] = "masked"
+    """where G's tokens are put into x'': at the masked positions, or at all non-special tokens"""
     choice: Literal["argmax", "sample"] = "argmax"
+    """G's token at a position: its most probable one, or one drawn from its distribution"""
     # Eq. 8 sums over tokens and sentences; lambda2 is calibrated to a mean. Decision 0003.
     reduction: Literal["mean", "mean_padding", "sum"] = "mean"
+    """over the batch's tokens without position 0: mean of the real ones, mean with padding, or sum"""
     h: Literal["after_head", "before_head"] = "after_head"
+    """h = f(x) that D reads at position 0: z of the first view, or that view before the head"""
 
     def edited(self, batch: Batch, run: Run, step: int) -> Int[Tensor, "b l"]:
         """x'' = G(mask(x)): the original may come back."""

@@ -37,21 +37,37 @@ class RobustSentEmbed(Bare):
 
     semantics: ClassVar[int] = 1
     name: Literal["robust_sent_embed"] = "robust_sent_embed"
+    """the method; a study may leave it out"""
     blend: Blend = Field(default_factory=Blend)
+    """the sentence-level perturbation delta: PGD and FGSM, mixed"""
     token_level: TokenLevel = Field(default_factory=TokenLevel)
+    """the token-level perturbation eta and the table V behind it"""
     masks: WeakeningMasks = Field(default_factory=WeakeningMasks)
+    """weakening masks on the adversarial view (L2P-CSR)"""
     rtd: ReplacedTokenDetection = Field(default_factory=ReplacedTokenDetection)
+    """what L_RTD is made of"""
     lambda1: NonNegativeFloat = field(1 / 128, symbol="lambda1")
+    """weight of L_con(z_adv, {z_pos}); needs num_steps > 0"""
     lambda2: NonNegativeFloat = field(0.005, symbol="lambda2")
+    """weight of L_RTD; 0 runs no replaced-token detection"""
     temperature: PositiveFloat = field(0.05, symbol="tau")
+    """what cosines are divided by in L_con, inner loop and outer loss"""
     head: Literal["linear_tanh", "batch_norm", "none"] = "linear_tanh"
-    perturbed_tokens: Literal["content", "all"] = "content"  # all: special tokens too; never padding
-    delta_gradient: Literal["with_eta", "without_eta"] = "with_eta"  # where delta's gradient is taken
+    """map of the pooled vector to z in training; evaluation drops it"""
+    perturbed_tokens: Literal["content", "all"] = "content"
+    """tokens that delta and eta may move: real ones without, or with, the special ones; padding never"""
+    delta_gradient: Literal["with_eta", "without_eta"] = "with_eta"
+    """where delta's gradient is taken: at X + delta + eta, or at X + delta"""
     inner_dropout: Literal["eval", "fixed", "fresh"] = "eval"
+    """dropout of the inner loop: none, the same masks in each step, or new ones"""
     outer_dropout: Literal["independent", "shared_first"] = "independent"
+    """dropout masks of z_adv: its own, or those of z"""
     z_adv_eta: Literal["without", "with"] = "without"
+    """z_adv = f(X + delta_final), or f(X + delta_final + eta)"""
     z_adv_negatives: Literal["excluded", "included"] = "excluded"
+    """whether other sentences' z_adv are negatives beside their z_pos"""
     second_positive: Literal["inside", "outside", "none"] = "inside"
+    """z_adv as positive of z: in the log's sum, as an L_con of its own, or not at all"""
 
     @model_validator(mode="after")
     def _consistent(self) -> "RobustSentEmbed":

@@ -31,13 +31,19 @@ class VAdvCSE(Plain):
 
     semantics: ClassVar[int] = 1
     name: Literal["v_adv_cse"] = "v_adv_cse"
+    """the method"""
     r: VirtualAdversarial = Field(default_factory=VirtualAdversarial)
+    """the virtual adversarial perturbation r"""
     divergence: DivergenceKind = "js"
+    """F: Kullback-Leibler, its mean over both directions, or Jensen-Shannon"""
     output: Literal["features", "similarities"] = "features"
+    """p, a softmax over z's features, or over its cosines with the batch's clean z, divided by tau"""
     weight: NonNegativeFloat = field(1e-6, symbol="lambda")
+    """weight of F; 0 is SimCSE with this head"""
     head: HeadKind = "batch_norm"
-    # Steps between two looks at what the second term weighs beside the first: 0 never looks. No number depends on it.
+    """map of the pooled vector to z in training; evaluation drops it"""
     ratio_every: NonNegativeInt = field(0, neutral=0)
+    """steps between two looks at lambda |grad F| / |grad L_con|, which change no number; 0: never"""
 
     @property
     def cost(self) -> StepCost:

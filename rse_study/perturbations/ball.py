@@ -16,11 +16,17 @@ class Ball(Spec):
     """||.||_P <= radius, per sentence over [l d] or per token over [d] (RobustSentEmbed eqs 4-6)."""
 
     norm: Norm = field("linf", symbol="P")
-    radius: PositiveFloat = field(3e-2, symbol="epsilon")  # embedding units, a length in `given_for`
-    given_for: Norm = "linf"  # the norm in which radius and step sizes are stated
+    """P of the ball and of g / ||g||_P"""
+    radius: PositiveFloat = field(3e-2, symbol="epsilon")
+    """largest P-norm of the perturbation, in embedding units, a length in `given_for`"""
+    given_for: Norm = "linf"
+    """the norm in which radius and step sizes are stated"""
     scope: Literal["sentence", "token"] = "sentence"
-    strength: Literal["matched", "literal"] = "matched"  # lengths under another norm than `given_for`
-    projection: Literal["exact", "rescale"] = "exact"  # rescale: l1 radially; the other norms stay exact
+    """coordinates under one norm: a sentence's [l d], or a token's [d]"""
+    strength: Literal["matched", "literal"] = "matched"
+    """lengths under another norm than `given_for`: converted by the number of coordinates, or taken as they are"""
+    projection: Literal["exact", "rescale"] = "exact"
+    """Proj for l1: to the nearest point of the ball, or along the radius; other norms are always exact"""
 
     def around(self, perturbable: Bool[Tensor, "b l"], like: Float[Tensor, "b l d"]) -> "BoundBall":
         """This ball for the rows of one batch: lengths depend on a row's perturbable coordinates, not on padding."""

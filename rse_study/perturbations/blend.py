@@ -29,10 +29,15 @@ class Blend(Spec):
     # Eq. 7: rho weighs PGD; the authors' code weighs FGSM (`weighs: fgsm`). Decision 0003.
     semantics: ClassVar[int] = 1
     pgd: PGD = Field(default_factory=PGD)
+    """the branch delta_pgd"""
     fgsm: FGSM = Field(default_factory=FGSM)
+    """the branch delta_fgsm"""
     rho: float = field(0.5, symbol="rho", ge=0, le=1)
+    """weight of the branch that `weighs` names; at 0 or 1 the branch without weight does not run"""
     weighs: Literal["pgd", "fgsm"] = "pgd"
+    """the branch whose weight is rho; the other's is 1 - rho"""
     trajectories: Literal["shared", "joint_state", "separate"] = "shared"
+    """one gradient, at the mix; the same, and both steps start from the mix; or a gradient at each branch"""
 
     @model_validator(mode="after")
     def _one_start(self) -> "Blend":

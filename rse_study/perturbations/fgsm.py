@@ -16,7 +16,9 @@ class FGSM(SentenceLevel):
 
     semantics: ClassVar[int] = 1
     num_steps: NonNegativeInt = field(5, symbol="T")
-    step_size: PositiveFloat = field(1e-3, symbol="beta")  # per entry, whatever the ball's norm is
+    """steps of FGSM"""
+    step_size: PositiveFloat = field(1e-3, symbol="beta")
+    """size of a step in every entry, in embedding units, whatever the ball's norm is"""
 
     def step(self, state: Moving, origin: Float[Tensor, "b l d"], gradient: Change) -> Moving:
         """delta <- Proj(origin + beta * sign(g)), eq 6; sign(0) = 0."""

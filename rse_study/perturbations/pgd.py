@@ -16,7 +16,9 @@ class PGD(SentenceLevel):
 
     semantics: ClassVar[int] = 1
     num_steps: NonNegativeInt = field(5, symbol="K")
-    step_size: PositiveFloat = field(1e-5, symbol="alpha")  # a length in ball.given_for
+    """steps of PGD"""
+    step_size: PositiveFloat = field(1e-5, symbol="alpha")
+    """length of a step along g / ||g||_P, in embedding units, stated for `ball.given_for`"""
 
     def step(self, state: Moving, origin: Float[Tensor, "b l d"], gradient: Change) -> Moving:
         """delta <- Proj(origin + alpha * g / ||g||_P), eq 5."""

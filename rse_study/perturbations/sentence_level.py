@@ -32,8 +32,11 @@ class SentenceLevel(Spec):
     """A player that moves delta [b l d]; subclasses say what a step is."""
 
     ball: Ball = Ball()
-    num_steps: NonNegativeInt = 5  # the loop runs the largest of its players
-    sigma: PositiveFloat = field(0.1, symbol="sigma")  # width of the random start, before 1/sqrt(d)
+    """the ball delta stays in"""
+    num_steps: NonNegativeInt = 5
+    """steps; the loop runs the largest number of its players"""
+    sigma: PositiveFloat = field(0.1, symbol="sigma")
+    """half width of the start delta0 ~ U(-sigma, sigma) / sqrt(d), in embedding units times sqrt(d)"""
 
     def init(self, anchor: Anchor, streams: Streams) -> Moving:
         """delta0 of Algorithm 1, zeroed outside perturbable tokens and projected."""

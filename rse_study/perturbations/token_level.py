@@ -33,13 +33,20 @@ class TokenLevel(Spec):
 
     semantics: ClassVar[int] = 1
     presence: Literal["present", "none"] = "present"
+    """whether there are eta and V at all"""
     ball: Ball = Ball(radius=0.2, given_for="l2", scope="token")
-    step_size: PositiveFloat = field(2e-2, symbol="gamma")  # a length in ball.given_for
+    """the ball eta stays in"""
+    step_size: PositiveFloat = field(2e-2, symbol="gamma")
+    """length of a step along g_i / ||g_i||_P, in embedding units, stated for `ball.given_for`"""
     sigma: PositiveFloat = field(0.1, symbol="sigma")
+    """half width of the start V ~ U(-sigma, sigma) / sqrt(d), in embedding units times sqrt(d)"""
     # Eq. 2 takes n_i from eta before the step; Token-Aware VAT takes it after. Decision 0004 has the curve.
     scaling: Literal["before", "after", "none"] = "before"
+    """n_i from eta_i before the step, from eta_i after it, or n_i = 1"""
     write_back: Literal["mean", "last", "accumulate", "none"] = "mean"
-    redraw: Literal["never", "epoch"] = "never"  # V drawn anew each epoch
+    """what V takes from a token's occurrences in the batch: mean or last eta, the sum of the moves, or nothing"""
+    redraw: Literal["never", "epoch"] = "never"
+    """when V is drawn anew: never, or at the start of each epoch"""
 
     @property
     def num_steps(self) -> int:

@@ -33,15 +33,24 @@ class ViewMasks(Spec):
 
     semantics: ClassVar[int] = 1
     phi: float = field(0.05, symbol="phi", ge=0, le=1)
+    """probability p below which a token or feature is weakened; 0 weakens nothing"""
     num_layers: NonNegativeInt = field(2, symbol="k")
+    """first layers whose outputs are weakened, the embedding block's output beside them"""
     num_steps: NonNegativeInt = field(5, symbol="t")  # the paper gives none
+    """ascent steps of p; 0 learns nothing"""
     step_size: PositiveFloat = field(0.5, symbol="lr_p")
+    """length of a step of p along g / ||g||_2, in probability; of a sign step its size in every entry"""
     # Appendix B: the embedding block and the first k layers; section 4.1 says l = 0..k-1 (`below_k`).
     sites: Literal["through_k", "below_k"] = "through_k"
-    tokens: Literal["learnt", "none"] = "learnt"  # none: the token half of every weight is 1
-    features: Literal["learnt", "none", "shared"] = "learnt"  # shared (released code): one mask a view
+    """weakened outputs: the embedding block's and those of layers 1..k, or of 1..k-1"""
+    tokens: Literal["learnt", "none"] = "learnt"
+    """the token masks; without them the token half of every weight is 1"""
+    features: Literal["learnt", "none", "shared"] = "learnt"  # shared: released code
+    """the feature masks: one a sentence, none (their half of every weight is 1), or one a view"""
     values: Literal["binary", "continual"] = "binary"
+    """what weighs: the mask 0 or 1 that phi cuts, or p itself"""
     token_step: Literal["normalised", "sign"] = "normalised"  # sign: released code
+    """direction of a step of the tokens' p: g / ||g||_2, or sign(g)"""
 
     @model_validator(mode="after")
     def _somewhere(self) -> "ViewMasks":

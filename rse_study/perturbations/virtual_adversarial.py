@@ -22,12 +22,15 @@ class VirtualAdversarial(Spec):
 
     semantics: ClassVar[int] = 1
     num_steps: NonNegativeInt = field(1, symbol="K")
-    step_size: PositiveFloat = field(
-        0.5, symbol="eta"
-    )  # a length in ball.given_for; of a raw gradient a factor
+    """ascent steps of r"""
+    step_size: PositiveFloat = field(0.5, symbol="eta")
+    """length of a step, in embedding units, stated for `ball.given_for`; of a raw gradient the factor"""
     scale: PositiveFloat = field(1e-3, symbol="s")
+    """standard deviation of the start r ~ N(0, s^2), in embedding units"""
     ball: Ball = Ball(norm="l2", radius=1.0, given_for="l2")
+    """the ball r stays in"""
     gradient: Literal["normalised", "raw"] = "normalised"
+    """a step goes along g / ||g||_P, or along g as it is"""
 
     def init(self, anchor: Anchor, streams: Streams) -> Moving:
         """The random start, on perturbable tokens only, projected."""

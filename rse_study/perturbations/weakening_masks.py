@@ -32,11 +32,15 @@ class WeakeningMasks(Spec):
     """
 
     semantics: ClassVar[int] = 1
-    phi: float = field(0.0, symbol="phi", ge=0, le=1)  # 0 draws nothing and changes nothing
+    phi: float = field(0.0, symbol="phi", ge=0, le=1)
+    """probability p below which a token or feature is weakened; 0 draws nothing and weakens nothing"""
     num_layers: NonNegativeInt = field(2, symbol="k")
+    """first layers whose outputs are weakened, the embedding block's output beside them"""
     step_size: PositiveFloat = field(0.5, symbol="lr_p")
+    """length of a step of p along g / ||g||_2, in probability"""
     # Appendix B: the embedding block and the first k layers; section 4.1 says l = 0..k-1 (`below_k`).
     sites: Literal["through_k", "below_k"] = "through_k"
+    """weakened outputs: the embedding block's and those of layers 1..k, or of 1..k-1"""
 
     @model_validator(mode="after")
     def _somewhere(self) -> "WeakeningMasks":

@@ -15,11 +15,14 @@ from rse_study.spec import Spec, field
 class Encoder(Spec):
     """The base encoder and how its token vectors become a sentence vector."""
 
-    # A hub name, a folder, or the asset `tiny` or `minilm`.
     name: str = field("bert-base-uncased", min_length=1)
+    """a hub name, a folder, or the asset `tiny` or `minilm`"""
     pooling: PoolingKind = "cls"
-    template: str = ""  # prompt pooling: `This sentence of "[X]" means [MASK].`
+    """the sentence's vector: [CLS], the tokens' mean, that of first and last layer, or a prompt's [MASK]"""
+    template: str = ""
+    """prompt pooling alone has one, such as `This sentence of "[X]" means [MASK].`"""
     revision: str = "main"
+    """branch, tag or commit on the hub; not used for a folder"""
 
     @model_validator(mode="after")
     def _template_for_prompt(self) -> "Encoder":
@@ -32,12 +35,19 @@ class AdamW(Spec):
     """AdamW with decay to 0 over the full budget, no warm-up, one global norm clip (RobustSentEmbed is silent)."""
 
     lr: PositiveFloat = field(7e-6, symbol="xi")
+    """learning rate of the first step"""
     beta1: float = field(0.9, ge=0, lt=1)
+    """decay of the mean of the gradients"""
     beta2: float = field(0.999, ge=0, lt=1)
+    """decay of the mean of their squares"""
     epsilon: PositiveFloat = 1e-8
+    """added to the root of that mean, which divides the step"""
     weight_decay: NonNegativeFloat = 0.0
-    max_norm: PositiveFloat = 1.0  # over all trained parameters, D's included
+    """a step shrinks every weight by this times the learning rate"""
+    max_norm: PositiveFloat = 1.0
+    """largest l2 norm of the gradient of all trained parameters together, D's included"""
     schedule: Literal["linear", "cosine"] = field("linear", neutral="linear")
+    """how the learning rate falls to 0 over the whole budget"""
 
     def rate(self, step: int, num_steps: int) -> float:
         """Learning rate of a step, counted from 0."""
@@ -49,7 +59,9 @@ class Budget(Spec):
     """How long a trial trains."""
 
     unit: Literal["epochs", "steps"] = "epochs"
+    """what `amount` counts: passes over the corpus, or optimiser steps"""
     amount: PositiveInt = 4
+    """how many of them"""
 
     def num_steps(self, steps_per_epoch: int) -> int:
         """Optimiser steps."""
@@ -59,23 +71,36 @@ class Budget(Spec):
 class Selection(Spec):
     """Which checkpoint becomes the trial's model. A sampler is told the last value whatever is kept here."""
 
-    dev: Literal["STS-B", "builtin"] = "STS-B"  # dev pairs; test splits can never select
-    every: PositiveInt = 250  # steps; and at the end
+    dev: Literal["STS-B", "builtin"] = "STS-B"
+    """dev pairs that are looked at; test splits can never select"""
+    every: PositiveInt = 250
+    """optimiser steps between two looks; there is one at the end too"""
     keep: Literal["best", "last"] = "best"
+    """the checkpoint of the best look, or of the last step"""
 
 
 class Trial(Spec):
     """One configuration of everything that decides a cell's numbers, but the seed."""
 
     method: AnyMethod = Field(default_factory=RobustSentEmbed)
+    """what is trained on, and its settings; `preset: NAME` writes some"""
     encoder: Encoder = Encoder()
+    """what is trained"""
     corpus: Corpus = Corpus()
+    """training sentences"""
     optimizer: AdamW = AdamW()
+    """AdamW and the learning rate's schedule"""
     budget: Budget = Budget()
-    batch_size: int = field(64, ge=2)  # of the global batch, over all workers
-    max_length: int = field(32, ge=4, le=512)  # tokens in training; evaluation never truncates to it
+    """how long it trains"""
+    batch_size: int = field(64, ge=2)
+    """sentences of the global batch, over all workers"""
+    max_length: int = field(32, ge=4, le=512)
+    """tokens of a sentence in training, special ones included; evaluation never truncates to it"""
     precision: Literal["float32", "bf16", "float64"] = "float32"
+    """of weights and arithmetic; bf16: of matrix products, while weights, E + delta and LayerNorms stay float32"""
     selection: Selection = Selection()
-    report_every: PositiveInt = 10  # steps between two points of the history
+    """which checkpoint is kept"""
+    report_every: PositiveInt = 10
+    """optimiser steps between two points of the history"""
 
     _with_preset = field_validator("method", mode="before")(with_preset)

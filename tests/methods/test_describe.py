@@ -1,11 +1,41 @@
 """docs/methods.md is what the registry says, and says of every method where it departs from its paper."""
 
+import json
+import re
+import typing
+from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from rse_study.methods import METHODS
-from rse_study.methods.describe import RECORDS, SOURCES, page
+from rse_study.methods.describe import HEADINGS, RECORDS, SOURCES, page
+from rse_study.spec import Spec, field
+from rse_study.training.trial import Trial
 
 DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = Path(str(files("search_spaces"))) / "study.schema.json"
+
+
+def specs_in(annotation: Any) -> Iterator[type[Spec]]:
+    """Every class of settings that a type leads to, itself first; some several times."""
+    if isinstance(annotation, type) and issubclass(annotation, Spec):
+        yield annotation
+        for info in annotation.model_fields.values():
+            yield from specs_in(info.annotation)
+    for part in typing.get_args(annotation):
+        yield from specs_in(part)
+
+
+CLASSES = sorted(set(specs_in(Trial)), key=lambda cls: cls.__name__)
+
+
+def meaningless(cls: type[Spec]) -> list[str]:
+    """Fields without a meaning: one line that says something else than the name."""
+    said = {name: info.description or "" for name, info in cls.model_fields.items()}
+    return [name for name, text in said.items() if not re.fullmatch(r"\S.{4,}[^\s.]", text)]
 
 
 def test_the_page_is_that_of_the_code():
@@ -24,3 +54,48 @@ def test_fields_stand_with_symbol_default_and_bounds():
     assert "| `blend.rho` | rho | 0.5 | float, >= 0, <= 1 |" in text
     assert "| `blend.pgd.ball.norm` | P | linf | l1, l2, linf |" in text
     assert "| `r.num_steps` | K | 1 | int, >= 0 |" in text
+
+
+def test_the_settings_of_a_trial_are_all_looked_at():
+    assert {Trial, *METHODS.values()} < set(CLASSES)
+    assert {"Ball", "Blend", "PGD", "FGSM", "ReplacedTokenDetection", "Dataset"} < {
+        cls.__name__ for cls in CLASSES
+    }
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_every_field_has_a_meaning(cls):
+    assert meaningless(cls) == [], "write what it means, with its unit, as a string below the field"
+
+
+class Parent(Spec):
+    kept: int = 1
+    """what a child inherits"""
+    changed: int = 1
+    """what a child declares anew"""
+
+
+class Child(Parent):
+    changed: int = 2
+    bare: float = field(0.5, symbol="b")
+    told: float = field(0.5, symbol="t")
+    """a number of one's own"""
+
+
+def test_a_field_added_without_a_meaning_is_found():
+    assert meaningless(Parent) == []
+    assert meaningless(Child) == ["changed", "bare"]
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_the_schema_carries_the_meanings(cls):
+    properties = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"][cls.__name__]["properties"]
+    shown = {name: shape.get("description") for name, shape in properties.items()}
+    assert shown == {name: info.description for name, info in cls.model_fields.items()}
+
+
+def test_the_tables_have_a_meaning_in_every_row():
+    text = page()
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines() if line.startswith("| `")]
+    assert {len(row) for row in rows} == {len(HEADINGS)}
+    assert all(row[-1].strip() for row in rows)
