@@ -1,7 +1,7 @@
 """Synonyms of English words from WordNet, read by nltk from a folder of the data."""
 
 import warnings
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, is_zipfile
@@ -36,6 +36,13 @@ def synonyms_of(word: str, data_dir: Path) -> tuple[str, ...]:
     reader = _reader(wordnet_archive(data_dir))
     found = {name.lower() for synset in reader.synsets(word) for name in synset.lemma_names()}
     return tuple(sorted(name for name in found if name.isalpha() and name != word.lower()))
+
+
+@lru_cache(maxsize=2**16)
+def lemmas_of(word: str, data_dir: Path) -> tuple[str, ...]:
+    """All lemmas of all the word's synsets as WordNet writes them (case, underscores), in alphabetical order."""
+    reader = _reader(wordnet_archive(data_dir))
+    return tuple(sorted({name for synset in reader.synsets(word) for name in synset.lemma_names()}))
 
 
 @cache

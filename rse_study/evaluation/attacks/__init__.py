@@ -1,0 +1,1 @@
+"""Attacks: text is changed at evaluation time until a victim errs."""

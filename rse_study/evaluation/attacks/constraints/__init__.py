@@ -1,0 +1,1 @@
+"""Which words may be changed, and which changes are good enough."""

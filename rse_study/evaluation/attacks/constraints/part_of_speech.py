@@ -1,0 +1,33 @@
+"""A word is replaced by one of the same part of speech."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rse_study.evaluation.attacks.recipe import Candidate
+from rse_study.evaluation.attacks.words import Worded
+
+Tagger = Callable[[list[list[str]]], list[list[str]]]
+"""Sentences as words to universal tags (NOUN, VERB, ...), one a word."""
+
+_BEFORE, _BEHIND = 4, 3  # words of context, as TextAttack cuts them
+
+
+@dataclass(frozen=True)
+class SamePartOfSpeech:
+    """The tag stays, in the original's context; verbs and nouns may stand for each other (TextFooler)."""
+
+    tagger: Tagger
+    verb_is_noun: bool = True
+
+    def keep(self, candidates: Sequence[Candidate], current: Worded, original: Worded) -> Sequence[Candidate]:
+        position = candidates[0].position
+        side, words = original.neighbours(position), original.words
+        before = words[max(side.start, position - _BEFORE) : position]
+        behind = words[position + 1 : min(side.stop, position + 1 + _BEHIND)]
+        new = [candidate.worded.word(position) for candidate in candidates]
+        tags = self.tagger([[*before, word, *behind] for word in (words[position], *new)])
+        own, *others = (self._kind(each[len(before)]) for each in tags)
+        return [candidate for candidate, tag in zip(candidates, others, strict=True) if tag == own]
+
+    def _kind(self, tag: str) -> str:
+        return "NOUN" if self.verb_is_noun and tag == "VERB" else tag

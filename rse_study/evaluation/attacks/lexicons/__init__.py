@@ -1,0 +1,1 @@
+"""Words read from the data: stop words, synonyms, vectors, look-alikes."""

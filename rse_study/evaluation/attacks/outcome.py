@@ -1,0 +1,39 @@
+"""What an attack on one input came to."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from rse_study.data.labelled import Text
+from rse_study.evaluation.attacks.goals import Gold
+
+Verdict = Literal["succeeded", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`adversarial` is the best text found, whether or not it reaches the goal; of a skipped input, the original."""
+
+    index: int
+    original: Text
+    adversarial: Text
+    outcome: Verdict
+    label: Gold
+    original_scores: tuple[float, ...]  # the victim's output
+    adversarial_scores: tuple[float, ...]
+    num_queries: int
+    num_words: int
+    changed: tuple[int, ...]  # positions of words, from 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As what JSON knows."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "Outcome":
+        """From what `to_json` gave, also after a way through a file."""
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in content.items()
+        }
+        return cls(**fields)

@@ -1,0 +1,47 @@
+"""Importance of a word: its saliency times what its best replacement does (PWWS, Ren et al. 2019)."""
+
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from rse_study.evaluation.attacks.recipe import Asking, Problem
+from rse_study.evaluation.attacks.search.leave_one_out import by_importance
+from rse_study.spec import Spec
+
+
+class WeightedSaliency(Spec):
+    """`weighted-saliency`: softmax of the scores with [UNK] in each word's place, times the best candidate's effect.
+
+    `effect`: its score (TextAttack), or by how much it is above the clean text's (the paper's delta P). The softmax
+    does not feel the difference. A word without candidates weighs 0.
+    """
+
+    token: str = "[UNK]"
+    effect: Literal["score", "increase"] = "score"
+
+    def order(self, problem: Problem) -> Asking[list[int]]:
+        positions = problem.positions()
+        rows = yield [problem.original.replaced(position, self.token) for position in positions]
+        if len(rows) < len(positions):
+            return []
+        saliency = _softmax(np.array([problem.score(row) for row in rows]))
+        effects = yield from self._effects(problem, positions)
+        weights = saliency[: len(effects)] * np.array(effects)
+        return by_importance(positions, weights.tolist())
+
+    def _effects(self, problem: Problem, positions: list[int]) -> Asking[list[float]]:
+        """Of each position; fewer where the budget ran out."""
+        below = problem.score(problem.clean) if self.effect == "increase" else 0.0
+        options = [problem.candidates(problem.original, position) for position in positions]
+        rows = yield [candidate.worded for each in options for candidate in each]
+        if len(rows) < sum(map(len, options)):
+            return []
+        answers = iter(rows)
+        scores = [[problem.score(next(answers)) for _ in each] for each in options]
+        return [max(each) - below if each else 0.0 for each in scores]
+
+
+def _softmax(values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    powers = np.exp(values - values.max(initial=-np.inf))
+    return powers / powers.sum()

@@ -1,0 +1,39 @@
+"""Replacements from a masked language model: with the word masked (BAE) or left to be seen (BERT-Attack)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rse_study.evaluation.attacks.words import Worded, is_one_word
+
+
+class Blank(NamedTuple):
+    """One place of a sentence. `words`: its words and punctuation; the one at `position` is hidden if `is_masked`."""
+
+    words: list[str]
+    position: int
+    is_masked: bool
+
+
+MaskedLM = Callable[[Sequence[Blank]], list[list[tuple[str, float]]]]
+"""For each blank whole words with their probabilities, the likeliest first; at least as many as a recipe takes."""
+
+
+@dataclass(frozen=True)
+class MaskedLMSwap:
+    """The `num_candidates` likeliest words of at least `min_probability`, but for the word itself and punctuation."""
+
+    model: MaskedLM
+    num_candidates: int
+    is_masked: bool
+    min_probability: float = 0.0
+
+    def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
+        words, place = worded.pieces(position)
+        (predicted,) = self.model([Blank(words, place, self.is_masked)])
+        likely = [word for word, probability in predicted if probability >= self.min_probability]
+        fit = dict.fromkeys(word for word in likely if is_one_word(word) and not any(map(str.isspace, word)))
+        # The word itself takes a place, as in TextAttack: it is dropped after the best are chosen.
+        return [word for word in list(fit)[: self.num_candidates] if word != worded.word(position)]

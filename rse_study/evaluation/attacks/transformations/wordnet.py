@@ -1,0 +1,25 @@
+"""Synonyms from WordNet, as PWWS in TextAttack takes them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rse_study.data.wordnet import lemmas_of
+from rse_study.evaluation.attacks.words import Worded, is_one_word
+
+
+@dataclass(frozen=True)
+class WordNetSwap:
+    """All lemmas of all synsets of the word: no part of speech, no inflection; no phrases, and not the word itself.
+
+    In alphabetical order: TextAttack's is that of a set of strings, which is another in every run, so that among
+    candidates of equal score it takes any.
+    """
+
+    data_dir: Path
+
+    def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
+        word = worded.word(position)
+        lemmas = lemmas_of(word, self.data_dir)
+        return [name for name in lemmas if name != word and "_" not in name and is_one_word(name)]

@@ -1,0 +1,69 @@
+"""A victim that is asked in full batches, remembers its answers, and whose every query is counted."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from rse_study.data.labelled import Text
+from rse_study.errors import InputError
+from rse_study.evaluation.attacks.goals import Row
+
+Victim = Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]
+"""Texts to probabilities or scores. Must be a function of each text alone: rows may not see each other."""
+
+_REMEMBERED = 2**17  # answers; the oldest is forgotten first
+
+
+class CountedVictim:
+    """Counts queries as the victim would see them without a memory, by input, each at most `max_queries`.
+
+    `num_calls` counts forward passes, `num_texts` what was in them: less than the queries, for a text that was asked
+    before is not asked again.
+    """
+
+    def __init__(self, victim: Victim, *, batch_size: int, max_queries: int) -> None:
+        assert batch_size > 0 and max_queries > 0
+        self.batch_size, self.max_queries = batch_size, max_queries
+        self.num_queries: Counter[int] = Counter()
+        self.num_calls = self.num_texts = 0
+        self._victim, self._answers = victim, dict[bytes, Row]()
+
+    def admit(self, index: int, wanted: int) -> int:
+        """How many of the wanted queries this input has left; they are counted with that."""
+        admitted = min(wanted, self.max_queries - self.num_queries[index])
+        self.num_queries[index] += admitted
+        return admitted
+
+    def remembered(self, text: Text) -> Row | None:
+        """The answer to a text that was asked before, if it is not forgotten."""
+        return self._answers.get(_key(text))
+
+    def forward(self, texts: Sequence[Text]) -> list[Row]:
+        """One forward pass. Raises InputError where the victim does not answer each text with finite numbers."""
+        assert 0 < len(texts) <= self.batch_size
+        self.num_calls += 1
+        self.num_texts += len(texts)
+        rows = np.asarray(self._victim(texts), np.float64)
+        if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
+            rule = f"{len(texts)} texts need as many rows of finite numbers"
+            raise InputError(f"shape {rows.shape}, {_oddity(rows)}", where="the victim", rule=rule)
+        for text, row in zip(texts, rows, strict=True):
+            self._answers[_key(text)] = row.copy()
+        while len(self._answers) > _REMEMBERED:
+            del self._answers[next(iter(self._answers))]
+        return list(rows)
+
+
+def _key(text: Text) -> bytes:
+    # Not the text itself: ten thousand variants of a text of ten thousand words would fill the memory.
+    digest = hashlib.blake2b(digest_size=16)
+    for part in text:
+        digest.update(part.encode("utf-8", "surrogatepass") + b"\xff")  # no byte of UTF-8
+    return digest.digest()
+
+
+def _oddity(rows: np.ndarray) -> str:
+    return "all finite" if np.isfinite(rows).all() else "NaN or infinities among them"

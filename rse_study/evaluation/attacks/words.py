@@ -1,0 +1,128 @@
+"""A text cut into words that are replaced in place: positions stay those of the original, whatever stands there now."""
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from rse_study.data.labelled import Text
+
+# What TextAttack takes for a word: a run of word characters and '-_*@ (and of three look-alikes it makes itself),
+# of which none of '-_*@ leads. EVALUATION's "pieces stripped" is this; it also takes the full stop off "film.".
+_RUN = re.compile(r"[\w'\-_*@`×˗]+")
+_NEVER_FIRST = "'-_*@"
+_PIECE = re.compile(r"[^\w\s]+|\w+")
+
+
+class Span(NamedTuple):
+    """Where a word lies: which side of a pair, from which character to which."""
+
+    side: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A text, the places of its words, and what stands at some of them instead: (position, word), by position."""
+
+    original: Text
+    spans: tuple[Span, ...]
+    changes: tuple[tuple[int, str], ...] = ()
+
+    @classmethod
+    def of(cls, text: Text) -> "Worded":
+        """The text as it is."""
+        return cls(text, tuple(span for side, part in enumerate(text) for span in _spans(part, side)))
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def word(self, position: int) -> str:
+        """What stands there now."""
+        return dict(self.changes).get(position, self._own(position))
+
+    @property
+    def words(self) -> list[str]:
+        """What stands at all positions now."""
+        found = [self._own(position) for position in range(len(self))]
+        for position, new in self.changes:
+            found[position] = new
+        return found
+
+    @property
+    def changed(self) -> tuple[int, ...]:
+        """Positions where another word stands than at first."""
+        return tuple(position for position, new in self.changes if new != self._own(position))
+
+    def replaced(self, position: int, new: str) -> "Worded":
+        """The same with another word there; the empty word takes the space before it along."""
+        return replace(self, changes=tuple(sorted((dict(self.changes) | {position: new}).items())))
+
+    @property
+    def text(self) -> Text:
+        """The text as it reads now."""
+        return tuple(self._read(side, 0, len(part)) for side, part in enumerate(self.original))
+
+    def side_of(self, position: int) -> str:
+        """How that position's side of the text reads now."""
+        side = self.spans[position].side
+        return self._read(side, 0, len(self.original[side]))
+
+    def neighbours(self, position: int) -> range:
+        """All positions on the same side."""
+        side = self.spans[position].side
+        return range(bisect_left(self.spans, (side,)), bisect_left(self.spans, (side + 1,)))
+
+    def window(self, position: int, size: int) -> str:
+        """How `size` words around a position read now; at the ends of a side as many of them lie on one hand."""
+        same = self.neighbours(position)
+        low = max(same[0], min(position - size // 2, same[-1] - size + 1))
+        high = min(low + size - 1, same[-1])
+        return self._read(self.spans[position].side, self.spans[low].start, self.spans[high].end)
+
+    def pieces(self, position: int) -> tuple[list[str], int]:
+        """Words and punctuation of that position's side as a language model reads them, and where the word is."""
+        side, found, place, cursor = self.spans[position].side, [], 0, 0
+        words = self.words
+        for each in self.neighbours(position):
+            found += _PIECE.findall(self.original[side][cursor : self.spans[each].start])
+            place = len(found) if each == position else place
+            found.append(words[each])
+            cursor = self.spans[each].end
+        return [*found, *_PIECE.findall(self.original[side][cursor:])], place
+
+    def _own(self, position: int) -> str:
+        side, start, end = self.spans[position]
+        return self.original[side][start:end]
+
+    def _read(self, side: int, start: int, end: int) -> str:
+        text, parts, cursor = self.original[side], list[str](), start
+        for position, new in self.changes:
+            span = self.spans[position]
+            if span.side == side and start <= span.start < end:
+                left, right = (span.start, span.end) if new else _with_space(text, span, position == 0)
+                parts += [text[cursor:left], new]
+                cursor = max(cursor, right)
+        return "".join([*parts, text[cursor:end]])
+
+
+def is_one_word(text: str) -> bool:
+    """Whether the text is a single word, with whatever punctuation."""
+    return len(_spans(text, 0)) == 1
+
+
+def _spans(text: str, side: int) -> list[Span]:
+    found = []
+    for run in _RUN.finditer(text):
+        start = run.end() - len(run.group().lstrip(_NEVER_FIRST))
+        if start < run.end():
+            found.append(Span(side, start, run.end()))
+    return found
+
+
+def _with_space(text: str, span: Span, is_first: bool) -> tuple[int, int]:
+    """From where to where a word is cut out: with the space before it; the first of all with the one behind it."""
+    if is_first:
+        return span.start, span.end + text.startswith(" ", span.end)
+    return span.start - (span.start > 0 and text[span.start - 1] == " "), span.end

@@ -1,0 +1,109 @@
+"""PWWS against loops written from the protocol, input by input and query by query."""
+
+import math
+import random
+import re
+
+import numpy as np
+import pytest
+
+from rse_study.data.labelled import Labelled
+from rse_study.data.text_files import find_file, read_lines
+from rse_study.data.wordnet import lemmas_of
+from rse_study.errors import MissingFile
+from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
+from rse_study.evaluation.attacks.recipes import PWWS, RECIPES
+from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.words import Worded
+from tests.evaluation.attacks.bag_of_words import BagOfWords
+from tests.evaluation.attacks.conftest import STOPWORDS, pwws_with
+from tests.evaluation.attacks.pwws_reference import cut, pwws
+
+
+@pytest.mark.parametrize("effect", ["score", "increase"])
+def test_agrees_with_plain_loops_on_a_toy_lexicon(sentences, victim, lexicon, effect):
+    outcomes = list(attack(pwws_with(lexicon, effect=effect), victim, sentences, max_queries=10**6, seed=0))
+
+    def synonyms_of(word):
+        return sorted(lexicon.get(word, ()))
+
+    assert len(outcomes) == len(sentences)
+    for row in outcomes:
+        gold = int(sentences.labels[row.index])
+        expected = pwws(sentences.texts[row.index][0], gold, victim, synonyms_of, STOPWORDS, effect)
+        assert (row.outcome, row.adversarial[0], row.num_queries) == expected
+    assert {row.outcome for row in outcomes} == {"succeeded", "failed", "skipped"}
+
+
+def test_agrees_with_plain_loops_on_real_sentences_and_wordnet(data_dir):
+    lines = list(read_lines(find_file("attack/mr/mr.txt", data_dir)))[:25]
+    texts = [(line.split(maxsplit=1)[1],) for line in lines]
+    labels = np.array([int(line.split()[0]) for line in lines])
+    draw = random.Random(1)
+    vocabulary = sorted({sentence[a:b] for (sentence,) in texts for a, b in cut(sentence)})
+    known = {name for word in vocabulary for name in lemmas_of(word, data_dir)}
+    victim = BagOfWords({word: draw.gauss(0, 1) for word in sorted({*vocabulary, *known, "[UNK]"})})
+
+    def synonyms_of(word):
+        names = [name for name in lemmas_of(word, data_dir) if "_" not in name and name != word]
+        return sorted(name for name in names if len(cut(name)) == 1)
+
+    recipe = RECIPES.get("pwws")(Resources(data_dir))
+    examples = Labelled("mr", "attack", texts, labels, ("negative", "positive"))
+    outcomes = list(attack(recipe, victim, examples, max_queries=10**6, seed=0))
+    stopwords = english_stopwords(data_dir)
+    for row in outcomes:
+        expected = pwws(texts[row.index][0], int(labels[row.index]), victim, synonyms_of, stopwords)
+        assert (row.outcome, row.adversarial[0], row.num_queries) == expected
+    assert {row.outcome for row in outcomes} >= {"succeeded", "skipped"}
+
+
+def test_the_number_of_queries_is_that_of_the_formula(recipe, lexicon):
+    """1 + modifiable words + their candidates + candidates of visited words; none flips, so all are visited."""
+    words = [word for word in lexicon if lexicon[word]][:6]
+    text = " ".join(["the", *words, "unheard", "."])
+    num_candidates = sum(len(lexicon[word]) for word in words)
+    examples = Labelled("toy", "test", [(text,)], np.array([1]), ("no", "yes"))
+    (row,) = attack(recipe, BagOfWords({}, bias=1.0), examples, max_queries=10**6, seed=0)
+    assert row.num_queries == 1 + (len(words) + 1) + 2 * num_candidates
+    assert (row.outcome, row.adversarial, row.changed) == ("failed", (text,), ())
+
+
+def test_a_word_by_word_optimum_is_found():
+    """On a bag of words each word's best synonym is best whatever the others are: one change is enough."""
+    synonyms = {"fine": ("awful", "dull"), "great": ("bad",), "film": ("movie",)}
+    victim = BagOfWords({"fine": 2.0, "great": 1.5, "awful": -3.0, "dull": -1.0, "bad": -0.1, "movie": 0.1})
+    examples = Labelled("toy", "test", [("fine great film",)], np.array([1]), ("no", "yes"))
+    (row,) = attack(pwws_with(synonyms), victim, examples, max_queries=100, seed=0)
+    assert row.adversarial == ("awful great film",)
+    assert (row.outcome, row.changed, row.num_words) == ("succeeded", (0,), 3)
+    assert row.adversarial_scores[1] == pytest.approx(1 / (1 + math.exp(1.5)), abs=1e-12)
+
+
+def test_candidates_are_all_single_lemmas_in_place_and_case(data_dir):
+    recipe = PWWS()(Resources(data_dir))
+    worded = Worded.of(("The car, won't -run",))
+    found = recipe.transformation.replacements(worded, 1, np.random.default_rng(0))
+    names = lemmas_of("car", data_dir)
+    assert found == sorted({name for name in names if re.fullmatch(r"[^_]+", name)} - {"car"})
+    assert {"auto", "automobile", "machine"} <= set(found)
+    assert any("_" in name for name in names)
+    assert worded.replaced(1, "auto").text == ("The auto, won't -run",)
+
+
+def test_the_papers_weight_is_another_order():
+    """`x` is more salient, `y` has the synonym that helps more: the paper visits y first, TextAttack x."""
+    synonyms = {"x": ("x1", "x2"), "y": ("y1",)}
+    victim = BagOfWords({"x": 1.5, "x1": 1.4, "x2": 1.6, "y": 0.5, "y1": 0.2})
+    examples = Labelled("toy", "test", [("x y",)], np.array([1]), ("no", "yes"))
+    for effect in ("score", "increase"):
+        victim.calls.clear()
+        (row,) = attack(pwws_with(synonyms, effect=effect), victim, examples, max_queries=100, seed=0)
+        assert row.adversarial == ("x1 y1",)
+        assert (("x2 y1",) in victim.asked) == (effect == "increase")
+
+
+def test_without_stop_words_it_is_said_where_they_belong(tmp_path):
+    with pytest.raises(MissingFile, match=r"no stop words.*RSE_STUDY_DATA"):
+        RECIPES.get("pwws")(Resources(tmp_path))
