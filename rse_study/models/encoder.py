@@ -22,7 +22,10 @@ class SentenceEncoder(nn.Module):
         self.backbone: Any = backbone
         self.pooling = pooling
         self.mask_token_id = mask_token_id
-        self._takes_positions = "position_ids" in inspect.signature(backbone.forward).parameters
+        taken = inspect.signature(backbone.forward).parameters
+        self._takes_positions = "position_ids" in taken
+        # RoBERTa takes types too, but has one: a pair's second half is none the wiser.
+        self.tells_types = "token_type_ids" in taken and getattr(backbone.config, "type_vocab_size", 0) > 1
 
     @property
     def config(self) -> Any:
@@ -54,11 +57,13 @@ class SentenceEncoder(nn.Module):
         mask: Bool[Tensor, "b l"],
         ids: Int[Tensor, "b l"] | None = None,
         weights: Sequence[Float[Tensor, "b l d"] | None] = (),
+        types: Int[Tensor, "b l"] | None = None,
     ) -> Float[Tensor, "b d"]:
         """Pooled sentence vectors of word embeddings.
 
         `weights[0]` multiplies the embedding block's output (after LayerNorm and dropout), `weights[i]` the
-        output of layer i. `ids` serve prompt pooling alone: the place of [MASK].
+        output of layer i. `ids` serve prompt pooling alone: the place of [MASK]. `types` tell a pair's second
+        sentence (1) from its first (0), where the encoder has them.
         """
         changes = self._weakening(weights)
         first: list[Tensor] = []
@@ -66,7 +71,7 @@ class SentenceEncoder(nn.Module):
             # Hooks of one module run in the order given: the first layer is read as the second one reads it.
             changes.append((require_sites(self.backbone, 2)[1], _recorder(first)))
         with changed_outputs(changes):
-            last = self.token_vectors(embeddings, mask)
+            last = self.token_vectors(embeddings, mask, types)
         if self.pooling == "cls":
             return pool_cls(last)
         if self.pooling == "prompt":
@@ -76,12 +81,16 @@ class SentenceEncoder(nn.Module):
         return pool_mean((first[0] + last) / 2 if first else last, mask)
 
     def token_vectors(
-        self, embeddings: Float[Tensor, "b l e"], mask: Bool[Tensor, "b l"]
+        self,
+        embeddings: Float[Tensor, "b l e"],
+        mask: Bool[Tensor, "b l"],
+        types: Int[Tensor, "b l"] | None = None,
     ) -> Float[Tensor, "b l d"]:
         """Last hidden states. Positions are counted over real tokens, so padding changes nothing."""
-        positions = {"position_ids": position_ids(self.backbone, mask)} if self._takes_positions else {}
-        output = self.backbone(inputs_embeds=embeddings, attention_mask=mask.long(), **positions)
-        return output[0]
+        extra = {"position_ids": position_ids(self.backbone, mask)} if self._takes_positions else {}
+        if types is not None and self.tells_types:
+            extra["token_type_ids"] = types
+        return self.backbone(inputs_embeds=embeddings, attention_mask=mask.long(), **extra)[0]
 
     def _weakening(self, weights: Sequence[Tensor | None]) -> list[tuple[nn.Module, Change]]:
         if all(weight is None for weight in weights):

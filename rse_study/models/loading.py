@@ -74,7 +74,7 @@ def load_config(name: str, revision: str = "main") -> Any:
     try:
         return AutoConfig.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:
-        raise _unreachable(name, error) from error
+        raise unreachable(name, error) from error
 
 
 def load_tokenizer(name: str, revision: str = "main") -> Any:
@@ -82,7 +82,7 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:
-        raise _unreachable(name, error) from error
+        raise unreachable(name, error) from error
     if tokenizer.pad_token_id is None:
         raise InputError(
             "its tokenizer has no padding token",
@@ -122,7 +122,7 @@ def _pretrained(name: str, config: Any, revision: str) -> nn.Module:
                 **_without_pooler(config),
             )
     except (OSError, ValueError, RuntimeError) as error:
-        raise _unreachable(name, error) from error
+        raise unreachable(name, error) from error
     missing = [key for key in sorted(report["missing_keys"]) if not key.startswith("pooler.")]
     if missing:
         raise InputError(
@@ -171,7 +171,8 @@ def _looks_local(name: str) -> bool:
     return Path(name).exists() or name.startswith((".", "/", "~")) or name.count("/") > 1
 
 
-def _unreachable(name: str, error: Exception) -> InputError:
+def unreachable(name: str, error: Exception) -> InputError:
+    """The refusal of a model that transformers could not load, with the first line of its reason."""
     first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return InputError(
         f"cannot be loaded ({first_line})",

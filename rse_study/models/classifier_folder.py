@@ -1,0 +1,106 @@
+"""Classifiers on disk: an encoder's folder with `head.safetensors` and `classifier.json`, or Hugging Face's own.
+
+Ours is at the same time an encoder that `load_encoder` and sentence-transformers read.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from pydantic import PositiveInt, ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from transformers import AutoModelForSequenceClassification
+
+from rse_study.errors import InputError
+from rse_study.models.classifier import Classifier
+from rse_study.models.embedder import max_length
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.export import save_encoder
+from rse_study.models.loading import load_config, load_encoder, load_tokenizer, quiet_loading, unreachable
+from rse_study.models.text_classifier import TextClassifier
+from rse_study.models.text_inputs import Inputs
+from rse_study.spec import Spec
+
+RECORD, HEAD = "classifier.json", "head.safetensors"
+
+
+class StoredClassifier(Spec):
+    """Kept beside the weights: what the outputs mean and how texts are read."""
+
+    classes: tuple[str, ...]  # in the order of the outputs; empty for a regression
+    max_length: PositiveInt
+    dropout: float
+
+
+class HubNetwork(nn.Module):
+    """A Hugging Face sequence classifier that is asked as ours are, and told what its tokenizer would tell it."""
+
+    def __init__(self, model: Any, tokenizer: Any) -> None:
+        super().__init__()
+        self.model = model
+        self.encoder = SentenceEncoder(model.base_model, "cls")  # only asked what the backbone takes
+        self.tells_types = self.encoder.tells_types and "token_type_ids" in tokenizer.model_input_names
+
+    def forward(self, inputs: Inputs) -> Float[Tensor, "b c"]:
+        """Its logits."""
+        types = {"token_type_ids": inputs.types} if self.tells_types else {}
+        return self.model(input_ids=inputs.ids, attention_mask=inputs.mask.long(), **types).logits
+
+
+def save_classifier(directory: Path, classifier: TextClassifier) -> None:
+    """Weights in float32, tokenizer, pooling, classes: loading it gives the same probabilities, bit for bit."""
+    network = classifier.network
+    assert isinstance(network, Classifier), "a folder of Hugging Face's is kept by save_pretrained"
+    save_encoder(directory, network.encoder, classifier.tokenizer)
+    head = {
+        name: value.detach().float().cpu().contiguous() for name, value in network.head.state_dict().items()
+    }
+    save_file(head, directory / HEAD)
+    stored = StoredClassifier(
+        classes=classifier.classes, max_length=classifier.max_length, dropout=network.dropout.p
+    )
+    (directory / RECORD).write_text(stored.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+
+def load_classifier(path_or_name: str | Path, revision: str = "main") -> TextClassifier:
+    """Our folder, or any sequence classifier of Hugging Face by folder or hub name, in float32.
+
+    Raises InputError where it cannot be loaded or is an encoder without a trained head.
+    """
+    record = Path(path_or_name) / RECORD
+    return _ours(record) if record.is_file() else _theirs(str(path_or_name), revision)
+
+
+def _ours(record: Path) -> TextClassifier:
+    encoder, tokenizer = load_encoder(record.parent)
+    try:
+        stored = StoredClassifier.model_validate_json(record.read_text(encoding="utf-8"))
+        network = Classifier(encoder, len(stored.classes) or 1, stored.dropout, torch.Generator())
+        network.head.load_state_dict(load_file(record.with_name(HEAD)))
+    except (OSError, RuntimeError, SafetensorError, ValidationError) as error:
+        first = str(error).split("\n")[0]
+        raise InputError(f"damaged: {first}", where=str(record), remedy="Save or build it again") from None
+    return TextClassifier(network.eval(), tokenizer, stored.classes, stored.max_length)
+
+
+def _theirs(name: str, revision: str) -> TextClassifier:
+    config, tokenizer = load_config(name, revision), load_tokenizer(name, revision)
+    try:
+        with quiet_loading():
+            model, report = AutoModelForSequenceClassification.from_pretrained(
+                name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True
+            )
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        raise unreachable(name, error) from error
+    if report["missing_keys"]:
+        what = (
+            f"{len(report['missing_keys'])} weights are missing, the first is {min(report['missing_keys'])!r}"
+        )
+        rule, remedy = "a victim is a classifier that has been trained", "Fine-tune it first"
+        raise InputError(what, where=name, rule=rule, remedy=remedy)
+    network = HubNetwork(model, tokenizer).eval()
+    classes = tuple(config.id2label[i] for i in range(config.num_labels)) if config.num_labels > 1 else ()
+    return TextClassifier(network, tokenizer, classes, max_length(network.encoder, tokenizer))

@@ -1,0 +1,76 @@
+"""Texts to probabilities, as attacks and scores ask for them: the victim."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import nn
+
+from rse_study.data.labelled import Text
+from rse_study.errors import InputError
+from rse_study.models.embedder import evaluation_mode
+from rse_study.models.text_inputs import encode_texts, padded
+
+Predict = Callable[[Sequence[Text]], np.ndarray]  # texts -> [n c]
+
+
+class TextClassifier:
+    """A trained network with all it needs to read text. Without classes it is a regression.
+
+    Each distinct text is read once, in batches of like length made up of the set of texts alone: neither order nor
+    repetition changes a bit. What else is asked may move float32's last bits, and no more.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        tokenizer: Any,
+        classes: tuple[str, ...],
+        max_length: int,
+        batch_size: int = 64,
+    ) -> None:
+        """`network` maps Inputs to [b c]; `max_length` in tokens: what is longer is cut."""
+        self.network, self.tokenizer, self.classes = network, tokenizer, classes
+        self.max_length, self.batch_size = max_length, batch_size
+
+    def predict(self, texts: Sequence[Text]) -> Float[np.ndarray, "n c"]:
+        """Probabilities in float64, a row a text, in the order of `classes`. Dropout is off."""
+        logits = self.outputs(texts)
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True, initial=-np.inf))
+        return odds / odds.sum(axis=1, keepdims=True)
+
+    def scores(self, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
+        """A regression's values."""
+        assert not self.classes, "a classifier has probabilities"
+        return self.outputs(texts)[:, 0]
+
+    @torch.no_grad()
+    def outputs(self, texts: Sequence[Text]) -> Float[np.ndarray, "n c"]:
+        """What the network says, in float64."""
+        distinct = sorted(set(texts))
+        rows = encode_texts(distinct, self.tokenizer, self.max_length)
+        order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
+        found = np.zeros((len(rows), len(self.classes) or 1))
+        device = next(self.network.parameters()).device
+        with evaluation_mode(self.network):
+            for start in range(0, len(order), self.batch_size):
+                places = order[start : start + self.batch_size]
+                inputs = padded([rows[i] for i in places], self.tokenizer.pad_token_id).to(device)
+                found[places] = self.network(inputs).double().cpu().numpy()
+        where = {text: i for i, text in enumerate(distinct)}
+        return found[[where[text] for text in texts]]
+
+    def predicting(self, classes: tuple[str, ...]) -> Predict:
+        """`predict` with its columns in the order of `classes`, whatever order the model was trained with.
+
+        Raises InputError where these are not the model's classes, by name and regardless of case.
+        """
+        own = [name.lower() for name in self.classes]
+        if sorted(own) != sorted(name.lower() for name in classes):
+            rule = f"the data's classes are {', '.join(classes)}"
+            remedy = "Use a model trained for them, or name its classes so (id2label in its config.json)"
+            raise InputError(f"predicts {', '.join(self.classes)}", rule=rule, remedy=remedy)
+        columns = [own.index(name.lower()) for name in classes]
+        return lambda texts: self.predict(texts)[:, columns]

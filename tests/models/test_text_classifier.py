@@ -1,0 +1,188 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from transformers import (
+    AutoTokenizer,
+    BertConfig,
+    BertForSequenceClassification,
+    RobertaConfig,
+    RobertaForSequenceClassification,
+)
+
+from rse_study.errors import InputError
+from rse_study.models.classifier import Classifier
+from rse_study.models.classifier_folder import load_classifier, save_classifier
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.loading import load_encoder
+from rse_study.models.text_classifier import TextClassifier
+from rse_study.models.text_inputs import encode_texts, padded
+
+from ..training.sorted_words import GROUPS, ordered_pairs, singles, small_base
+from .conftest import SIZES, roberta_tokenizer, spread_out
+
+NAMES = ("hue", "pet", "neither")
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("classified")
+    small_base(folder)
+    return folder
+
+
+def _classifier(base, pooling="mean", batch_size=64):
+    encoder, tokenizer = load_encoder(base, pooling)
+    network = Classifier(encoder, 3, 0.5, torch.Generator().manual_seed(0))
+    return TextClassifier(spread_out(network), tokenizer, NAMES, 24, batch_size)
+
+
+@pytest.mark.parametrize("texts", [[*singles(40).texts, ("",)], ordered_pairs(40).texts], ids=["one", "two"])
+def test_neither_order_nor_repetition_changes_a_bit(base, texts):
+    victim = _classifier(base, batch_size=7)
+    found = victim.predict(texts)
+    assert (found.shape, found.dtype) == ((len(texts), 3), np.float64)
+    np.testing.assert_allclose(found.sum(1), 1, atol=1e-15)
+    order = [5, 0, 5, *range(39, -1, -1), len(texts) - 1]
+    again = victim.predict([texts[i] for i in order] + texts)  # the same texts, asked otherwise
+    assert np.array_equal(again[: len(order)], found[order])
+    assert np.array_equal(again[len(order) :], found)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "first_last"])
+def test_padding_changes_nothing(base, pooling):
+    victim = _classifier(base, pooling)
+    victim.network.double()
+    texts = [*singles(30).texts, ("",)]
+    alone = np.concatenate([victim.predict([text]) for text in texts])
+    np.testing.assert_allclose(victim.predict(texts), alone, atol=1e-9, rtol=0)
+    assert np.ptp(alone[:, 0]) > 0.1  # or the texts would not differ and the test say nothing
+
+
+def test_probabilities_are_the_networks_own(base):
+    """One text, by hand: frame, types, mean over tokens, linear map, softmax."""
+    victim = _classifier(base)
+    network, tokenizer = victim.network.eval(), victim.tokenizer
+    pair = ("red cat", "blue dog fish")
+    words = ["[CLS]", "red", "cat", "[SEP]", "blue", "dog", "fish", "[SEP]"]
+    ids = torch.tensor([tokenizer.convert_tokens_to_ids(words)])
+    types = torch.tensor([[0, 0, 0, 0, 1, 1, 1, 1]])
+    hidden = network.encoder.backbone(input_ids=ids, token_type_ids=types)[0]
+    expected = torch.softmax(network.head(hidden.mean(1)).double(), 1)
+    np.testing.assert_allclose(victim.predict([pair])[0], expected.detach().numpy()[0], atol=1e-6)
+    other = network.encoder.backbone(input_ids=ids)[0]
+    assert not torch.allclose(hidden, other)  # the types are read
+
+
+def test_the_order_of_a_pair_is_read(base):
+    found = _classifier(base).predict([("red", "cat"), ("cat", "red")])
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+
+
+def test_a_long_pair_is_cut_at_its_longer_half(base):
+    tokenizer = load_encoder(base, "cls")[1]
+    (found,) = encode_texts([("red " * 40, "cat dog")], tokenizer, 10)
+    assert len(found) == 10
+    assert found.types == [0] * 7 + [1] * 3
+    inputs = padded(encode_texts([("red",), ("cat dog",)], tokenizer, 10), tokenizer.pad_token_id)
+    assert inputs.mask.tolist() == [[True, True, True, False], [True] * 4]
+    with pytest.raises(InputError, match=r"max_length = 3: it must exceed the 3 special tokens. Raise"):
+        encode_texts([("a", "b")], tokenizer, 3)
+
+
+def test_no_texts_give_no_rows_and_modes_come_back(base):
+    victim = _classifier(base)
+    victim.network.train()
+    assert victim.predict([]).shape == (0, 3)
+    assert np.array_equal(victim.predict([("red",)]), victim.predict([("red",)]))  # dropout is off
+    assert victim.network.training
+
+
+def test_columns_in_the_order_of_the_data(base):
+    victim = _classifier(base)
+    found = victim.predicting(("Neither", "HUE", "pet"))([("red",)])
+    assert np.array_equal(found, victim.predict([("red",)])[:, [2, 0, 1]])
+    with pytest.raises(InputError, match=r"predicts hue, pet, neither: the data's classes are hue, cat"):
+        victim.predicting(("hue", "cat"))
+
+
+def test_prompt_pooling_is_refused(base):
+    encoder, _ = load_encoder(base, "mean")
+    prompted = SentenceEncoder(encoder.backbone, "prompt", 4)
+    with pytest.raises(InputError, match="pooling 'prompt': a classifier reads bare texts"):
+        Classifier(prompted, 2, 0.1, torch.Generator())
+
+
+@pytest.mark.parametrize("texts", [singles(40).texts, ordered_pairs(40).texts], ids=["one", "two"])
+def test_kept_and_loaded_again_it_says_the_same_bits(base, tmp_path, texts):
+    victim = _classifier(base, "first_last")
+    save_classifier(tmp_path, victim)
+    again = load_classifier(tmp_path)
+    assert np.array_equal(again.predict(texts), victim.predict(texts))
+    assert (again.classes, again.max_length) == (NAMES, 24)
+    assert again.network.dropout.p == 0.5
+    encoder, _ = load_encoder(tmp_path)  # a victim's folder is an encoder's, too
+    assert encoder.pooling == "first_last"
+
+
+def _theirs(base, family, folder, **changes):
+    names = dict(id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}, num_labels=3) | changes
+    if family == "bert":
+        config = BertConfig(
+            vocab_size=5 + sum(map(len, GROUPS)), max_position_embeddings=32, **SIZES, **names
+        )
+        model, tokenizer = BertForSequenceClassification(config), load_encoder(base, "cls")[1]
+    else:
+        sizes = dict(vocab_size=30, pad_token_id=1, max_position_embeddings=42, type_vocab_size=1)
+        model = RobertaForSequenceClassification(RobertaConfig(**sizes, **SIZES, **names))
+        tokenizer = roberta_tokenizer()
+    spread_out(model).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return model.eval(), tokenizer
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_sequence_classifiers_of_the_hub_are_victims(base, tmp_path, family):
+    model, tokenizer = _theirs(base, family, tmp_path)
+    victim = load_classifier(tmp_path)
+    texts = [("red cat",), ("the dog sat",), ("",)]
+    for text, found in zip(texts, victim.predict(texts), strict=True):
+        inputs = tokenizer(text[0], return_tensors="pt", return_token_type_ids=family == "bert")
+        expected = torch.softmax(model(**inputs).logits.double(), 1)[0]
+        np.testing.assert_allclose(found, expected.detach().numpy(), atol=1e-5)
+    assert victim.max_length == (32 if family == "bert" else 40)
+    by_name = victim.predicting(("entailment", "neutral", "contradiction"))(texts)
+    assert np.array_equal(by_name, victim.predict(texts)[:, ::-1])
+
+
+@pytest.mark.parametrize("tells_types", [True, False])
+def test_a_hub_regression_of_pairs_has_no_classes(base, tmp_path, tells_types):
+    model, tokenizer = _theirs(base, "bert", tmp_path, id2label={0: "LABEL_0"}, num_labels=1)
+    if tells_types:  # whether a model has been told the types is its tokenizer's to say
+        record = tmp_path / "tokenizer_config.json"
+        names = ["input_ids", "token_type_ids", "attention_mask"]
+        record.write_text(json.dumps(json.loads(record.read_text()) | {"model_input_names": names}))
+        tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    victim = load_classifier(tmp_path)
+    inputs = tokenizer("red", "cat", return_tensors="pt")
+    assert ("token_type_ids" in inputs) == tells_types
+    assert victim.scores([("red", "cat")]) == pytest.approx([model(**inputs).logits.item()], abs=1e-5)
+
+
+def test_an_encoder_without_a_head_and_no_folder_at_all_are_refused(base, tmp_path):
+    with pytest.raises(InputError, match=r"weights are missing, the first is 'bert.*Fine-tune it first"):
+        load_classifier(base)
+    with pytest.raises(InputError, match="no such folder"):
+        load_classifier(tmp_path / "nowhere" / "at" / "all")
+    _theirs(base, "bert", tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"broken")
+    with pytest.raises(InputError, match="cannot be loaded"):
+        load_classifier(tmp_path)
+
+
+def test_a_record_of_other_things_is_refused(base, tmp_path):
+    save_classifier(tmp_path, _classifier(base))
+    (tmp_path / "classifier.json").write_text(json.dumps({"classes": ["a"], "max_length": 4}))
+    with pytest.raises(InputError, match=r"classifier.json: damaged"):
+        load_classifier(tmp_path)
