@@ -1,0 +1,79 @@
+"""What a fine-tuning is trained and judged on: classes, or gold similarities of pairs (a regression)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.stats import spearmanr
+from torch import Tensor
+from torch.nn import functional as F
+
+from rse_study.data.held_out import held_out
+from rse_study.data.labelled import Labelled, Text
+from rse_study.data.pairs import StsPairs
+from rse_study.errors import InputError
+from rse_study.models.text_classifier import TextClassifier
+
+Supervised = Labelled | StsPairs
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Texts and their targets: places in `classes`, or gold values where there are none."""
+
+    texts: list[Text]
+    targets: np.ndarray  # [n] int64 or float32
+    classes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, rows: np.ndarray) -> "Examples":
+        """These examples, in this order."""
+        return Examples([self.texts[row] for row in rows], self.targets[rows], self.classes)
+
+    def loss(self, outputs: Float[Tensor, "b c"], rows: list[int]) -> Float[Tensor, ""]:
+        """Cross-entropy, or the squared error of a regression; mean over the batch."""
+        targets = torch.from_numpy(self.targets[rows]).to(outputs.device)
+        if self.classes:
+            return F.cross_entropy(outputs, targets)
+        return F.mse_loss(outputs[:, 0], targets.to(outputs.dtype))
+
+    def score(self, classifier: TextClassifier) -> float:
+        """Accuracy, a share; for a regression Spearman's rho (0 where all values are one)."""
+        if self.classes:
+            return float((classifier.predict(self.texts).argmax(1) == self.targets).mean())
+        found = classifier.scores(self.texts)
+        return float(spearmanr(found, self.targets).statistic) if np.ptp(found) > 0 else 0.0
+
+
+def examples_of(given: Supervised) -> Examples:
+    """Texts and targets of either kind of data."""
+    if isinstance(given, Labelled):
+        return Examples(given.texts, given.labels.astype(np.int64), given.classes)
+    return Examples(list(zip(given.first, given.second, strict=True)), given.gold.astype(np.float32), ())
+
+
+def split_off(training: Supervised, dev: Supervised | None, share: float) -> tuple[Examples, Examples]:
+    """(training, dev): the dev data given, else about `share` of the training texts. Raises InputError."""
+    whole = examples_of(training)
+    if dev is not None:
+        left = examples_of(dev)
+        _check_alike(training, dev)
+    else:
+        is_held = held_out(whole.texts, share)
+        whole, left = whole.take(np.flatnonzero(~is_held)), whole.take(np.flatnonzero(is_held))
+    if not len(whole) or not len(left):
+        what = f"{len(whole)} texts to train on and {len(left)} to look at"
+        rule, remedy = "both must hold at least one", "Use more data, another dev_share, or name dev data"
+        raise InputError(what, where=f"{training.name} {training.split}", rule=rule, remedy=remedy)
+    return whole, left
+
+
+def _check_alike(training: Supervised, dev: Supervised) -> None:
+    one, other = examples_of(training), examples_of(dev)
+    if one.classes != other.classes or len(one.texts[0]) != len(other.texts[0]):
+        rule = f"its classes and number of sentences must be those of {training.name} {training.split}"
+        where, remedy = f"{dev.name} {dev.split}", "Name dev data of the same task"
+        raise InputError(f"dev data with classes {other.classes}", where=where, rule=rule, remedy=remedy)
