@@ -1,0 +1,90 @@
+"""Victims: classifiers fine-tuned once from an encoder, on texts that no attack will ask about, and kept."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.masked_lm import one_thread
+from rse_study.assets.store import META, asset_path, build, write_meta
+from rse_study.data.labelled import Labelled, Text
+from rse_study.data.overlap import without
+from rse_study.models.classifier_folder import load_classifier, save_classifier
+from rse_study.models.pooling import PoolingKind
+from rse_study.models.text_classifier import TextClassifier
+from rse_study.training.fine_tuning import FineTuned, FineTuning, Start, Told, fine_tune
+from rse_study.training.tuning_config import identity_of_tuning
+
+KIND = "victim"
+WEAK = 0.6  # clean accuracy below which a victim is marked weak: what is broken already is easily broken
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A victim on disk. Accuracies are shares; `num_removed` of the training texts were among the inputs."""
+
+    folder: Path
+    dev_accuracy: float
+    is_weak: bool
+    num_removed: int
+
+    def load(self) -> TextClassifier:
+        """The classifier; its `predict` is what an attack asks."""
+        return load_classifier(self.folder)
+
+
+def victim(
+    root: Path,
+    base: str,
+    pooling: PoolingKind,
+    training: Labelled,
+    inputs: Sequence[Text],
+    seed: int,
+    spec: FineTuning | None = None,
+    *,
+    dev: Labelled | None = None,
+    revision: str = "main",
+    device: str = "cpu",
+    told: Told = lambda progress: None,
+) -> Victim:
+    """The victim of these materials, fine-tuned if it is not there yet; `inputs` are what it will be attacked with.
+
+    An interrupted fine-tuning goes on where it stopped. `base` is a folder or a hub name. Raises InputError.
+    """
+    kept, num_removed = without(training, inputs)
+    left = dev and without(dev, inputs)[0]
+    wanted = spec or FineTuning()
+    start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
+    key = identity_of_tuning(wanted, seed, start, kept, left)
+    # Beside the draft, which a new attempt would clear away.
+    steps = asset_path(root, KIND, key).with_name(f".{asset_path(root, KIND, key).name}.steps")
+
+    def make(draft: Path) -> None:
+        with one_thread():
+            tuned = fine_tune(wanted, seed, start, kept, steps, dev=left, device=device, told=told)
+        save_classifier(draft, tuned.classifier)
+        _describe(draft, tuned, num_removed, {**key, "trained_on": kept.name, "device": device})
+
+    folder = build(root, KIND, key, make)
+    shutil.rmtree(steps, ignore_errors=True)
+    meta = json.loads((folder / META).read_text(encoding="utf-8"))
+    return Victim(folder, meta["dev_accuracy"], meta["weak"], num_removed)
+
+
+def _describe(draft: Path, tuned: FineTuned, num_removed: int, made_of: dict[str, object]) -> None:
+    write_meta(
+        draft,
+        {
+            "asset": KIND,
+            **made_of,
+            "dev_accuracy": tuned.dev,
+            "weak": tuned.dev < WEAK,
+            "num_removed": num_removed,
+            "num_training": tuned.num_training,
+            "num_dev": tuned.num_dev,
+            "history": tuned.history,
+            "seconds": tuned.seconds,
+        },
+    )

@@ -1,0 +1,145 @@
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from rse_study.assets.store import asset_path
+from rse_study.assets.victim import victim
+from rse_study.data.labelled import Labelled
+from rse_study.data.overlap import num_found
+from rse_study.models.loading import load_encoder
+from rse_study.spec import hash_file
+
+from ..training.sorted_words import LEARNS, singles, small_base
+
+INPUTS = [("red , BLUE",), ("never in training",)]
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("victims_base")
+    small_base(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def build(base, tmp_path):
+    """A victim and how many steps it took."""
+
+    def built(training=None, *, seed=0, inputs=INPUTS, spec=LEARNS, told=lambda progress: None, **changes):
+        steps = []
+
+        def count(progress):
+            steps.append(progress.t)
+            told(progress)
+
+        settings = {"base": base, "pooling": "mean"} | changes
+        found = victim(
+            tmp_path,
+            **settings,
+            training=training or _training(),
+            inputs=inputs,
+            seed=seed,
+            spec=spec,
+            told=count,
+        )
+        return found, steps
+
+    return built
+
+
+def _training(num=80, **changes):
+    """Groups of words, one of the inputs among them twice."""
+    data = singles(num, **changes)
+    texts = [*data.texts, ("Red. Blue!",), ("red blue",)]
+    return Labelled(data.name, data.split, texts, np.append(data.labels, [0, 0]), data.classes)
+
+
+def test_it_is_trained_once_and_never_saw_what_it_is_asked(build, tmp_path):
+    found, steps = build()
+    assert steps
+    meta = json.loads((found.folder / "meta.json").read_text())
+    num_twins = num_found(singles().texts, Labelled("t", "t", [("red blue",)], np.zeros(1, int), ("a",)))
+    assert found.num_removed == meta["num_removed"] == 2 + num_twins
+    assert meta["num_training"] + meta["num_dev"] == 82 - found.num_removed
+    assert meta["weights"] == hash_file(found.folder / "model.safetensors")
+    assert (meta["dev_accuracy"], meta["weak"]) == (found.dev_accuracy, False)
+    assert found.dev_accuracy > 0.9
+    assert found.folder == asset_path(tmp_path, "victim", _key(found.folder))
+    before = {path: path.stat().st_mtime_ns for path in found.folder.rglob("*")}
+    again, further = build()
+    assert (again, further) == (found, [])
+    assert {path: path.stat().st_mtime_ns for path in found.folder.rglob("*")} == before
+    assert [path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")] == [
+        found.folder.name
+    ]
+
+
+def test_it_says_what_the_classifier_said_and_is_an_encoder(build):
+    found, _ = build()
+    unseen = singles(60, seed=9)
+    predicted = found.load().predict(unseen.texts)
+    assert (predicted.argmax(1) == unseen.labels).mean() > 0.95
+    assert found.load().classes == ("hue", "pet")
+    assert load_encoder(found.folder)[0].pooling == "mean"
+
+
+def test_whatever_decides_its_numbers_makes_another(build, base, tmp_path):
+    one_epoch = LEARNS.model_copy(update={"epochs": 1})
+    first, _ = build(spec=one_epoch)
+    small_base(tmp_path / "other_base", seed=3)
+    changed = _training()
+    changed.labels[0] = 1 - changed.labels[0]
+    others = [
+        build(spec=one_epoch, seed=1),
+        build(changed, spec=one_epoch),
+        build(_training(79), spec=one_epoch),
+        build(spec=one_epoch.model_copy(update={"lr": 4e-3})),
+        build(spec=one_epoch, pooling="cls"),
+        build(spec=one_epoch, base=str(tmp_path / "other_base")),
+        build(spec=one_epoch, dev=singles(20, seed=2)),
+        build(spec=one_epoch, inputs=[*INPUTS, singles().texts[0]]),
+    ]
+    assert all(steps for _, steps in others)
+    assert len({found.folder for found, _ in [(first, []), *others]}) == 9
+
+
+def test_inputs_that_remove_nothing_more_change_nothing(build):
+    first, _ = build(spec=LEARNS.model_copy(update={"epochs": 1}))
+    again, steps = build(
+        spec=LEARNS.model_copy(update={"epochs": 1}), inputs=[*INPUTS, ("not there either",)]
+    )
+    assert (again, steps) == (first, [])
+
+
+def test_a_poor_one_is_marked_weak(build):
+    data = singles(120)
+    noise = np.random.default_rng(0).integers(0, 2, 120)
+    shuffled = Labelled(data.name, data.split, data.texts, noise, data.classes)
+    found, _ = build(shuffled, spec=LEARNS.model_copy(update={"epochs": 1, "lr": 1e-6}))
+    assert found.is_weak
+    assert found.dev_accuracy < 0.6
+
+
+def test_interrupted_it_goes_on_where_it_stopped(build, tmp_path):
+    def ctrl_c(progress):
+        if progress.t == 6:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        build(told=ctrl_c)
+    interrupted, steps = build()
+    assert steps[0] == 7
+    assert not list(tmp_path.glob(".*.steps"))
+    weights = (interrupted.folder / "model.safetensors").read_bytes()
+    (interrupted.folder / "meta.json").unlink()  # as if it had never been finished: the whole way once more
+    whole, steps = build()
+    assert steps[0] == 1
+    assert (whole.folder / "model.safetensors").read_bytes() == weights
+
+
+def _key(folder):
+    meta = json.loads((folder / "meta.json").read_text())
+    return {name: meta[name] for name in ("spec", "seed", "base", "pooling", "training", "dev")}
