@@ -43,7 +43,7 @@ class GeometryScore:
 def evaluate_geometry(embed: Embed, tasks: Sequence[StsPairs]) -> list[GeometryScore]:
     """Alignment and uniformity of each task. Each distinct sentence is embedded once, over all tasks."""
     sentences = list(dict.fromkeys(text for pairs in tasks for text in (*pairs.first, *pairs.second)))
-    vectors = _unit(embed(sentences)) if sentences else np.zeros((0, 1))
+    vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))
     place = {sentence: row for row, sentence in enumerate(sentences)}
     scores: list[GeometryScore] = []
     for pairs in tasks:
@@ -73,23 +73,28 @@ def uniformity(x: Float[np.ndarray, "n d"], t: float = T) -> float:
     return float(np.log(total / (len(x) * (len(x) - 1) / 2)))
 
 
+def unit_rows(embeddings: np.ndarray) -> Float[np.ndarray, "n d"]:
+    """Rows of length 1 in float64; NaN where a row is zero or not finite: it has no direction."""
+    exact = np.asarray(embeddings, np.float64)
+    norm = np.linalg.norm(exact, axis=1, keepdims=True)
+    return np.divide(exact, norm, out=np.full_like(exact, np.nan), where=np.isfinite(norm) & (norm > 0))
+
+
+def is_one_vector(rows: Float[np.ndarray, "n d"]) -> bool:
+    """Whether unit rows are all the same, but for float32's rounding; of none it is not said."""
+    return len(rows) > 0 and bool(np.abs(rows - rows[0]).max() <= _COLLAPSED)
+
+
 def _score(pairs: StsPairs, first: np.ndarray, second: np.ndarray) -> list[GeometryScore]:
     positive, both = pairs.gold > POSITIVE_ABOVE, np.concatenate([first, second])
     found: dict[Metric, tuple[float, int]] = {
         "alignment": (alignment(first[positive], second[positive]), int(positive.sum())),
         "uniformity": (uniformity(both), len(both)),
     }
-    is_one = len(both) > 0 and bool(np.abs(both - both[0]).max() <= _COLLAPSED)
+    is_one = is_one_vector(both)
     return [
         GeometryScore(
             pairs.name, pairs.split, metric, value, count, is_one or bool(np.isnan(value)), pairs.fingerprint
         )
         for metric, (value, count) in found.items()
     ]
-
-
-def _unit(embeddings: np.ndarray) -> Float[np.ndarray, "n d"]:
-    """Rows of length 1 in float64; NaN where a row is zero or not finite: it has no direction."""
-    exact = np.asarray(embeddings, np.float64)
-    norm = np.linalg.norm(exact, axis=1, keepdims=True)
-    return np.divide(exact, norm, out=np.full_like(exact, np.nan), where=np.isfinite(norm) & (norm > 0))

@@ -1,0 +1,16 @@
+"""A word replaced by a synonym."""
+
+import numpy as np
+
+from rse_study.evaluation.changes.change import Resources
+from rse_study.evaluation.changes.words import in_case_of
+
+
+def synonym(word: str, generator: np.random.Generator, resources: Resources) -> str:
+    """One of WordNet's for any sense of the word, uninflected, in its case; stop words stay.
+
+    No sense is told from another: a share of these synonyms does change what is said.
+    """
+    bare = word.lower()
+    options = () if bare in resources.stopwords else resources.synonyms(bare)
+    return in_case_of(word, str(generator.choice(options))) if options else word
