@@ -1,0 +1,69 @@
+"""Natural language inference: accuracy of a fine-tuned classifier, and over ANLI's three rounds.
+
+V-advCSE's Table 3 calls its last column `All` and prints the plain mean of the rounds there (46.4 of 53.8, 42.8 and
+42.6), but the mean over examples in the text (46.2 %). Both are rows here, by name.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rse_study.data.labelled import Labelled
+from rse_study.data.nli_sets import ANLI_ROUNDS
+from rse_study.evaluation.attacks.victim import Victim
+from rse_study.evaluation.classified import ClassifierScore, accuracy, probabilities, says_one_thing
+from rse_study.spec import fingerprint_of
+
+ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"  # over examples, over rounds
+
+
+def evaluate_nli(
+    predict: Victim, tasks: Sequence[Labelled], *, settings: str, seed: int
+) -> list[ClassifierScore]:
+    """Accuracy x100 of each task; where all three rounds of a split of ANLI are among them, both its averages too.
+
+    `predict` answers in the order of each task's classes. Raises InputError where it does not.
+    """
+    rows = [_score(predict, task, settings, seed) for task in tasks]
+    for split in dict.fromkeys(task.split for task in tasks):
+        rounds = [row for row in rows if row.split == split and row.task in ANLI_ROUNDS]
+        if {row.task for row in rounds} == set(ANLI_ROUNDS):
+            rows += _averages(rounds)
+    return rows
+
+
+def _score(predict: Victim, task: Labelled, settings: str, seed: int) -> ClassifierScore:
+    predicted = probabilities(predict, task).argmax(axis=1)
+    return ClassifierScore(
+        task=task.name,
+        split=task.split,
+        metric="accuracy",
+        settings=settings,
+        value=100 * accuracy(task.labels, predicted),
+        num_examples=len(task),
+        num_unlabelled=task.num_unlabelled,
+        seed=seed,
+        degenerate=says_one_thing(predicted),
+        fingerprint=task.fingerprint,
+    )
+
+
+def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:
+    values, sizes = [row.value for row in rounds], [row.num_examples for row in rounds]
+    named = {ANLI_ALL: np.average(values, weights=sizes), ANLI_MEAN: np.mean(values)}
+    first = rounds[0]
+    return [
+        ClassifierScore(
+            task=name,
+            split=first.split,
+            metric="accuracy",
+            settings=first.settings,
+            value=float(value),
+            num_examples=sum(sizes),
+            num_unlabelled=sum(row.num_unlabelled for row in rounds),
+            seed=first.seed,
+            degenerate=any(row.degenerate for row in rounds),
+            fingerprint=fingerprint_of([row.fingerprint for row in rounds]),
+        )
+        for name, value in named.items()
+    ]
