@@ -1,0 +1,123 @@
+"""GLUE (Wang et al. 2018) as `datasets` reads it: from the hub, or a local folder in the hub's layout.
+
+A local folder is one of these, below the data folder or absolute:
+
+    <folder>/README.md with the tasks' configurations, as the hub's own copy (nyu-mll/glue) has it
+    <folder>/<task>/   files named after the splits: train, validation, test (JSON Lines, CSV or parquet)
+    <folder>/          the same for one task alone
+
+<task> is cola, sst2, mrpc, stsb, qqp, mnli, qnli, rte or wnli.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rse_study.data.classes import NLI_CLASSES, Example, label_of, labelled, malformed, text_of
+from rse_study.data.hub import load_split
+from rse_study.data.labelled import Labelled
+from rse_study.data.pairs import StsPairs
+from rse_study.errors import InputError
+from rse_study.registry import Registry, did_you_mean
+
+HUB_NAME = "nyu-mll/glue"
+NO_LABEL = -1  # of the test splits, which GLUE keeps to itself
+MAX_GOLD = 5.0
+
+
+@dataclass(frozen=True)
+class GlueTask:
+    """One task: how `datasets` calls it, its columns, and its classes in the order of its numbers."""
+
+    config: str
+    columns: tuple[str, ...]
+    classes: tuple[str, ...]  # empty: gold similarities from 0 to 5
+    dev: tuple[str, ...] = ("validation",)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Names of its splits that have labels."""
+        return ("train", *self.dev)
+
+
+_BOTH = ("sentence1", "sentence2")
+_ENTAILED = ("entailment", "not_entailment")
+GLUE: Registry[GlueTask] = Registry(
+    "GLUE task",
+    {
+        "CoLA": GlueTask("cola", ("sentence",), ("unacceptable", "acceptable")),
+        "SST-2": GlueTask("sst2", ("sentence",), ("negative", "positive")),
+        "MRPC": GlueTask("mrpc", _BOTH, ("not_equivalent", "equivalent")),
+        "STS-B": GlueTask("stsb", _BOTH, ()),
+        "QQP": GlueTask("qqp", ("question1", "question2"), ("not_duplicate", "duplicate")),
+        "MNLI": GlueTask(
+            "mnli", ("premise", "hypothesis"), NLI_CLASSES, ("validation_matched", "validation_mismatched")
+        ),
+        "QNLI": GlueTask("qnli", ("question", "sentence"), _ENTAILED),
+        "RTE": GlueTask("rte", _BOTH, _ENTAILED),
+        "WNLI": GlueTask("wnli", _BOTH, ("not_entailment", "entailment")),
+    },
+)
+
+
+def read_glue(
+    name: str, split: str, data_dir: Path, dataset: str = HUB_NAME, revision: str = "main"
+) -> Labelled | StsPairs:
+    """One labelled split, named `GLUE-<task>`; STS-B as pairs with gold. Raises InputError.
+
+    Labels may be numbers or the classes' names; the order of classes is GLUE's own whatever order a copy lists.
+    """
+    task = GLUE.get(name)
+    Registry(f"split of GLUE {name}", dict.fromkeys(task.splits)).get(split)
+    place, config = _place(task, dataset, data_dir)
+    table = load_split(place, split, data_dir, config=config, revision=revision)
+    where = f"{place} {config} {split}".replace("  ", " ")
+    for column in (*task.columns, "label"):
+        if column not in table.column_names:
+            remedy = did_you_mean(column, table.column_names)
+            raise InputError(f"no column {column!r}", where=where, remedy=remedy)
+    if not task.classes:
+        return _pairs(f"GLUE-{name}", split, table, task, where)
+    return labelled(f"GLUE-{name}", split, _examples(table, task, where), task.classes, where)
+
+
+def _place(task: GlueTask, dataset: str, data_dir: Path) -> tuple[str, str]:
+    """(name for `datasets`, configuration)."""
+    folder = data_dir / dataset
+    if not folder.is_dir() or (folder / "README.md").is_file():
+        return dataset, task.config
+    return (f"{dataset}/{task.config}" if (folder / task.config).is_dir() else dataset), ""
+
+
+def _examples(table: Any, task: GlueTask, where: str) -> Iterator[Example]:
+    listed = getattr(table.features["label"], "names", None)
+    known = {name: place for place, name in enumerate(task.classes)}
+    if listed is None:  # bare numbers are GLUE's own
+        known |= {str(place): place for place in range(len(task.classes))}
+    for number, (*parts, label) in enumerate(_rows(table, task), start=1):
+        row = f"{where}, row {number}"
+        named = listed[label] if listed and isinstance(label, int) and 0 <= label < len(listed) else label
+        is_labelled = label is not None and label != NO_LABEL
+        yield text_of(*parts, where=row), label_of(named, known, row) if is_labelled else None
+
+
+def _pairs(name: str, split: str, table: Any, task: GlueTask, where: str) -> StsPairs:
+    first, second, gold = [], [], []
+    for number, (one, other, value) in enumerate(_rows(table, task), start=1):
+        row = f"{where}, row {number}"
+        if not isinstance(value, int | float) or not 0 <= value <= MAX_GOLD:
+            raise malformed(f"gold score {value!r}", row, f"it must be a number from 0 to {MAX_GOLD:g}")
+        pair = text_of(one, other, where=row)
+        first.append(pair[0])
+        second.append(pair[1])
+        gold.append(float(value))
+    if not gold:
+        raise InputError("holds no pairs", where=where, remedy="Use another split, or fetch it again")
+    return StsPairs(name, split, first, second, np.array(gold))
+
+
+def _rows(table: Any, task: GlueTask) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table[column] for column in (*task.columns, "label")), strict=True)

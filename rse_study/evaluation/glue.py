@@ -1,0 +1,83 @@
+"""GLUE's metrics (Wang et al. 2018): Matthews for CoLA, F1 for MRPC and QQP, correlations for STS-B, else accuracy."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.stats import pearsonr, spearmanr
+from sklearn.metrics import f1_score, matthews_corrcoef
+
+from rse_study.data.labelled import Labelled, Text
+from rse_study.data.pairs import StsPairs
+from rse_study.errors import InputError
+from rse_study.evaluation.attacks.victim import Victim
+from rse_study.evaluation.classified import ClassifierScore, accuracy, probabilities, says_one_thing
+from rse_study.registry import Registry
+
+Metric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]  # labels, predictions
+Scores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]  # a regression's values
+
+_METRICS: dict[str, Metric] = {
+    "accuracy": accuracy,
+    "f1": lambda labels, predicted: float(f1_score(labels, predicted, zero_division=0.0)),  # of class 1
+    "matthews": lambda labels, predicted: float(matthews_corrcoef(labels, predicted)),
+}
+GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
+    "GLUE task",
+    {
+        "GLUE-CoLA": ("matthews",),
+        "GLUE-SST-2": ("accuracy",),
+        "GLUE-MRPC": ("f1", "accuracy"),
+        "GLUE-STS-B": ("pearson", "spearman"),
+        "GLUE-QQP": ("f1", "accuracy"),
+        "GLUE-MNLI": ("accuracy",),
+        "GLUE-QNLI": ("accuracy",),
+        "GLUE-RTE": ("accuracy",),
+        "GLUE-WNLI": ("accuracy",),
+    },
+)
+
+
+def evaluate_glue(predict: Victim, task: Labelled, *, settings: str, seed: int) -> list[ClassifierScore]:
+    """A task's metrics x100, the first of them the one that papers name first. Raises InputError."""
+    predicted = probabilities(predict, task).argmax(axis=1)
+    return [
+        ClassifierScore(
+            task=task.name,
+            split=task.split,
+            metric=metric,
+            settings=settings,
+            value=100 * _METRICS[metric](task.labels, predicted),
+            num_examples=len(task),
+            num_unlabelled=task.num_unlabelled,
+            seed=seed,
+            degenerate=says_one_thing(predicted),
+            fingerprint=task.fingerprint,
+        )
+        for metric in GLUE_METRICS.get(task.name)
+    ]
+
+
+def evaluate_glue_pairs(scores: Scores, task: StsPairs, *, settings: str, seed: int) -> list[ClassifierScore]:
+    """Pearson and Spearman x100 of STS-B's values; 0 and degenerate where all values are one. Raises InputError."""
+    found = np.asarray(scores(list(zip(task.first, task.second, strict=True))), np.float64)
+    if found.shape != (len(task),) or not np.isfinite(found).all():
+        rule, where = f"{len(task)} pairs need as many finite numbers", f"the regression on {task.name}"
+        raise InputError(f"shape {found.shape}", where=where, rule=rule, remedy="Fine-tune it for STS-B")
+    is_flat = says_one_thing(found)
+    named = {"pearson": pearsonr, "spearman": spearmanr}
+    return [
+        ClassifierScore(
+            task=task.name,
+            split=task.split,
+            metric=metric,
+            settings=settings,
+            value=0.0 if is_flat else 100 * float(named[metric](found, task.gold).statistic),
+            num_examples=len(task),
+            num_unlabelled=0,
+            seed=seed,
+            degenerate=is_flat,
+            fingerprint=task.fingerprint,
+        )
+        for metric in GLUE_METRICS.get(task.name)
+    ]
