@@ -17,7 +17,7 @@ def measures_of(study: StudyRecord, label: str) -> dict[str, str]:
 
     The objective comes first in a grid; in a search it selected, so that what confirms comes first.
     """
-    named = {evaluation: f"{evaluation}/all" for evaluation in study.evaluations}
+    named = {measure.name: measure.metric for measure in study.shown_measures}
     objective = study.objective.evaluation
     others = {name: metric for name, metric in named.items() if metric != objective}
     return {label: objective} | others if study.kind == "grid" else others | {label: objective}

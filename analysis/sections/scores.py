@@ -50,5 +50,6 @@ def above_text(contents: Contents, frame: pd.DataFrame) -> str:
 
 
 def is_higher_better(contents: Contents, measure: str) -> bool:
-    """Of every evaluation; of the objective where the study maximises it."""
-    return measure != contents.label or contents.study.objective.direction == "maximize"
+    """As its evaluation says; of the objective where the study maximises it."""
+    directions = {one.name: one.direction for one in contents.study.shown_measures}
+    return directions.get(measure, contents.study.objective.direction) == "maximize"

@@ -41,8 +41,9 @@ def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:
     study, _, row = given.partition(":")
     with Reader(study_folder(study, store)) as reader:
         label = metric or reader.study().objective.label or reader.study().objective.metric
-        scores = row_scores(reader, f"{metric}/all" if metric else "").dropna(how="all")
-        known = [name.removesuffix("/all") for name in reader.evaluations()["metric"].unique()]
+        named = {measure.name: measure.metric for measure in reader.study().shown_measures}
+        scores = row_scores(reader, named.get(metric, metric)).dropna(how="all")
+        known = [*named, *reader.evaluations()["metric"].unique()]
     if scores.empty:
         rule = f"no row has a score of {label!r}" if metric else "no row has a score yet"
         remedy = did_you_mean(metric, known) if metric else "See how far it is: rse-study status"

@@ -15,9 +15,9 @@ from rse_study.cli.naming import name_of
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.plan_here import require_allowance
 from rse_study.cli.screen import announce, print_table
-from rse_study.data.evaluations import read_pairs
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputErrors
+from rse_study.evaluation.known import read_evaluation
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
@@ -50,9 +50,9 @@ def run_here(
     def prepared(trial: Trial) -> Materials:
         return prepare(trial, cache_dir(), data_dir(), say)
 
-    pairs = partial(read_pairs, data_dir=data_dir())
+    evaluation = partial(read_evaluation, data_dir=data_dir())
     with Board(num_cells(checked), _num_ended(folder)) as board:
-        run_study(checked, folder, prepared, pairs, board, num_cpus=cpus, address=address)
+        run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
     print_table(as_text(folder))
     announce(f"report: {write_report(folder).resolve()}")
     return conclude(folder)

@@ -10,6 +10,7 @@ from rse_study.cli.screen import Bar, announce
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.evaluation.evaluations import Similarity
 from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.results.result_file import Result, read_result
 from rse_study.study.baselines import measure_baselines
@@ -30,7 +31,9 @@ def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: 
     ended = finished(out, identity_of(trial, seed, materials))
     if ended is None or ended.status == "stopped_early":
         # The base before training is the run's own first point: it need not be measured twice.
-        _show(measure_baselines(trial, materials, ("token_overlap", "untrained"), [materials.dev]))
+        _show(
+            measure_baselines(trial, materials, ("token_overlap", "untrained"), [Similarity(materials.dev)])
+        )
         with Bar(out.name) as bar:
 
             def report(progress: Progress) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import ray
 
-from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.evaluations import Evaluation, Similarity
 from rse_study.on_ray.agenda import Agenda
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.evaluations import ask_for_scores, drop_models, missing_evaluations
+from rse_study.on_ray.evaluations import ask_for_scores, drop_models, missing_evaluations, scored_in
 from rse_study.on_ray.importance import importance_rows
 from rse_study.on_ray.interrupt import graceful
 from rse_study.on_ray.listed import Listed
@@ -23,12 +23,12 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.rebuild import rebuild
 from rse_study.results.records import Stage
 from rse_study.results.schema import cell_folder, ledger_path
-from rse_study.study.baselines import measure_baselines
+from rse_study.study.baselines import can_measure, measure_baselines
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
 from rse_study.study.validation import Checked
 
-Pairs = Callable[[str], StsPairs]
+Read = Callable[[str], Evaluation]
 GONE = "the driver ended while it ran"
 
 
@@ -36,7 +36,7 @@ def run_study(
     checked: Checked,
     directory: Path,
     prepare: Prepare,
-    pairs: Pairs,
+    read: Read,
     watcher: Watcher,
     *,
     num_cpus: int = 0,
@@ -44,7 +44,7 @@ def run_study(
 ) -> Path:
     """Run what is missing of the study and return its folder. Call it again after an interruption.
 
-    `prepare` makes (or finds) what a trial is trained on, `pairs` the sentence pairs of an evaluation; both are
+    `prepare` makes (or finds) what a trial is trained on, `read` an evaluation with its data; both are
     called in the driver, before a cell starts. Raises InputError where the study cannot run here,
     KeyboardInterrupt after an interruption, when running cells have ended and Ray is gone.
     """
@@ -54,7 +54,7 @@ def run_study(
         watcher.told(f"the ledger was gone: rebuilt, with {found.num_results} results found on disk")
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger.open(place.study))
-        run = Run(checked, place, ledger, Stock(prepare), pairs, watcher)
+        run = Run(checked, place, ledger, Stock(prepare), read, watcher)
         run.prepare()
         room = Room(stack, place, run.stock, num_cpus, address)
         stack.enter_context(graceful(lambda: _close(room, watcher)))
@@ -73,10 +73,10 @@ class Run:
     """One run of a study: its stages in order, each of them doing what is still missing."""
 
     def __init__(
-        self, checked: Checked, place: Place, ledger: Ledger, stock: Stock, pairs: Pairs, watcher: Watcher
+        self, checked: Checked, place: Place, ledger: Ledger, stock: Stock, read: Read, watcher: Watcher
     ) -> None:
         self._checked, self._study, self._place = checked, checked.study, place
-        self._ledger, self.stock, self._pairs, self._watcher = ledger, stock, pairs, watcher
+        self._ledger, self.stock, self._read, self._watcher = ledger, stock, read, watcher
 
     def prepare(self) -> None:
         """Refuse what cannot run, before anything is frozen; then freeze the study and measure its baselines."""
@@ -86,13 +86,14 @@ class Run:
             self.stock.of(self._checked.space.apply(point))
         for row in self._checked.rows:
             self.stock.of(row.trial)
-        self._tasks: Sequence[StsPairs] = [self._pairs(name) for name in study.evaluations]
-        record, known = study_record(self._checked, base.dev), self._ledger.study()
+        self._evaluations: Sequence[Evaluation] = [self._read(name) for name in study.evaluations]
+        record = study_record(self._checked, base.dev, self._evaluations)
+        known = self._ledger.study()
         self._ledger.freeze(record, change_between(known, record) if known else "created")
         self._ledger.close_attempts(GONE)
         sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
         self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
-        self._baselines([base.dev, *self._tasks])
+        self._baselines([Similarity(base.dev), *self._evaluations])
 
     def _refuse_another_question(self) -> None:
         """InputErrors where the study's name owns another question: before corpora are read and encoders made."""
@@ -145,14 +146,14 @@ class Run:
 
     def _evaluate(self, cells: list[Cell], room: Room) -> None:
         """Scores of the kept models, as many tasks at a time as fit; each is in the ledger as soon as it is there."""
-        missing = missing_evaluations(cells, self._tasks, self._ledger)
+        missing = missing_evaluations(cells, self._evaluations, self._ledger)
         wanted = [cell for cell in cells if cell.identity in missing]
         if wanted:
             used = wanted[0].resources
             room.open(used)
             self._watcher.told(f"evaluations: {len(wanted)} models on {', '.join(self._study.evaluations)}")
             waiting = [
-                ask_for_scores(cell, room.packer(cell), self._tasks_by(missing[cell.identity]))
+                ask_for_scores(cell, room.packer(cell), self._named(missing[cell.identity]))
                 for cell in wanted
             ]
             while waiting and not room.closing.is_set():
@@ -162,8 +163,8 @@ class Run:
         if not room.closing.is_set():
             drop_models([cell_folder(self._place.study, identity) for identity in self._not_kept(cells)])
 
-    def _tasks_by(self, fingerprints: Sequence[str]) -> list[StsPairs]:
-        return [pairs for pairs in self._tasks if pairs.fingerprint in fingerprints]
+    def _named(self, names: Sequence[str]) -> list[Evaluation]:
+        return [evaluation for evaluation in self._evaluations if evaluation.name in names]
 
     def _not_kept(self, cells: Sequence[Cell]) -> list[str]:
         """Identities of the cells whose model goes, by keep_models; `best`: of a search's chosen, of a grid's best."""
@@ -185,12 +186,15 @@ class Run:
         searched = [record for record in self._ledger.cells() if record.stage == "search"]
         return [(r.proposal, values[r.identity][1]) for r in searched if r.status == "complete"]
 
-    def _baselines(self, tasks: Sequence[StsPairs]) -> None:
+    def _baselines(self, evaluations: Sequence[Evaluation]) -> None:
         """Baselines on the dev pairs and on every evaluation, each measured once."""
-        study = self._study
-        known = {(row.subject, row.fingerprint) for row in self._ledger.evaluations()}
+        study, known = self._study, scored_in(self._ledger)
         for name in study.baselines:
-            lacking = [pairs for pairs in tasks if (name, pairs.fingerprint) not in known]
+            lacking = [
+                one
+                for one in evaluations
+                if can_measure(name, one) and (name, one.name, one.fingerprint) not in known
+            ]
             if lacking:
                 rows = measure_baselines(study.base, self.stock.of(study.base), [name], lacking)
                 self._ledger.record_evaluations(rows)

@@ -9,8 +9,7 @@ from typing import Any
 import ray
 import torch
 
-from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.sts import evaluate_sts
+from rse_study.evaluation.evaluations import Evaluation, score_all
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.cell import Cell
@@ -18,7 +17,6 @@ from rse_study.on_ray.handover import read_materials
 from rse_study.results.evaluation_file import write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
-from rse_study.study.baselines import row_of
 from rse_study.training.processes import train_here
 from rse_study.training.trial import Trial
 
@@ -26,26 +24,31 @@ MODEL = "model"
 
 
 def missing_evaluations(
-    cells: Sequence[Cell], tasks: Sequence[StsPairs], ledger: Ledger
+    cells: Sequence[Cell], evaluations: Sequence[Evaluation], ledger: Ledger
 ) -> dict[str, list[str]]:
-    """For every complete cell, by identity, the fingerprints of the pairs it has no score on."""
-    scored = {(row.subject, row.fingerprint) for row in ledger.evaluations()}
+    """For every complete cell, by identity, the names of the evaluations it has no score of."""
+    scored = scored_in(ledger)
     complete = {record.identity for record in ledger.cells() if record.status == "complete"}
     wanted = [cell.identity for cell in cells if cell.identity in complete]
     missing = {
-        identity: [pairs.fingerprint for pairs in tasks if (identity, pairs.fingerprint) not in scored]
+        identity: [one.name for one in evaluations if (identity, one.name, one.fingerprint) not in scored]
         for identity in wanted
     }
     return {identity: lacking for identity, lacking in missing.items() if lacking}
 
 
-def ask_for_scores(cell: Cell, config: dict[str, Any], tasks: list[StsPairs]) -> ray.ObjectRef:
+def scored_in(ledger: Ledger) -> set[tuple[str, str, str]]:
+    """(subject, evaluation, fingerprint of its data) of everything the ledger has a score of."""
+    return {(row.subject, row.evaluation, row.fingerprint) for row in ledger.evaluations()}
+
+
+def ask_for_scores(cell: Cell, config: dict[str, Any], evaluations: list[Evaluation]) -> ray.ObjectRef:
     """The scores of one cell, on their way."""
     needs = {"num_cpus": cell.resources.workers * cell.resources.threads, "num_gpus": cell.resources.gpus}
-    return ray.remote(evaluate_cell).options(max_retries=3, **needs).remote(config, tasks)
+    return ray.remote(evaluate_cell).options(max_retries=3, **needs).remote(config, evaluations)
 
 
-def evaluate_cell(config: dict[str, Any], tasks: list[StsPairs]) -> list[EvaluationRow]:
+def evaluate_cell(config: dict[str, Any], evaluations: list[Evaluation]) -> list[EvaluationRow]:
     """The rows of one packed cell. Where its model was not kept, it is trained again, bit for bit, for this alone."""
     torch.set_num_threads(config["threads"])
     trial, folder = Trial.model_validate_json(config["trial"]), Path(config["directory"])
@@ -54,7 +57,7 @@ def evaluate_cell(config: dict[str, Any], tasks: list[StsPairs]) -> list[Evaluat
         encoder, tokenizer = load_encoder(model, trial.encoder.pooling)
         device = "cuda" if config["gpus"] else "cpu"
         embed = Embedder(encoder.to(device), tokenizer, trial.encoder.template)
-        rows = [row_of(config["cell"], score) for score in evaluate_sts(embed, tasks)]
+        rows = score_all(embed, evaluations, config["cell"])
     write_evaluations(folder, rows)  # before anybody is told, like a result
     return rows
 

@@ -9,6 +9,9 @@ from rse_study.results.rows import now, row_of
 FIELDS = CellRecord.model_fields
 INSERT_CELL = f"INSERT INTO cell ({', '.join(FIELDS)}) VALUES ({', '.join(f':{name}' for name in FIELDS)})"
 
+SCORE = EvaluationRow.model_fields
+INSERT_SCORE = f"INSERT OR REPLACE INTO evaluation ({', '.join(SCORE)}) VALUES ({', '.join(f':{name}' for name in SCORE)})"
+
 
 def add_revision(db: sqlite3.Connection, revision: Revision) -> None:
     """A new edition of the study."""
@@ -37,8 +40,7 @@ def add_rung(db: sqlite3.Connection, row: RungRow) -> None:
 
 def add_evaluations(db: sqlite3.Connection, rows: Iterable[EvaluationRow]) -> None:
     """Scores, in place of those of the same subject and metric."""
-    values = [tuple(row.model_dump().values()) for row in rows]
-    db.executemany("INSERT OR REPLACE INTO evaluation VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+    db.executemany(INSERT_SCORE, [row.model_dump() for row in rows])
 
 
 def add_event(db: sqlite3.Connection, kind: str, text: str, cell: str = "") -> None:

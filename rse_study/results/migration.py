@@ -1,4 +1,4 @@
-"""Ledgers of earlier versions, brought to today's tables. A step per version, each a script."""
+"""Ledgers of earlier versions, brought to today's tables: a script per version."""
 
 import sqlite3
 from pathlib import Path
@@ -16,7 +16,7 @@ ALTER TABLE event RENAME TO old_event;
 {TABLES}
 INSERT INTO provenance SELECT * FROM old_provenance;
 INSERT INTO event SELECT * FROM old_event;
-INSERT INTO evaluation SELECT * FROM old_evaluation;
+INSERT INTO evaluation SELECT *, '', 0, 0 FROM old_evaluation;
 INSERT INTO revision
     SELECT 1, coalesce((SELECT min(at) FROM provenance), ''), 'created',
         json_set(content, '$.kind', 'search', '$.num_cells', json_extract(content, '$.num_trials'))
@@ -41,15 +41,24 @@ DROP TABLE old_evaluation;
 DROP TABLE old_provenance;
 DROP TABLE old_event;
 """
-STEPS = {1: FROM_1}
-"""What makes a ledger of version n one of version n + 1."""
+# v2 knew evaluations of similarity only, which draw nothing and skip nothing.
+EVALUATION = TABLES[TABLES.index("CREATE TABLE evaluation") : TABLES.index("CREATE TABLE importance")]
+FROM_2 = f"""
+ALTER TABLE evaluation RENAME TO old_evaluation;
+{EVALUATION}
+INSERT INTO evaluation SELECT *, '', 0, 0 FROM old_evaluation;
+DROP TABLE old_evaluation;
+"""
+SCRIPTS = {1: FROM_1, 2: FROM_2}
+"""What makes a ledger of version n one of today's."""
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:
     """Bring the tables from `version` to SCHEMA_VERSION, in one transaction."""
-    script = "".join(STEPS[step] for step in range(version, SCHEMA_VERSION))
     try:
-        connection.executescript(f"BEGIN IMMEDIATE;{script}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
+        connection.executescript(
+            f"BEGIN IMMEDIATE;{SCRIPTS[version]}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;"
+        )
     except BaseException:
         connection.rollback()
         raise

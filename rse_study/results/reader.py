@@ -9,7 +9,7 @@ import pandas as pd
 
 from rse_study.errors import InputError
 from rse_study.results.opening import open_to_read
-from rse_study.results.records import StudyRecord
+from rse_study.results.records import StudyRecord, evaluation_name
 from rse_study.results.rows import JSON_COLUMNS, Rows
 from rse_study.results.schema import ledger_path
 
@@ -95,15 +95,19 @@ class Reader:
         return frame.astype({"value": float})
 
     def evaluations(self, retired: bool = False) -> pd.DataFrame:
-        """One row per score, with `metric` = task/split/aggregation; subjects are cells or baselines."""
+        """One row per score, with its `evaluation` (as a study calls it) and `metric` (evaluation/aggregation).
+
+        Subjects are cells or baselines.
+        """
         frame = self._read(
             "SELECT evaluation.* FROM evaluation LEFT JOIN cell ON subject = identity"
-            " WHERE ?1 OR NOT coalesce(retired, 0) ORDER BY task, split, aggregation, subject",
+            " WHERE ?1 OR NOT coalesce(retired, 0) ORDER BY task, split, aggregation, preset, subject",
             retired,
         )
-        frame["metric"] = [
-            "/".join(parts) for parts in zip(frame["task"], frame["split"], frame["aggregation"], strict=True)
-        ]
+        names = zip(frame["task"], frame["split"], frame["preset"], strict=True)
+        frame["evaluation"] = [evaluation_name(*parts) for parts in names]
+        whole = zip(frame["evaluation"], frame["aggregation"], strict=True)
+        frame["metric"] = ["/".join(parts) for parts in whole]
         return frame.astype({"value": float, "degenerate": bool})
 
     def importance(self) -> pd.DataFrame:

@@ -31,6 +31,11 @@ BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE}
 """Subjects beside the trials, and what readers call them. The first three are shown whether measured or not."""
 
 
+def evaluation_name(task: str, split: str, preset: str) -> str:
+    """What a study calls an evaluation: STS-B/test, MR/fast."""
+    return f"{task}/{preset or split}"
+
+
 class Record(BaseModel):
     """A row of the ledger, frozen. No Spec: it configures nothing and has no identity of its own."""
 
@@ -62,6 +67,14 @@ class Axis(Record):
     choices: tuple[Any, ...] = ()
 
 
+class Measure(Record):
+    """What readers see of an evaluation: a name, `EvaluationRow.metric`, and which way is better."""
+
+    name: str
+    metric: str
+    direction: Literal["maximize", "minimize"] = "maximize"
+
+
 class StudyRecord(Record):
     """A study as it was frozen before its first cell ran."""
 
@@ -74,9 +87,15 @@ class StudyRecord(Record):
     num_trials: int = 0
     num_cells: int = 0  # planned in all: every seed of every row, confirmation included
     rungs: tuple[int, ...] = ()  # steps at which a cell may be stopped early
-    evaluations: tuple[str, ...] = ()  # task/split, of every cell whose model is a result
+    evaluations: tuple[str, ...] = ()  # by name, of every cell whose model is a result
+    measures: tuple[Measure, ...] = ()  # what is shown of them
     search_seed: int = 0
     resolved: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def shown_measures(self) -> tuple[Measure, ...]:
+        """`measures`; of a ledger that has none, which knew similarity alone, the first aggregation of each."""
+        return self.measures or tuple(Measure(name=name, metric=f"{name}/all") for name in self.evaluations)
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -169,7 +188,11 @@ class MetricRow(Record):
 
 
 class EvaluationRow(Record):
-    """A task's score of a subject: a cell's identity, or a baseline (untrained, start, token_overlap)."""
+    """A task's score of a subject: a cell's identity, or a baseline (untrained, start, token_overlap).
+
+    `preset`: how it was measured, where there is more than one way. `num_skipped`: examples that could not count.
+    `seed`: of what the evaluation itself draws. `fingerprint`: of its data.
+    """
 
     subject: str
     task: str
@@ -179,11 +202,19 @@ class EvaluationRow(Record):
     num_examples: int
     degenerate: bool = False
     fingerprint: str = ""
+    preset: str = ""
+    num_skipped: int = 0
+    seed: int = 0
+
+    @property
+    def evaluation(self) -> str:
+        """What a study calls it: task/split, or task/preset."""
+        return evaluation_name(self.task, self.split, self.preset)
 
     @property
     def metric(self) -> str:
-        """The row's name among metrics: task/split/aggregation."""
-        return f"{self.task}/{self.split}/{self.aggregation}"
+        """The row's name among metrics: its evaluation/aggregation."""
+        return f"{self.evaluation}/{self.aggregation}"
 
 
 class Event(Record):

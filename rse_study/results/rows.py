@@ -78,7 +78,7 @@ class Rows:
 
     def evaluations(self) -> list[EvaluationRow]:
         """Every score, by subject and metric."""
-        query = "SELECT * FROM evaluation ORDER BY subject, task, split, aggregation"
+        query = "SELECT * FROM evaluation ORDER BY subject, task, split, aggregation, preset"
         return [EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
 
     def _rows(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 # JSON columns are text. A NULL value is a NaN (SQLite has none); infinities are stored as they are.
 TABLES = """
@@ -42,8 +42,8 @@ CREATE TABLE rung (
 CREATE TABLE evaluation (
     subject TEXT NOT NULL, task TEXT NOT NULL, split TEXT NOT NULL, aggregation TEXT NOT NULL,
     value REAL, num_examples INTEGER NOT NULL, degenerate INTEGER NOT NULL,
-    fingerprint TEXT NOT NULL,
-    PRIMARY KEY (subject, task, split, aggregation)
+    fingerprint TEXT NOT NULL, preset TEXT NOT NULL, num_skipped INTEGER NOT NULL, seed INTEGER NOT NULL,
+    PRIMARY KEY (subject, task, split, aggregation, preset)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE importance (
     axis TEXT NOT NULL, evaluator TEXT NOT NULL, value REAL, num_trials INTEGER NOT NULL,

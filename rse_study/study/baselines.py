@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.overlap import token_overlap
-from rse_study.evaluation.sts import StsScore, evaluate_sts
+from rse_study.evaluation.evaluations import Evaluation, Similarity, score_all
 from rse_study.evaluation.whitening import whitened
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained
@@ -15,38 +13,32 @@ from rse_study.training.trial import Trial
 
 
 def measure_baselines(
-    trial: Trial, materials: Materials, names: Iterable[Baseline], tasks: Sequence[StsPairs]
+    trial: Trial, materials: Materials, names: Iterable[Baseline], evaluations: Sequence[Evaluation]
 ) -> list[EvaluationRow]:
-    """The tasks' pairs scored by each baseline, named as in `results.records.BASELINES`."""
-    return [row_of(name, score) for name in names for score in _scores(name, trial, materials, tasks)]
+    """Every evaluation's rows for each baseline, named as in `results.records.BASELINES`."""
+    return [row for name in names for row in _scores(name, trial, materials, evaluations)]
 
 
-def row_of(subject: str, score: StsScore) -> EvaluationRow:
-    """A score of a baseline or a cell as the ledger keeps it."""
-    return EvaluationRow(
-        subject=subject,
-        task=score.task,
-        split=score.split,
-        aggregation=score.aggregation,
-        value=score.spearman,
-        num_examples=score.num_examples,
-        degenerate=score.degenerate,
-        fingerprint=score.fingerprint,
-    )
+def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
+    """Word overlap has no vectors: it is scored on similarity alone."""
+    return name != "token_overlap" or isinstance(evaluation, Similarity)
 
 
-def _scores(name: Baseline, trial: Trial, materials: Materials, tasks: Sequence[StsPairs]) -> list[StsScore]:
+def _scores(
+    name: Baseline, trial: Trial, materials: Materials, evaluations: Sequence[Evaluation]
+) -> list[EvaluationRow]:
     if name == "token_overlap":
-        return [score for pairs in tasks for score in token_overlap(pairs)]
+        similarities = [one for one in evaluations if isinstance(one, Similarity)]
+        return [row for one in similarities for row in one.score_overlap(name)]
     base, encoder = materials.base, trial.encoder
     if name == "untrained":
         loaded = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
-        return evaluate_sts(Embedder(*loaded, encoder.template), tasks)
+        return score_all(Embedder(*loaded, encoder.template), evaluations, name)
     if name == "start":
         loaded = load_encoder(base, encoder.pooling, encoder.revision)
-        return evaluate_sts(Embedder(*loaded, encoder.template), tasks)
+        return score_all(Embedder(*loaded, encoder.template), evaluations, name)
     embed = Embedder(*load_encoder(base, "mean" if name == "whitening" else name, encoder.revision))
     if name != "whitening":
-        return evaluate_sts(embed, tasks)
+        return score_all(embed, evaluations, name)
     # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
-    return [score for pairs in tasks for score in evaluate_sts(lambda texts: whitened(embed(texts)), [pairs])]
+    return [row for one in evaluations for row in one.score(lambda texts: whitened(embed(texts)), name)]

@@ -33,7 +33,7 @@ def effort_of(trial: Trial, sizes: Sizes) -> Effort:
     cost, num_steps = trial.method.cost, _num_steps(trial, sizes)
     every = trial.selection.every
     num_looks = 1 + num_steps // every + (num_steps % every > 0)  # before, every so many steps, at the end
-    looks = num_looks * scoring_work(trial, sizes.num_pairs(f"{trial.selection.dev}/dev") or 0)
+    looks = num_looks * scoring_work(trial, sizes.num_scored(f"{trial.selection.dev}/dev") or 0)
     return Effort(num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial))
 
 
@@ -43,9 +43,9 @@ def shape_of(trial: Trial) -> Shape:
     return Shape(encoder.name, encoder.revision, trial.batch_size, trial.max_length, trial.precision)
 
 
-def scoring_work(trial: Trial, num_pairs: int) -> float:
-    """Work of a score over so many pairs: both sentences of each once forward, as many batches as they fill."""
-    return FORWARD * 2 * num_pairs / trial.batch_size
+def scoring_work(trial: Trial, num_sentences: int) -> float:
+    """Work of a score over so many sentences: each once forward, as many batches as they fill."""
+    return FORWARD * num_sentences / trial.batch_size
 
 
 def _num_steps(trial: Trial, sizes: Sizes) -> int:

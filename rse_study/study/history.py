@@ -71,9 +71,8 @@ def _known(study_dir: Path, frames: _Frames) -> Known:
     stops = frames.rungs[frames.rungs["verdict"] == "stop"]
     stopped = dict(zip(stops["cell"], stops["t"], strict=True))
     scored: dict[str, set[str]] = {}
-    scores = frames.evaluations[["subject", "task", "split"]]
-    for subject, task, split in scores.itertuples(index=False):
-        scored.setdefault(subject, set()).add(f"{task}/{split}")
+    for subject, name in frames.evaluations[["subject", "evaluation"]].itertuples(index=False):
+        scored.setdefault(subject, set()).add(name)
     trials = _trials(frames.cells)
     cells = [
         KnownCell(

@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 
 from rse_study.data.corpus import TextFiles
-from rse_study.data.evaluations import read_pairs
 from rse_study.data.hub import Dataset
 from rse_study.data.readers import read_sts
 from rse_study.data.text_files import find_file
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.errors import InputError
+from rse_study.evaluation.known import read_evaluation
 from rse_study.study.validation import Checked
 from rse_study.training.trial import Trial
 
@@ -82,7 +82,7 @@ def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:
 def _pairs(checked: Checked, data_dir: Path) -> Iterator[InputError]:
     dev = checked.study.base.selection.dev
     sought: list[tuple[str, Callable[[], object]]] = [
-        (f"evaluations.{index} = {name!r}", partial(read_pairs, name, data_dir))
+        (f"evaluations.{index} = {name!r}", partial(read_evaluation, name, data_dir))
         for index, name in enumerate(checked.study.evaluations)
     ]
     if dev != "builtin":

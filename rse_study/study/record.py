@@ -1,12 +1,14 @@
 """What the ledger notes of a study before its first cell runs."""
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.evaluations import Evaluation
 from rse_study.results.records import Axis as AxisRecord
 from rse_study.results.records import Objective as ObjectiveRecord
 from rse_study.results.records import StudyRecord
@@ -20,7 +22,7 @@ from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
 
 
-def study_record(checked: Checked, dev: StsPairs) -> StudyRecord:
+def study_record(checked: Checked, dev: StsPairs, evaluations: Sequence[Evaluation] = ()) -> StudyRecord:
     """The resolved study: every default written out, every axis with its symbol, bounds and scale."""
     study = checked.study
     is_dev = study.objective.metric == "dev"
@@ -39,6 +41,7 @@ def study_record(checked: Checked, dev: StsPairs) -> StudyRecord:
         num_cells=num_cells(checked),
         rungs=checked.rungs,
         evaluations=study.evaluations,
+        measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
         search_seed=study.search_seed,
         resolved=resolved(study),
     )

@@ -1,4 +1,4 @@
-"""How many sentences and pairs there are: all that a plan asks of the data."""
+"""How many sentences there are to train and to score on: all that a plan asks of the data."""
 
 from pathlib import Path
 
@@ -6,15 +6,16 @@ from rse_study.data import builtin
 from rse_study.data.corpus import Builtin, Corpus, read_corpus
 from rse_study.data.readers import read_sts
 from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation.known import read_evaluation
 
 
 class Sizes:
-    """Counts of corpora and of graded pairs, each made once. Nothing is built."""
+    """Counts of corpora and of what is scored, each made once. Nothing is built."""
 
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         self._sentences: dict[Corpus, int] = {}
-        self._pairs: dict[str, int | None] = {}
+        self._scored: dict[str, int | None] = {}
         self.supposed: list[str] = []  # what was not there to be counted, in words
 
     def num_sentences(self, corpus: Corpus) -> int:
@@ -23,16 +24,16 @@ class Sizes:
             self._sentences[corpus] = self._count(corpus)
         return self._sentences[corpus]
 
-    def num_pairs(self, name: str) -> int | None:
-        """Pairs of a task/split; None where its files are not here."""
-        if name not in self._pairs:
-            self._pairs[name] = self._count_pairs(name)
-        return self._pairs[name]
+    def num_scored(self, name: str) -> int | None:
+        """Sentences an evaluation, or a dev split, embeds; None where its files are not here."""
+        if name not in self._scored:
+            self._scored[name] = self._count_scored(name)
+        return self._scored[name]
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Pairs that were asked for and are not here."""
-        return tuple(name for name, number in self._pairs.items() if number is None)
+        """Evaluations that were asked for and are not here."""
+        return tuple(name for name, number in self._scored.items() if number is None)
 
     def _count(self, corpus: Corpus) -> int:
         source = corpus.source
@@ -48,11 +49,13 @@ class Sizes:
             )
             return corpus.limit
 
-    def _count_pairs(self, name: str) -> int | None:
+    def _count_scored(self, name: str) -> int | None:
         task, split = name.split("/")
         if task == "builtin":
-            return builtin.NUM_PAIRS
+            return 2 * builtin.NUM_PAIRS
         try:
-            return len(read_sts(task, split, self._data_dir).first)
+            if split == "dev":
+                return 2 * len(read_sts(task, split, self._data_dir))
+            return read_evaluation(name, self._data_dir).num_sentences
         except InputError:
             return None

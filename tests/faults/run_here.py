@@ -11,7 +11,7 @@ from rse_study.on_ray.driver import run_study
 from rse_study.study.config import Study
 from rse_study.study.reading import build
 from rse_study.study.validation import check_study
-from tests.on_ray.world import few_pairs, find_materials
+from tests.on_ray.world import few, find_materials
 
 
 class Teller:
@@ -37,7 +37,7 @@ def main(study_file: str, world: str, folder: str) -> None:
     content = json.loads(Path(study_file).read_text(encoding="utf-8"))
     checked = check_study(build(Study, content, where=study_file), where=study_file)
     materials = find_materials(Path(world))
-    run_study(checked, Path(folder), lambda trial: materials, few_pairs, Teller(), num_cpus=2)
+    run_study(checked, Path(folder), lambda trial: materials, few, Teller(), num_cpus=2)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from rse_study.study.reading import build
 from rse_study.study.validation import Checked, check_study
 from rse_study.training.materials import Materials
 from tests.faults.drivers import workers_of
-from tests.on_ray.world import STUDY, few_pairs, make_materials
+from tests.on_ray.world import STUDY, few, make_materials
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def stop_cells(executor: str, num_stopped: int, materials: Materials, folder: Pa
     checked = study_of(executor, num_stopped)
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger.open(folder))
-        run = Run(checked, Place(folder), ledger, Stock(lambda trial: materials), few_pairs, Silent())
+        run = Run(checked, Place(folder), ledger, Stock(lambda trial: materials), few, Silent())
         run.prepare()
         room = Room(stack, Place(folder), run.stock, 2, "")
         run.all_stages(room)

@@ -4,17 +4,15 @@ import shutil
 
 import pytest
 
-from rse_study.evaluation.sts import evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.schema import cell_folder
-from rse_study.study.baselines import row_of
 from rse_study.study.config import Study
 from rse_study.study.reading import build
 from rse_study.study.validation import check_study
-from tests.on_ray.world import few_pairs
+from tests.on_ray.world import few
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -52,7 +50,7 @@ def run(study_content, materials, tmp_path_factory, ray_home):
             "evaluations": list(evaluations),
         }
         checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
-        run_study(checked, directory, lambda trial: materials, few_pairs, listener, num_cpus=2)
+        run_study(checked, directory, lambda trial: materials, few, listener, num_cpus=2)
         with Ledger.open(directory) as ledger:
             cells = [cell.identity for cell in ledger.cells()]
             rows = [row for row in ledger.evaluations() if row.subject in cells]
@@ -83,11 +81,9 @@ def test_an_added_evaluation_costs_only_an_evaluation(runs):
 def test_a_model_that_is_gone_is_made_again_bit_for_bit(run, runs):
     first, second, _ = runs
     encoder, tokenizer = load_encoder(run.directory.parent / "kept", "mean")
-    scores = evaluate_sts(Embedder(encoder, tokenizer), [few_pairs("builtin/test")])
     identity = first[1][0].cell
-    assert [row for row in second[3] if row.subject == identity] == [
-        row_of(identity, score) for score in scores
-    ]
+    rows = few("builtin/test").score(Embedder(encoder, tokenizer), identity)
+    assert [row for row in second[3] if row.subject == identity] == rows
 
 
 def test_once_measured_nothing_is_left(runs):

@@ -10,7 +10,7 @@ from rse_study.study.config import Study
 from rse_study.study.reading import build
 from rse_study.study.record import study_record
 from rse_study.study.validation import check_study
-from tests.on_ray.world import few_pairs
+from tests.on_ray.world import few
 
 
 class Nobody:
@@ -35,7 +35,7 @@ def test_a_misfit_anywhere_in_the_space_is_refused_before_the_study_is_frozen(ch
         return materials
 
     with pytest.raises(InputError, match="corpus: batch_size = 8"):
-        run_study(checked, tmp_path, prepare, few_pairs, Nobody())
+        run_study(checked, tmp_path, prepare, few, Nobody())
     with Ledger.open(tmp_path) as ledger:
         assert ledger.study() is None
         assert ledger.cells() == []

@@ -13,7 +13,7 @@ from rse_study.results.schema import cell_folder
 from rse_study.study.config import Study
 from rse_study.study.reading import build
 from rse_study.study.validation import check_study
-from tests.on_ray.world import few_pairs
+from tests.on_ray.world import few
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -55,7 +55,7 @@ def checked(request, study_content):
 def ran(checked, materials, tmp_path_factory, ray_home):
     """(folder, diary) of the study after it ran."""
     diary, directory = Diary(), tmp_path_factory.mktemp("studies") / "little"
-    return run_study(checked, directory, lambda trial: materials, few_pairs, diary, num_cpus=2), diary
+    return run_study(checked, directory, lambda trial: materials, few, diary, num_cpus=2), diary
 
 
 def test_a_complete_trials_result_is_the_ledgers(ran):
@@ -99,7 +99,7 @@ def test_progress_was_heard_in_the_driver(ran):
 def test_the_same_command_again_runs_nothing(ran, checked, materials):
     folder, _ = ran
     diary = Diary()
-    run_study(checked, folder, lambda trial: materials, few_pairs, diary)
+    run_study(checked, folder, lambda trial: materials, few, diary)
     assert diary.events == []
 
 

@@ -14,6 +14,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
 from rse_study.data.tokenised import tokenise
+from rse_study.evaluation.evaluations import Similarity
 from rse_study.training.materials import Materials
 
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -56,6 +57,11 @@ def find_materials(root: Path) -> Materials:
         generator=str(root / "base"),
         fingerprints={"corpus": "tiny", "base": "tiny"},
     )
+
+
+def few(name: str) -> Similarity:
+    """The evaluation of this name, on a few pairs."""
+    return Similarity(few_pairs(name))
 
 
 def few_pairs(evaluation: str) -> StsPairs:

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from rse_study.data import builtin
+from rse_study.evaluation.evaluations import Similarity
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -24,7 +25,9 @@ def measured(tmp_path_factory):
     sentences = builtin.corpus(0, 120)
     materials = World(tmp_path_factory.mktemp("world"), sentences).materials(dropout=0.0)
     other = replace(materials.dev, name="other", gold=materials.dev.gold[::-1].copy())
-    rows = measure_baselines(small_trial(), materials, list(BASELINES), [materials.dev, other])
+    rows = measure_baselines(
+        small_trial(), materials, list(BASELINES), [Similarity(materials.dev), Similarity(other)]
+    )
     return materials, other, values(rows)
 
 

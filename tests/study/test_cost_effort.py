@@ -60,4 +60,4 @@ def test_pairs_that_are_not_here_are_said(base, tmp_path):
 
 def test_a_score_costs_less_in_larger_batches(base):
     small, large = trial_of(base), trial_of(base, batch_size=64)
-    assert scoring_work(small, 400) == SCORES == 2 * scoring_work(large, 400)
+    assert scoring_work(small, 800) == SCORES == 2 * scoring_work(large, 800)

@@ -84,7 +84,7 @@ BAD = [
     ("seeds=[0, 1]", "seeds = [0, 1]: a search runs one seed"),
     ("resources.workers=0", "resources.workers = 0: must be > 0"),
     ("serch={}", "serch: no such field of Study. Did you mean 'search'?"),
-    ("baselines=[start, ende]", "baselines.1 = 'ende': must be 'token_overlap', 'untrained' or 'start'"),
+    ("baselines=[start, ende]", "baselines.1 = 'ende': must be 'token_overlap', 'untrained', 'start', 'cls', 'mean', "),
 ]
 
 

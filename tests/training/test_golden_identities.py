@@ -138,6 +138,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "head": "none",
         }
     },
+    "V-advCSE, with its ratio reported": {"method": {"name": "v_adv_cse", "ratio_every": 10}},
     "ConSERT": {"method": {"name": "consert"}},
     "ConSERT, otherwise": {
         "method": {
