@@ -13,9 +13,9 @@ from rse_study.training.tuning_examples import Supervised
 class FineTuning(Spec):
     """How a classifier is trained: AdamW, warm-up, linear decay to 0, a look at the dev data after every epoch."""
 
-    lr: PositiveFloat = 2e-5
-    epochs: PositiveInt = 3
-    batch_size: PositiveInt = 32
+    lr: PositiveFloat = field(2e-5, description="AdamW's, at the end of the warm-up")
+    epochs: PositiveInt = field(3, description="passes over the training texts")
+    batch_size: PositiveInt = field(32, description="texts; one batch of an epoch may hold fewer")
     max_length: int = field(128, ge=4, le=512, description="tokens; also what the trained classifier reads")
     warmup: float = field(0.1, ge=0, lt=1, description="share of all steps in which the rate rises")
     weight_decay: NonNegativeFloat = field(0.01, description="not on biases and norms")
