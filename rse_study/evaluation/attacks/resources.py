@@ -6,7 +6,10 @@ from typing import Generic, TypeVar
 
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.constraints.part_of_speech import Tagger
+from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
+from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
+from rse_study.evaluation.attacks.transformations.neighbours import Neighbours
 from rse_study.evaluation.sts import Embed
 
 T = TypeVar("T")
@@ -33,6 +36,12 @@ class Resources:
     encoder: Named[Embed] | None = None
     masked_lm: Named[MaskedLM] | None = None
     tagger: Named[Tagger] | None = None
+
+    def synonyms(self) -> Named[Neighbours]:
+        """Where synonyms come from. Raises MissingFile, InputError where that cannot be read."""
+        if self.vectors is not None:
+            return Named(self.vectors.name, Vectors.open(self.vectors))
+        return Named("the lists of counter-fitting", SynonymList.open(self.data_dir))
 
     def need_encoder(self, recipe: str) -> Named[Embed]:
         """Raises InputError where there is none."""

@@ -1,7 +1,11 @@
 """A toy lexicon and sentences of it."""
 
+import json
 import random
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -10,9 +14,14 @@ from rse_study.data.labelled import Labelled
 from rse_study.evaluation.attacks.constraints.repeats import NoRepeat
 from rse_study.evaluation.attacks.constraints.stopwords import NoStopword
 from rse_study.evaluation.attacks.goals import UNTARGETED
+from rse_study.evaluation.attacks.lexicons.lookalikes import HOMOGLYPHS, KEYBOARD
+from rse_study.evaluation.attacks.lexicons.ppdb import FILE as PPDB
+from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOPWORD_ARCHIVE
 from rse_study.evaluation.attacks.recipe import Recipe
+from rse_study.evaluation.attacks.resources import Named, Resources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency
+from rse_study.evaluation.attacks.transformations.masked_lm import Blank
 from rse_study.evaluation.attacks.words import Worded
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 
@@ -64,3 +73,65 @@ def pwws_with(synonyms: dict[str, tuple[str, ...]], **settings) -> Recipe:
 @pytest.fixture
 def recipe(lexicon) -> Recipe:
     return pwws_with(lexicon)
+
+
+def letters(texts: list[str]) -> np.ndarray:
+    """A sentence encoder: how often each letter occurs, and how often anything does."""
+    return np.array(
+        [
+            [1.0 + len(text), *(text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz")]
+            for text in texts
+        ]
+    )
+
+
+class Guesses:
+    """A language model: words that have stood between the same neighbours, or beside one of them, in `sentences`."""
+
+    def __init__(self, sentences: list[str]) -> None:
+        self.seen = Counter(
+            (before, word, behind)
+            for sentence in sentences
+            for before, word, behind in zip(
+                ["", *sentence.split()], sentence.split(), [*sentence.split()[1:], ""], strict=False
+            )
+        )
+
+    def __call__(self, blanks):
+        return [self._of(blank) for blank in blanks]
+
+    def _of(self, blank: Blank) -> list[tuple[str, float]]:
+        padded = ["", *blank.words, ""]
+        before, behind = padded[blank.position], padded[blank.position + 2]
+        votes: Counter[str] = Counter()
+        for (left, word, right), count in self.seen.items():
+            votes[word] += count * (1 + 10 * (left == before) + 10 * (right == behind))
+        if not blank.is_masked:
+            votes[blank.words[blank.position]] += votes.total()
+        ranked = sorted(votes.items(), key=lambda pair: (-pair[1], pair[0]))
+        return [(word, count / votes.total()) for word, count in ranked]
+
+
+@pytest.fixture(scope="session")
+def toy_data(tmp_path_factory) -> Path:
+    """A data folder with a few words in the real layout."""
+    folder = tmp_path_factory.mktemp("data")
+    draw = random.Random(9)
+    contents = {
+        PPDB: "".join(f"{word} {draw.choice(VOCABULARY)}\n" for word in VOCABULARY for _ in range(4)),
+        HOMOGLYPHS: json.dumps({"o": ["ο", "о"], "a": ["а"], "d": "ԁ"}),
+        KEYBOARD: json.dumps({"o": ["i", "p", "0"], "b": ["v", "n"], "d": ["s", "f", "d"]}),
+    }
+    for name, content in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    (folder / STOPWORD_ARCHIVE).parent.mkdir(parents=True)
+    with ZipFile(folder / STOPWORD_ARCHIVE, "w") as archive:
+        archive.writestr("stopwords/english", "\n".join(sorted(STOPWORDS)))
+    return folder
+
+
+@pytest.fixture
+def resources(toy_data, sentences) -> Resources:
+    guesses = Guesses([text for (text,) in sentences.texts])
+    return Resources(toy_data, encoder=Named("letters", letters), masked_lm=Named("guesses", guesses))

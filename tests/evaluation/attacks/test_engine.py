@@ -121,6 +121,7 @@ def test_an_outcome_survives_json(recipe, sentences, victim):
         "a" * 100_000,
         "\ud800 good1",
     ],
+    ids=lambda text: repr(text[:12]),
 )
 def test_odd_texts_are_attacked_like_any(recipe, victim, text):
     examples = Labelled("toy", "test", [(text,)], np.array([0]), ("no", "yes"))

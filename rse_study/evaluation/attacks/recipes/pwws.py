@@ -2,12 +2,10 @@
 
 from typing import Literal
 
-from rse_study.evaluation.attacks.constraints.repeats import NoRepeat
-from rse_study.evaluation.attacks.constraints.sides import OnlySide, Sides
-from rse_study.evaluation.attacks.constraints.stopwords import NoStopword
+from rse_study.evaluation.attacks.constraints.sides import Sides
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
-from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.recipe import Recipe
+from rse_study.evaluation.attacks.recipes.usual import position_rules
 from rse_study.evaluation.attacks.resources import Resources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency
@@ -31,9 +29,5 @@ class PWWS(Spec):
             goal=goal,
             transformation=WordNetSwap(resources.data_dir),
             search=Greedy(ranking=WeightedSaliency(effect=self.effect)),
-            position_rules=(
-                NoRepeat(),
-                NoStopword(english_stopwords(resources.data_dir)),
-                OnlySide(self.sides),
-            ),
+            position_rules=position_rules(resources, self.sides),
         )

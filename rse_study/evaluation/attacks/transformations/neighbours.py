@@ -1,0 +1,42 @@
+"""Synonyms from a lexicon: word vectors or a list."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from rse_study.evaluation.attacks.words import Worded, is_one_word
+
+
+@runtime_checkable
+class Neighbours(Protocol):
+    """Words near a word."""
+
+    def nearest(self, word: str, num: int) -> list[str]:
+        """At most `num` other words, the nearest first."""
+        ...
+
+
+@dataclass(frozen=True)
+class NeighbourSwap:
+    """The `num_candidates` nearest words, looked up in lower case and given the case of the word they replace."""
+
+    neighbours: Neighbours
+    num_candidates: int
+
+    def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
+        word = worded.word(position)
+        near = self.neighbours.nearest(word.lower(), self.num_candidates)
+        cased = dict.fromkeys(cased_like(word, other) for other in near if is_one_word(other))
+        return [other for other in cased if other != word]
+
+
+def cased_like(model: str, word: str) -> str:
+    """`word` in lower case, capitals, or with one capital, as `model` is; anything else is left as it is."""
+    if model.islower():
+        return word.lower()
+    if model.isupper() and len(model) > 1:
+        return word.upper()
+    if model[:1].isupper() and model[1:].islower():
+        return word[:1].upper() + word[1:].lower()
+    return word
