@@ -26,9 +26,7 @@ class InvarianceScore:
 
     change: str
     similarity: float  # mean cosine of a text and its changed self, -1..1; NaN where it is not defined
-    predictions_changed: (
-        float | None
-    )  # share, 0..1, NaN where no text was changed; None: nothing was predicted
+    predictions_changed: float | None  # share, 0..1; NaN without a changed text, None without `predict`
     num_texts: int
     num_changed: int
     num_skipped: int

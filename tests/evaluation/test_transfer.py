@@ -71,6 +71,24 @@ def test_dev_chooses_and_test_is_looked_at_once(tasks):
     assert evaluate_transfer(embed, [tasks[1]], PRESET, 0)[0].value == pytest.approx(expected)
 
 
+def test_test_labels_never_choose():
+    """A dev split with the test's texts and the opposite labels: what it likes best is worst on test."""
+    train, test = (
+        Labelled("SST2", *part) for part in (_overlapping("train", 24, 0), _overlapping("test", 200, 24))
+    )
+    dev = Labelled("SST2", "dev", test.texts, 1 - test.labels, test.classes)
+    x, t = (embed([text for (text,) in split.texts])[:, :3] for split in (train, test))
+    on_test = [fit_probe(x, train.labels, C).accuracy(t, test.labels) for C in PRESET.regularisations]
+    assert min(on_test) < max(on_test)
+    (row,) = evaluate_transfer(lambda texts: embed(texts)[:, :3], [(train, dev, test)], PRESET, 0)
+    assert row.value == pytest.approx(100 * min(on_test))
+
+
+def _overlapping(split: str, num: int, shift: int):
+    texts = [(f"{'ab'[(i + i // 3) % 2]}{i + shift}",) for i in range(num)]
+    return split, texts, np.arange(num) % 2, ("no", "yes")
+
+
 def test_labels_of_a_test_split_change_nothing_but_the_score(tasks):
     train, test = tasks[2]
     turned = Labelled("TREC", "test", test.texts, 1 - test.labels, test.classes)
