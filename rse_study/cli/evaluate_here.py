@@ -1,7 +1,8 @@
-"""What `evaluate` does: an encoder, the STS sets that are here, a table."""
+"""What `evaluate` does: an encoder, the sets that are here, what it scores on them."""
 
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,16 +15,20 @@ from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import Variant, read_sts
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, StsScore, average, evaluate_sts
+from rse_study.evaluation.known import beyond_similarity, read_evaluation
+from rse_study.evaluation.remembered import Remembered
+from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, Embed, StsScore, average, evaluate_sts
+from rse_study.evaluation.transfer import AVERAGES
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.models.stored import stored_template
+from rse_study.results.records import EvaluationRow
 
 SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 
 
 def evaluate_here(
-    model: str, data: Path | None, pooling: str, variant: Variant, threads: int, as_json: bool
+    model: str, data: Path | None, pooling: str, variant: Variant, suite: str, threads: int, as_json: bool
 ) -> None:
     """Evaluate and print."""
     name, folder = model_name(model), data or data_dir()
@@ -33,19 +38,60 @@ def evaluate_here(
         raise InputError("no STS set is here", where=str(folder), remedy=remedy)
     if threads:
         torch.set_num_threads(threads)
+    embedder = _embedder(model, name, pooling)
+    embed, kind = Remembered(embedder), embedder.encoder.pooling
+    scores = evaluate_sts(embed, tasks)
+    if not as_json:
+        announce(f"{model}, {kind} pooling, {variant} text: Spearman x100")
+        print_table(table_of(scores, absent))
+    rows = list(_others(embed, suite, folder, model, absent, say=not as_json))
+    if as_json:
+        content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
+        listed = {"scores": [asdict(score) for score in scores], "rows": [row.model_dump() for row in rows]}
+        announce(json.dumps({**content, **listed}, indent=1))
+
+
+def _embedder(model: str, name: str, pooling: str) -> Embedder:
     encoder, tokenizer = load_encoder(name, pooling)
     template = stored_template(name) if encoder.pooling == "prompt" else ""
     if encoder.pooling == "prompt" and not template:
         rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
         remedy = "Use cls, mean or first_last, or a model trained here with prompt pooling"
         raise InputError("pooling 'prompt'", where=model, rule=rule, remedy=remedy)
-    scores = evaluate_sts(Embedder(encoder, tokenizer, template), tasks)
-    if as_json:
-        content = {"model": model, "pooling": encoder.pooling, "variant": variant, "absent": absent}
-        announce(json.dumps({**content, "scores": [asdict(score) for score in scores]}, indent=1))
-        return
-    announce(f"{model}, {encoder.pooling} pooling, {variant} text: Spearman x100")
-    print_table(table_of(scores, absent))
+    return Embedder(encoder, tokenizer, template)
+
+
+def _others(
+    embed: Embed, suite: str, folder: Path, model: str, absent: dict[str, str], *, say: bool
+) -> Iterator[EvaluationRow]:
+    """Rows of what the suite has besides STS, told as they come; what is not here is told, too."""
+    accuracies: dict[str, float] = {}
+    for name in beyond_similarity(suite):
+        begun = time.monotonic()
+        try:
+            rows = read_evaluation(name, folder).score(embed, model)
+        except MissingFile as problem:
+            absent[name] = str(problem)
+            if say:
+                announce(f"{name}: absent")
+            continue
+        accuracies |= {row.task: row.value for row in rows if row.aggregation == "accuracy"}
+        if say:
+            announce(f"{name}: {_told(rows)}  [{time.monotonic() - begun:.0f} s]")
+        yield from rows
+    for average_name, tasks in AVERAGES.items() if say else ():
+        if set(tasks) <= accuracies.keys():
+            announce(f"{average_name}: {sum(accuracies[task] for task in tasks) / len(tasks):.2f}")
+
+
+def _told(rows: Sequence[EvaluationRow]) -> str:
+    """Every row in words."""
+    return ", ".join(
+        f"{row.aggregation} {row.value:.4f}"
+        if row.preset == "geometry"
+        else f"{row.aggregation} {row.value:.2f}{' (degenerate)' if row.degenerate else ''}"
+        for row in rows
+    )
 
 
 def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str, str]]:

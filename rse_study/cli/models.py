@@ -18,7 +18,10 @@ ModelArgument = Annotated[
 
 def evaluate(
     model: ModelArgument,
-    suite: Annotated[Literal["sts"], typer.Option(help="What to evaluate.")] = "sts",
+    suite: Annotated[
+        Literal["sts", "fast", "full"],
+        typer.Option(help="sts; fast: and transfer (5 folds), geometry; full: 10 folds, and invariance."),
+    ] = "sts",
     data: Annotated[Path | None, typer.Option(help="Data folder; default: RSE_STUDY_DATA.")] = None,
     pooling: Annotated[
         str,
@@ -30,10 +33,10 @@ def evaluate(
     threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Evaluate a sentence encoder: STS on every set present, in three aggregations."""
+    """Evaluate a sentence encoder on every set present: STS in three aggregations, and what the suite adds."""
     from rse_study.cli.evaluate_here import evaluate_here
 
-    evaluate_here(model, data, pooling, variant, threads, as_json)
+    evaluate_here(model, data, pooling, variant, suite, threads, as_json)
 
 
 def export(

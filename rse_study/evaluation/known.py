@@ -7,7 +7,12 @@ from pathlib import Path
 from rse_study.data import builtin
 from rse_study.data.readers import SUBSETS, read_sts
 from rse_study.data.transfer_sets import read_transfer_task, transfer_tasks
-from rse_study.evaluation.evaluations import Evaluation, Similarity, Transfer
+from rse_study.data.wordnet import wordnet_archive
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.evaluation.kinds.probing import Transfer
+from rse_study.evaluation.kinds.similarity import Similarity
+from rse_study.evaluation.kinds.sphere import Sphere
+from rse_study.evaluation.kinds.steadiness import Steadiness
 from rse_study.evaluation.probe import PRESETS
 from rse_study.registry import Registry
 
@@ -17,6 +22,17 @@ Read = Callable[[Path], Evaluation]
 def known_evaluations() -> tuple[str, ...]:
     """Every evaluation a study may ask for. Of similarity only test splits: a dev split has selected the model."""
     return tuple(_KNOWN)
+
+
+def beyond_similarity(suite: str) -> tuple[str, ...]:
+    """The evaluations of a suite besides the STS sets.
+
+    sts: none; fast: transfer with its fast preset, and geometry; full: its full preset, geometry and invariance.
+    """
+    if suite == "sts":
+        return ()
+    transfer = tuple(f"{task}/{suite}" for task in transfer_tasks())
+    return (*transfer, "STS-B/geometry", *(["STS-B/invariance"] if suite == "full" else []))
 
 
 def read_evaluation(name: str, data_dir: Path) -> Evaluation:
@@ -36,6 +52,15 @@ def _transfer(task: str, preset: str, data_dir: Path) -> Evaluation:
     return Transfer(read_transfer_task(task, data_dir), preset)
 
 
+def _geometry(data_dir: Path) -> Evaluation:
+    return Sphere(read_sts("STS-B", "dev", data_dir))
+
+
+def _invariance(data_dir: Path) -> Evaluation:
+    wordnet_archive(data_dir)  # asked for now: whatever it misses later, it misses in the middle of a study
+    return Steadiness(read_sts("STS-B", "test", data_dir), data_dir)
+
+
 _KNOWN: Registry[Read] = Registry(
     "evaluation",
     {
@@ -46,5 +71,7 @@ _KNOWN: Registry[Read] = Registry(
             for preset in PRESETS
             for task in transfer_tasks()
         },
+        "STS-B/geometry": _geometry,
+        "STS-B/invariance": _invariance,
     },
 )

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import ray
 
-from rse_study.evaluation.evaluations import Evaluation, Similarity
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.on_ray.agenda import Agenda
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.evaluations import ask_for_scores, drop_models, missing_evaluations, scored_in

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from rse_study.evaluation.evaluations import Evaluation, Similarity, score_all
+from rse_study.evaluation.evaluations import Evaluation, score_all
+from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.whitening import whitened
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained

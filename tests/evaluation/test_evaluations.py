@@ -4,7 +4,9 @@ import numpy as np
 
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.labelled import Labelled
-from rse_study.evaluation.evaluations import Similarity, Transfer, score_all
+from rse_study.evaluation.evaluations import score_all
+from rse_study.evaluation.kinds.probing import Transfer
+from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.sts import evaluate_sts
 
 RNG = np.random.default_rng(0)

@@ -21,7 +21,7 @@ def test_similarity_is_asked_of_test_splits_and_transfer_by_preset():
     named = [name.split("/") for name in known_evaluations()]
     assert sum(second == "test" for _, second in named) == 8
     assert sum(second in ("fast", "full") for _, second in named) == 14
-    assert len(named) == 22
+    assert len(named) == 24
 
 
 def test_what_is_not_known_is_refused_with_a_near_name(tmp_path):
@@ -29,7 +29,7 @@ def test_what_is_not_known_is_refused_with_a_near_name(tmp_path):
         read_evaluation("STSB/test", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["STS-B/test", "STS12/test", "TREC/fast", "MRPC/full"])
+@pytest.mark.parametrize("name", ["STS-B/test", "STS12/test", "TREC/fast", "MRPC/full", "STS-B/geometry"])
 def test_real_ones_bear_the_name_a_study_calls_them_by(name, data_dir):
     found = read_evaluation(name, data_dir)
     assert found.name == name

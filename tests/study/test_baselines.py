@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from rse_study.data import builtin
-from rse_study.evaluation.evaluations import Similarity
+from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder

@@ -1,0 +1,1 @@
+"""The kinds of evaluation, each an object with its data: evaluations.py says what they have in common."""
