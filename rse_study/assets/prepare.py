@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from rse_study.assets.adversarial_set import adversarial_set
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.fit import check_batch, check_encoder
 from rse_study.assets.generator import check_generator, choose_generator
@@ -18,6 +19,7 @@ from rse_study.data.readers import read_sts
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.data.wordnet import wordnet_archive
+from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.models.loading import load_tokenizer
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Selection, Trial
@@ -46,12 +48,14 @@ def prepare(
         check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     tokenised = tokenised_corpus(root, corpus.sentences, tokenizer, trial.max_length, trial.encoder.template)
     synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
+    replayed = _replayed(trial, base, dev, root, data_dir, announce)
     fingerprints = {
         "corpus": TokenisedCorpus.open(tokenised).fingerprint,
         "base": fingerprint_of_model(base, trial.encoder.revision),
         "dev": dev.fingerprint,
         **({"generator": fingerprint_of_model(generator, revision)} if generator else {}),
         **({"synonyms": Synonyms.open(Path(synonyms)).fingerprint} if synonyms else {}),
+        **({"replayed": ReplayedPairs.open(Path(replayed)).fingerprint} if replayed else {}),
     }
     return Materials(
         corpus=tokenised,
@@ -60,8 +64,20 @@ def prepare(
         generator=generator,
         generator_revision=revision,
         synonyms=synonyms,
+        replayed=replayed,
         fingerprints=fingerprints,
     )
+
+
+def _replayed(trial: Trial, base: str, dev: StsPairs, root: Path, data_dir: Path, announce: Announce) -> str:
+    if trial.replayed.recipe == "none":
+        return ""
+
+    def told(done: int, total: int) -> None:
+        if done % TOLD_EVERY == 0 or done == total:
+            announce(f"asset adversarial set: {done} of {total} pairs attacked by {trial.replayed.recipe}")
+
+    return str(adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, told))
 
 
 def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:

@@ -8,6 +8,8 @@ import ray
 
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.kinds.similarity import Similarity
+from rse_study.evaluation.kinds.under_replay import UnderReplay
+from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.on_ray.agenda import Agenda
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.evaluations import ask_for_scores, drop_models, missing_evaluations, scored_in
@@ -94,7 +96,8 @@ class Run:
         self._ledger.close_attempts(GONE)
         sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
         self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
-        self._baselines([Similarity(base.dev), *self._evaluations])
+        replayed = [UnderReplay(ReplayedPairs.open(Path(base.replayed)))] if base.replayed else []
+        self._baselines([Similarity(base.dev), *replayed, *self._evaluations])
 
     def _refuse_another_question(self) -> None:
         """InputErrors where the study's name owns another question: before corpora are read and encoders made."""

@@ -20,6 +20,7 @@ def write_materials(folder: Path, materials: Materials) -> Path:
         "generator": str(materials.generator),
         "generator_revision": materials.generator_revision,
         "synonyms": materials.synonyms,
+        "replayed": materials.replayed,
         "fingerprints": materials.fingerprints,
         "dev": {
             "name": dev.name,

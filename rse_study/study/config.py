@@ -17,7 +17,8 @@ from rse_study.spec import Spec, field
 from rse_study.study.domains import AnyDomain, FiniteDomain
 from rse_study.training.trial import Trial
 
-METRICS = ("dev", "loss")
+METRICS = ("dev", "loss", "robust/spearman", "robust/drift")
+LOWER_IS_BETTER = ("loss", "robust/drift")
 Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
 Seed = Annotated[int, Field(strict=True, ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
@@ -48,7 +49,7 @@ class Objective(Spec):
 
     @model_validator(mode="after")
     def _towards_the_better(self) -> "Objective":
-        better = "minimize" if self.metric == "loss" else "maximize"
+        better = "minimize" if self.metric in LOWER_IS_BETTER else "maximize"
         if self.direction != better:
             raise ValueError(f"a better {self.metric!r} is found by `direction: {better}`")
         return self

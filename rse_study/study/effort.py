@@ -33,7 +33,10 @@ def effort_of(trial: Trial, sizes: Sizes) -> Effort:
     cost, num_steps = trial.method.cost, _num_steps(trial, sizes)
     every = trial.selection.every
     num_looks = 1 + num_steps // every + (num_steps % every > 0)  # before, every so many steps, at the end
-    looks = num_looks * scoring_work(trial, sizes.num_scored(f"{trial.selection.dev}/dev") or 0)
+    num_sentences = sizes.num_scored(f"{trial.selection.dev}/dev") or 0
+    if trial.replayed.recipe != "none":
+        num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
+    looks = num_looks * scoring_work(trial, num_sentences)
     return Effort(num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial))
 
 

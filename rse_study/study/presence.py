@@ -41,7 +41,7 @@ def _trials(checked: Checked) -> Iterator[tuple[str, Trial]]:
 
 
 def _needs(trial: Trial) -> tuple[object, ...]:
-    return trial.corpus, trial.encoder, trial.method.generator, trial.method.needs_synonyms
+    return trial.corpus, trial.encoder, trial.method.generator, trial.method.needs_synonyms, trial.replayed
 
 
 Missing = tuple[str, InputError]  # field = value, and what is wrong with it
@@ -69,6 +69,8 @@ def _models(trial: Trial) -> Iterator[Missing]:
 
 
 def _synonyms(trial: Trial, data_dir: Path) -> Iterator[Missing]:
+    if trial.replayed.recipe != "none":
+        yield from _tried(f"replayed.recipe = {trial.replayed.recipe!r}", partial(wordnet_archive, data_dir))
     if trial.method.needs_synonyms:
         yield from _tried(f"method.name = {trial.method.name!r}", partial(wordnet_archive, data_dir))
 

@@ -25,15 +25,15 @@ from rse_study.training.provenance import provenance
 def study_record(checked: Checked, dev: StsPairs, evaluations: Sequence[Evaluation] = ()) -> StudyRecord:
     """The resolved study: every default written out, every axis with its symbol, bounds and scale."""
     study = checked.study
-    is_dev = study.objective.metric == "dev"
+    label, evaluation = _objective(study, dev)
     return StudyRecord(
         name=study.name,
         question=study.question,
         objective=ObjectiveRecord(
             metric=study.objective.metric,
             direction=study.objective.direction,
-            label=f"{dev.name} {dev.split}, Spearman x100" if is_dev else "training loss",
-            evaluation=f"{dev.name}/{dev.split}/all" if is_dev else "",
+            label=label,
+            evaluation=evaluation,
         ),
         kind="search" if study.grid is None else "grid",
         axes=tuple(_axis_record(axis, checked.space.at) for axis in checked.space.axes),
@@ -44,6 +44,20 @@ def study_record(checked: Checked, dev: StsPairs, evaluations: Sequence[Evaluati
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
         search_seed=study.search_seed,
         resolved=resolved(study),
+    )
+
+
+def _objective(study: Study, dev: StsPairs) -> tuple[str, str]:
+    """What readers call the objective, and the metric that measures the same on baselines."""
+    metric = study.objective.metric
+    if metric == "loss":
+        return "training loss", ""
+    if metric == "dev":
+        return f"{dev.name} {dev.split}, Spearman x100", f"{dev.name}/{dev.split}/all"
+    figure = {"robust/spearman": "Spearman x100", "robust/drift": "drift x100"}[metric]
+    attack = study.base.replayed.recipe
+    return f"{dev.name} {dev.split} under {attack}, {figure}", metric.replace(
+        "robust", f"{dev.name}/replayed"
     )
 
 

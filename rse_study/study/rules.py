@@ -105,6 +105,13 @@ def _evaluations(study: Study) -> Found:
     yield from _listed_twice("evaluations", study.evaluations)
 
 
+def _replayed(study: Study) -> Found:
+    metric = study.objective.metric
+    if metric.startswith("robust/") and study.base.replayed.recipe == "none":
+        rule = "is measured on replayed adversarial pairs, and none are replayed"
+        yield f"objective.metric = {metric!r}", rule, "Set base.replayed.recipe, for example to pwws"
+
+
 def _baselines(study: Study) -> Found:
     yield from _listed_twice("baselines", study.baselines)
 
@@ -142,6 +149,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_confirmable, ("confirm", "num_trials")),
     (_evaluations, ("evaluations",)),
     (_baselines, ("baselines",)),
+    (_replayed, ("objective", "base")),
     (_executors, ("resources", "confirm")),
     (_budget, ("budget",)),
 )

@@ -45,10 +45,10 @@ def _first_rung(study: Study, where: str) -> list[InputError]:
 
 
 def _cadences(study: Study) -> dict[str, int]:
-    """The fields that say when the objective is measured, in steps: dev is looked at, the loss is in every point."""
+    """The fields that say when the objective is measured, in steps: the loss in every point, the rest in looks."""
     looks = {"base.selection.every": study.base.selection.every}
     points = {"base.report_every": study.base.report_every}
-    return looks if study.objective.metric == "dev" else points | looks
+    return points | looks if study.objective.metric == "loss" else looks
 
 
 def _nearest(wanted: int, cadences: dict[str, int], full: int) -> int | None:

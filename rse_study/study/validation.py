@@ -10,6 +10,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.study.config import Study
 from rse_study.study.flatness import flat_axes, flat_grid, risks_among, risks_of_saturation
 from rse_study.study.parts import Sound, sound_parts
+from rse_study.study.paths import look_up, overlap
 from rse_study.study.reading import apply_overrides, build, read_extended
 from rse_study.study.rows import GRID, Row, rows_of
 from rse_study.study.rules import check_rules
@@ -18,7 +19,7 @@ from rse_study.study.space import Space, check_edges, resolve_space
 from rse_study.study.stopping import check_stopping, rungs
 from rse_study.training.trial import Trial
 
-JUDGES = "selection.dev"
+JUDGES = ("selection.dev", "replayed")
 
 
 @dataclass(frozen=True)
@@ -122,12 +123,23 @@ def _look_at_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ..
 
 
 def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[InputError]:
-    """Trials of one study are compared, so that all of them are judged by the same dev pairs."""
-    rule = "writes base.selection.dev, by which all trials of a study are judged alike"
-    ats = [f"{space.at}.{axis.name}" for axis in space.axes if JUDGES in axis.paths] or [
-        f"grid.rows.{row.label}" for row in rows if row.trial.selection.dev != space.base.selection.dev
-    ]
-    return [InputError(at, where=where, rule=rule, remedy="Make it a study of its own") for at in ats]
+    """Trials of one study are compared, so that all of them are judged by the same pairs, clean and replayed."""
+    problems = []
+    for judge in JUDGES:
+        rule = f"writes base.{judge}, by which all trials of a study are judged alike"
+        ats = [
+            f"{space.at}.{axis.name}"
+            for axis in space.axes
+            if any(overlap(judge, path) for path in axis.paths)
+        ] or [
+            f"grid.rows.{row.label}"
+            for row in rows
+            if look_up(row.trial, judge) != look_up(space.base, judge)
+        ]
+        problems += [
+            InputError(at, where=where, rule=rule, remedy="Make it a study of its own") for at in ats
+        ]
+    return problems
 
 
 def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]:

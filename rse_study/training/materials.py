@@ -18,6 +18,7 @@ class Materials:
     generator: str = ""  # folder or hub name of the masked LM; empty where RTD is off
     generator_revision: str = "main"  # of a hub name
     synonyms: str = ""  # folder of the table; empty where nothing is replaced
+    replayed: str = ""  # folder of the adversarial pairs; empty where none are
     fingerprints: dict[str, str] = field(default_factory=dict)
 
 

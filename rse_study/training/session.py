@@ -1,6 +1,7 @@
 """Everything one worker holds while it trains a cell, and what one optimiser step does with it."""
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -18,6 +19,7 @@ from rse_study.data.batches import Batches
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.evaluation.replayed import ReplayedPairs, as_metrics, replay
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.methods.method import Networks, Outcome, Run
 from rse_study.models.embedder import Embedder
@@ -99,10 +101,16 @@ class Session:
         return metrics
 
     def look(self) -> dict[str, float]:
-        """Spearman x100 on the dev pairs, the training head dropped."""
+        """Spearman x100 on the dev pairs, the training head dropped; and on the replayed ones, where there are any."""
         embed = Embedder(self.networks.encoder, self.tokenizer, template=self.trial.encoder.template)
         score = next(row for row in evaluate_sts(embed, [self.materials.dev]) if row.aggregation == "all")
-        return {"dev": score.spearman, "dev/degenerate": float(score.degenerate)}
+        robust = as_metrics(replay(embed, self.replayed)) if self.replayed else {}
+        return {"dev": score.spearman, "dev/degenerate": float(score.degenerate), **robust}
+
+    @functools.cached_property
+    def replayed(self) -> ReplayedPairs | None:
+        """The adversarial pairs, read once."""
+        return ReplayedPairs.open(Path(self.materials.replayed)) if self.materials.replayed else None
 
     def save(self, account: Account) -> None:
         """A checkpoint, by rank 0: workers hold the same weights, moments and V."""

@@ -3,7 +3,15 @@
 from math import cos, pi
 from typing import Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, field_validator, model_validator
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
 
 from rse_study.data.corpus import Corpus
 from rse_study.methods import AnyMethod, RobustSentEmbed
@@ -79,6 +87,23 @@ class Selection(Spec):
     """the checkpoint of the best look, or of the last step"""
 
 
+class Replayed(Spec):
+    """Dev pairs attacked once against a reference encoder and replayed at every look: metrics robust/... of a trial."""
+
+    recipe: Literal["none", "pwws", "textbugger", "textfooler"] = "none"
+    """the attack that finds them; none: nothing is replayed"""
+    reference: str = field("base", min_length=1)
+    """whom they are found against: base, the study's own base encoder before training, or a folder or hub name"""
+    num_pairs: PositiveInt = 200
+    """dev pairs, drawn by `seed`"""
+    sides: Literal["first", "second", "both"] = "second"
+    """sentences of a pair that may be changed"""
+    max_queries: PositiveInt = 500
+    """scores the attack may ask for a pair"""
+    seed: NonNegativeInt = 0
+    """of the draw, and of what the attack draws"""
+
+
 class Trial(Spec):
     """One configuration of everything that decides a cell's numbers, but the seed."""
 
@@ -102,5 +127,7 @@ class Trial(Spec):
     """which checkpoint is kept"""
     report_every: PositiveInt = 10
     """optimiser steps between two points of the history"""
+    replayed: Replayed = field(Replayed(), neutral=Replayed())
+    """adversarial pairs whose scores stand beside dev's"""
 
     _with_preset = field_validator("method", mode="before")(with_preset)

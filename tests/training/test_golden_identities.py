@@ -165,6 +165,16 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "width": 32,
         }
     },
+    "replayed": {
+        "replayed": {
+            "recipe": "pwws",
+            "reference": "minilm",
+            "num_pairs": 50,
+            "sides": "both",
+            "max_queries": 90,
+            "seed": 3,
+        }
+    },
     "budget and selection": {
         "budget": {"unit": "steps", "amount": 100},
         "selection": {"dev": "builtin", "every": 20, "keep": "last"},

@@ -1,0 +1,86 @@
+"""AdvSTS: attacks on similarity scores (RobustSentEmbed section 4.2), their victim, their targets, their figures.
+
+The victim's answer to a pair is the cosine of its sentences on the gold scale (score_map.py). Goals: attacks/goals.py.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import spearmanr
+
+from rse_study.data.labelled import Text
+from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.attacks.course import Target
+from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.summary import Summary, summarise
+from rse_study.evaluation.geometry import unit_rows
+from rse_study.evaluation.score_map import MapKind, ScoreMap
+from rse_study.evaluation.sts import Embed
+from rse_study.streams import Streams
+
+Scores = Callable[[Sequence[Text]], Float[np.ndarray, "n 1"]]
+
+
+def cosines_of(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
+    """Cosine of the two sentences of each text; 0 where a vector is zero or not finite."""
+    sentences = sorted({sentence for text in texts for sentence in text})
+    vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))
+    place = {sentence: row for row, sentence in enumerate(sentences)}
+    first, second = (np.array([place[text[side]] for text in texts], np.int64) for side in (0, 1))
+    return np.nan_to_num((vectors[first] * vectors[second]).sum(axis=1))
+
+
+def victim_of(embed: Embed, score: ScoreMap) -> Scores:
+    """What an attack asks: pairs of sentences to scores on the gold scale."""
+    return lambda texts: score(cosines_of(embed, texts))[:, None]
+
+
+def fit_score(embed: Embed, pairs: StsPairs, kind: MapKind = "affine") -> ScoreMap:
+    """The map of this encoder's cosines, fitted on pairs that are not attacked (train or dev)."""
+    texts = list(zip(pairs.first, pairs.second, strict=True))
+    return ScoreMap.fitted(cosines_of(embed, texts), pairs.gold, kind)
+
+
+def targets_of(pairs: StsPairs, num_pairs: int = 0, seed: int = 0) -> list[Target]:
+    """Every pair, or `num_pairs` drawn by the seed (stream `attack`), in the order of the task; with their places."""
+    places = np.arange(len(pairs))
+    if 0 < num_pairs < len(pairs):
+        places = np.sort(Streams(seed).numpy("attack").choice(len(pairs), num_pairs, replace=False))
+    return [Target(int(i), (pairs.first[i], pairs.second[i]), float(pairs.gold[i])) for i in places]
+
+
+@dataclass(frozen=True)
+class StsUnderAttack:
+    """Figures of an attack on scores. Spearman x100 over all attacked pairs; NaN where it is not defined."""
+
+    counts: Summary  # accuracy is meant in the sense of the goal: `deviation` skips what is wrong already
+    clean_spearman: float
+    spearman_under_attack: float
+    mean_drift: float  # |s(x') - s(x)| on the gold scale, over pairs that were not skipped
+
+
+def summarise_scores(outcomes: Iterable[Outcome]) -> StsUnderAttack:
+    """Each input once, in any order."""
+    rows = sorted(outcomes, key=lambda row: row.index)
+    gold = np.array([row.label for row in rows], np.float64)
+    clean, now = (
+        np.array([scores[0] for scores in column], np.float64)
+        for column in ([r.original_scores for r in rows], [r.adversarial_scores for r in rows])
+    )
+    attacked = np.array([row.outcome != "skipped" for row in rows], bool)
+    drift = np.abs(now - clean)[attacked]
+    return StsUnderAttack(
+        counts=summarise(rows),
+        clean_spearman=_spearman(clean, gold),
+        spearman_under_attack=_spearman(now, gold),
+        mean_drift=float(drift.mean()) if len(drift) else nan,
+    )
+
+
+def _spearman(scores: np.ndarray, gold: np.ndarray) -> float:
+    if len(gold) < 2 or np.ptp(scores) == 0 or np.ptp(gold) == 0:
+        return nan
+    return 100 * float(spearmanr(scores, gold).statistic)

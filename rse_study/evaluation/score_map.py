@@ -1,0 +1,42 @@
+"""From a cosine to the gold scale of an STS task: what a threshold on scores needs (RobustSentEmbed 4.2 gives none)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+from sklearn.isotonic import IsotonicRegression
+
+MapKind = Literal["affine", "isotonic"]
+
+
+@dataclass(frozen=True)
+class ScoreMap:
+    """Piecewise linear through (cosines, scores), constant outside: two points for an affine map."""
+
+    kind: MapKind
+    cosines: Float[np.ndarray, " k"]
+    scores: Float[np.ndarray, " k"]
+
+    @classmethod
+    def fitted(
+        cls, cosines: Float[np.ndarray, " n"], gold: Float[np.ndarray, " n"], kind: MapKind = "affine"
+    ) -> "ScoreMap":
+        """Least squares on pairs no attack is judged on; scores stay within the range of `gold`.
+
+        Both kinds never fall: an affine map that would is flat at the mean of `gold`.
+        """
+        low, high = float(gold.min()), float(gold.max())
+        if kind == "isotonic":
+            steps = IsotonicRegression().fit(cosines, gold)
+            return cls(kind, np.asarray(steps.X_thresholds_), np.asarray(steps.y_thresholds_))
+        spread = float(np.var(cosines))
+        slope = float(np.mean((cosines - cosines.mean()) * (gold - gold.mean()))) / spread if spread else 0.0
+        if slope <= 0:
+            return cls(kind, np.array([-1.0, 1.0]), np.full(2, float(gold.mean())))
+        at = np.array([low, high])
+        return cls(kind, (at - gold.mean()) / slope + cosines.mean(), at)
+
+    def __call__(self, cosines: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """Scores of cosines."""
+        return np.interp(cosines, self.cosines, self.scores)
