@@ -42,11 +42,11 @@ def _parts(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
         where, rule = str(tokenizer.name_or_path), "a template needs one"
         raise InputError("it has no mask token", where=where, rule=rule, remedy="Use another pooling")
     before, after = template.replace(MASK, tokenizer.mask_token).split(SLOT)
-    opening, closing = _specials(tokenizer)
+    opening, closing = specials(tokenizer)
     return opening + _bare(tokenizer, before), _bare(tokenizer, after) + closing
 
 
-def _specials(tokenizer: Any) -> tuple[list[int], list[int]]:
+def specials(tokenizer: Any) -> tuple[list[int], list[int]]:
     """What the tokenizer sets before and after a text."""
     content = _bare(tokenizer, "a")
     whole = list(tokenizer("a").input_ids)
