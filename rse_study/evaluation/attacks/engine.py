@@ -34,6 +34,7 @@ def attack(
     `num_in_flight` (inputs at work at once), nor on which inputs are done.
     """
     targets = _targets(examples) if isinstance(examples, Labelled) else examples
+    assert len({target.index for target in targets}) == len(targets), "two inputs of one index"
     waiting = [target for target in targets if target.index not in done]
     counted = CountedVictim(victim, batch_size=batch_size, max_queries=max_queries)
     courses = ((target.index, course(recipe, target, Streams(seed))) for target in waiting)

@@ -1,7 +1,7 @@
 """An attack in four parts, as TextAttack formulates it: goal x constraints x transformation x search."""
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -107,4 +107,4 @@ class Recipe:
     transformation: Transformation
     search: Search
     position_rules: tuple[PositionRule, ...] = ()
-    candidate_rules: tuple[CandidateRule, ...] = field(default=())
+    candidate_rules: tuple[CandidateRule, ...] = ()
