@@ -4,9 +4,11 @@ import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging as hf_logging
@@ -18,6 +20,9 @@ from rse_study.models.stored import stored_max_length, stored_pooling
 from rse_study.models.suitability import check_family, model_class_of
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
+
+BROKEN = (OSError, ValueError, RuntimeError, SafetensorError, UnpicklingError, EOFError)
+"""What transformers raises for weights it cannot read: *.safetensors, and *.bin, which torch pickles."""
 
 
 def load_encoder(
@@ -121,7 +126,7 @@ def _pretrained(name: str, config: Any, revision: str) -> nn.Module:
                 output_loading_info=True,
                 **_without_pooler(config),
             )
-    except (OSError, ValueError, RuntimeError) as error:
+    except BROKEN as error:
         raise unreachable(name, error) from error
     missing = [key for key in sorted(report["missing_keys"]) if not key.startswith("pooler.")]
     if missing:

@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from transformers import (
     BartConfig,
     BartModel,
@@ -105,6 +106,22 @@ def test_missing_folders_files_and_poolings(folders, tmp_path):
     (tmp_path / "model" / "model.safetensors").unlink()
     with pytest.raises(InputError, match="cannot be loaded"):
         load_encoder(tmp_path / "model", "cls")
+
+
+@pytest.mark.parametrize("kept", [0, 9, -100], ids=["empty", "cut in its header", "cut in its tensors"])
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin"])
+def test_broken_weights_are_refused(folders, tmp_path, name, kept):
+    shutil.copytree(folders["bert"], tmp_path / "model")
+    weights = tmp_path / "model" / "model.safetensors"
+    if name == "pytorch_model.bin":
+        torch.save(load_file(weights), tmp_path / "model" / name)
+        weights.unlink()
+    assert load_encoder(tmp_path / "model", "cls")  # whole, it loads
+    path = tmp_path / "model" / name
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(InputError, match="cannot be loaded") as caught:
+        load_encoder(tmp_path / "model", "cls")
+    assert caught.value.where == str(tmp_path / "model")
 
 
 def test_unknown_hub_name_names_the_remedy(monkeypatch):
