@@ -116,7 +116,8 @@ def agrees(worded, row):
 
 @each
 @pytest.mark.parametrize(
-    "text", ["", "...", "good1", "👍", "مرحبا بالعالم", "a" * 5000, "\x00", "good1 " * 300],
+    "text",
+    ["", "...", "good1", "👍", "مرحبا بالعالم", "a" * 5000, "\x00", "good1 " * 300],
     ids=shown,
 )
 def test_odd_texts(name, text, resources):
