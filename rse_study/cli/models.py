@@ -19,8 +19,10 @@ ModelArgument = Annotated[
 def evaluate(
     model: ModelArgument,
     suite: Annotated[
-        Literal["sts", "fast", "full"],
-        typer.Option(help="sts; fast: and transfer (5 folds), geometry; full: 10 folds, and invariance."),
+        Literal["sts", "fast", "full", "attacks"],
+        typer.Option(
+            help="sts; fast: and transfer (5 folds), geometry; full: 10 folds, and invariance; attacks."
+        ),
     ] = "sts",
     data: Annotated[Path | None, typer.Option(help="Data folder; default: RSE_STUDY_DATA.")] = None,
     pooling: Annotated[
@@ -32,11 +34,44 @@ def evaluate(
     variant: Annotated[Literal["orig", "senteval"], typer.Option(help="Text of the STS sets.")] = "orig",
     threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    out: Annotated[
+        Path, typer.Option(help="attacks: folder for every input's outcome; the same one goes on.")
+    ] = Path("attacks"),
+    on: Annotated[
+        list[str] | None, typer.Option(help="attacks: mr (default), imdb, snli, mnli_matched ...")
+    ] = None,
+    recipe: Annotated[
+        list[str] | None,
+        typer.Option(help="attacks: textfooler, textbugger, pwws, bae, bert_attack; default: what can run."),
+    ] = None,
+    inputs: Annotated[int, typer.Option(min=0, help="attacks: the first so many of a set; 0 = all.")] = 0,
+    max_queries: Annotated[int, typer.Option(min=1, help="attacks: queries an input.")] = 5000,
+    seed: Annotated[int, typer.Option(min=0, help="attacks: of victim and attack.")] = 0,
+    epochs: Annotated[int, typer.Option(min=1, help="attacks: of the victim's fine-tuning.")] = 3,
+    lr: Annotated[float, typer.Option(help="attacks: of the victim's fine-tuning.")] = 5e-5,
+    max_length: Annotated[int, typer.Option(min=4, help="attacks: tokens a victim reads.")] = 128,
+    masked_lm: Annotated[
+        str, typer.Option(help="attacks: bae and bert_attack need one; a folder, a hub name, or minilm-mlm.")
+    ] = "",
 ) -> None:
-    """Evaluate a sentence encoder on every set present: STS in three aggregations, and what the suite adds."""
-    from rse_study.cli.evaluate_here import evaluate_here
+    """Evaluate a sentence encoder on every set present: STS, transfer and geometry, or under attack.
 
-    evaluate_here(model, data, pooling, variant, suite, threads, as_json)
+    Under attack are classifiers fine-tuned from it: how often they fall, and after how many queries.
+    """
+    if suite != "attacks":
+        from rse_study.cli.evaluate_here import evaluate_here
+
+        evaluate_here(model, data, pooling, variant, suite, threads, as_json)
+        return
+    from rse_study.cli.attack_here import NEEDS_MASKED_LM, Asked, attack_here
+    from rse_study.data.location import data_dir
+    from rse_study.evaluation.attacks.recipes import RECIPES
+    from rse_study.training.tuning_config import FineTuning
+
+    chosen = recipe or [name for name in RECIPES if masked_lm or name not in NEEDS_MASKED_LM]
+    tuning = FineTuning(epochs=epochs, lr=lr, max_length=max_length)
+    asked = Asked(data or data_dir(), on or ["mr"], chosen, inputs, max_queries, seed, tuning, masked_lm, out)
+    attack_here(model, pooling, asked, threads, as_json)
 
 
 def export(

@@ -1,0 +1,42 @@
+"""What a victim of an attack set is trained on: texts of the same classes that are here."""
+
+from pathlib import Path
+
+import numpy as np
+
+from rse_study.data.attack_sets import ATTACK_SETS
+from rse_study.data.classes import NLI_CLASSES
+from rse_study.data.labelled import Labelled
+from rse_study.data.nli_sets import read_nli
+from rse_study.data.sentiment_sets import read_sentiment
+from rse_study.data.transfer_sets import read_transfer
+from rse_study.errors import InputError, MissingFile
+
+# Reviews of films as documents for imdb's, whose own training set is another 25,000 of them.
+_SENTIMENT = {"imdb": "review-polarity", "yelp": "uci-yelp"}
+
+
+def training_for(name: str, data_dir: Path) -> Labelled:
+    """Texts of an attack set's classes; they may hold attacked inputs (overlap.py takes those out).
+
+    Pairs: MNLI's or SNLI's training set where it is here, else the few SNLI pairs that are: a weak victim.
+    Raises InputError where there is nothing to train on.
+    """
+    if name == "mr":
+        return read_transfer("MR", "all", data_dir)
+    if name in _SENTIMENT:
+        return read_sentiment(_SENTIMENT[name], data_dir)
+    if ATTACK_SETS.get(name) is NLI_CLASSES:
+        try:
+            return read_nli("MNLI" if name.startswith("mnli") else "SNLI", "train", data_dir)
+        except MissingFile:
+            return _few_pairs(data_dir)
+    rule, remedy = "a victim needs training texts of the same classes", "Attack another set"
+    raise InputError("no training texts", where=f"attack set {name}", rule=rule, remedy=remedy)
+
+
+def _few_pairs(data_dir: Path) -> Labelled:
+    parts = [read_nli("SNLI-subset", split, data_dir) for split in ("dev", "test")]
+    texts = [text for part in parts for text in part.texts]
+    labels = np.concatenate([part.labels for part in parts])
+    return Labelled("SNLI-subset", "dev+test", texts, labels, NLI_CLASSES)
