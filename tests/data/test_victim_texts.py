@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+
+from rse_study.data.attack_sets import ATTACK_SETS
+from rse_study.data.victim_texts import training_for
+from rse_study.errors import InputError, MissingFile
+
+
+TRAINED_ON = {
+    "mr": ("MR", 10662),
+    "imdb": ("review-polarity", 2000),
+    "yelp": ("uci-yelp", 1000),
+    "mnli_matched": ("SNLI-subset", 2527),
+}
+
+
+@pytest.mark.parametrize("name", TRAINED_ON)
+def test_a_victim_is_trained_on_texts_of_the_same_classes(name, data_dir):
+    found = training_for(name, data_dir)
+    assert (found.name, len(found)) == TRAINED_ON[name]
+    assert found.classes == ATTACK_SETS.get(name)
+    assert set(np.unique(found.labels)) == set(range(len(found.classes)))
+
+
+def test_where_there_is_nothing_to_train_on_it_is_said(tmp_path):
+    with pytest.raises(InputError, match="no training texts"):
+        training_for("ag", tmp_path)
+    with pytest.raises(InputError, match=r"no such attack set .mrr.. Did you mean .mr."):
+        training_for("mrr", tmp_path)
+    with pytest.raises(MissingFile):
+        training_for("snli", tmp_path)
