@@ -5,7 +5,6 @@ from rse_study.data.attack_sets import ATTACK_SETS
 from rse_study.data.victim_texts import training_for
 from rse_study.errors import InputError, MissingFile
 
-
 TRAINED_ON = {
     "mr": ("MR", 10662),
     "imdb": ("review-polarity", 2000),

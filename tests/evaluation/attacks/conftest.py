@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
+from rse_study.data.typos import KEYBOARD, LOOKALIKES
 from rse_study.evaluation.attacks.constraints.repeats import NoRepeat
 from rse_study.evaluation.attacks.constraints.stopwords import NoStopword
 from rse_study.evaluation.attacks.goals import UNTARGETED
-from rse_study.evaluation.attacks.lexicons.lookalikes import HOMOGLYPHS, KEYBOARD
 from rse_study.evaluation.attacks.lexicons.ppdb import FILE as PPDB
 from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOPWORD_ARCHIVE
 from rse_study.evaluation.attacks.recipe import Recipe
@@ -119,7 +119,7 @@ def toy_data(tmp_path_factory) -> Path:
     draw = random.Random(9)
     contents = {
         PPDB: "".join(f"{word} {draw.choice(VOCABULARY)}\n" for word in VOCABULARY for _ in range(4)),
-        HOMOGLYPHS: json.dumps({"o": ["ο", "о"], "a": ["а"], "d": "ԁ"}),
+        LOOKALIKES: json.dumps({"o": ["ο", "о"], "a": ["а"], "d": "ԁ"}),
         KEYBOARD: json.dumps({"o": ["i", "p", "0"], "b": ["v", "n"], "d": ["s", "f", "d"]}),
     }
     for name, content in contents.items():

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from rse_study.data.typos import KEYBOARD
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.attacks.lexicons import lookalikes, ppdb, stopwords
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
@@ -92,7 +93,7 @@ def test_look_alikes_of_the_data(data_dir):
 
 @pytest.mark.parametrize("content", ["{", "[1]", '{"a": 3}'])
 def test_files_that_hold_no_look_alikes(tmp_path, content):
-    write(tmp_path, lookalikes.KEYBOARD, content)
+    write(tmp_path, KEYBOARD, content)
     with pytest.raises(InputError, match=r"keyboard_en\.json"):
         lookalikes.keyboard(tmp_path)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rse_study.evaluation.attacks.lexicons.lookalikes import Lookalikes
+from rse_study.data.typos import Table
 from rse_study.evaluation.attacks.words import Worded
 
 
@@ -18,8 +18,8 @@ class Bugs:
     for each of the letters.
     """
 
-    homoglyphs: Lookalikes
-    keyboard: Lookalikes
+    homoglyphs: Table
+    keyboard: Table
 
     def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
         word = worded.word(position)
@@ -49,7 +49,7 @@ def _two_swapped(word: str, draw: np.random.Generator) -> str:
     return word[:i] + word[i + 1] + word[i] + word[i + 2 :] if i else word
 
 
-def _substituted(word: str, lookalikes: Lookalikes, draw: np.random.Generator) -> str:
+def _substituted(word: str, lookalikes: Table, draw: np.random.Generator) -> str:
     places = [i for i, character in enumerate(word) if lookalikes.get(character)]
     if not places:
         return word
