@@ -1,9 +1,11 @@
 """What `evaluate --suite attacks` does: victims fine-tuned from an encoder, attacks on them, every outcome kept."""
 
 import json
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,6 @@ from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.corpus import Corpus, read_corpus
-from rse_study.data.labelled import Labelled
 from rse_study.data.location import cache_dir
 from rse_study.data.victim_texts import training_for
 from rse_study.errors import InputError
@@ -36,8 +37,10 @@ from rse_study.models.loading import load_encoder
 from rse_study.models.masked_words import MaskedWords
 from rse_study.training.tuning_config import FineTuning
 
-TOLD_EVERY = 50  # inputs
+TOLD_EVERY = 50  # inputs, steps
+Say = Callable[[str], None]
 NEEDS_MASKED_LM = ("bae", "bert_attack")
+NEEDS_ENCODER = ("textfooler", "textbugger", "bae", "bert_attack")
 WIKI = {"source": ["wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt"], "limit": 0}
 
 
@@ -57,19 +60,21 @@ class Asked:
 
 
 def attack_here(model: str, pooling: str, asked: Asked, threads: int, as_json: bool) -> None:
-    """Attack and print. Interrupted, the same command goes on."""
+    """Attack and print. Interrupted, the same command goes on. Whatever is missing is said before a victim is made."""
     require_cache()
     require_folder(asked.out, where="--out")
-    for recipe in asked.recipes:
-        RECIPES.get(recipe, where="--recipe")
-    inputs = {name: _inputs(name, asked) for name in asked.sets}
+    say = partial(print, file=sys.stderr, flush=True) if as_json else announce
     resources = _resources(asked)
+    recipes = {name: RECIPES.get(name, where="--recipe")(resources) for name in asked.recipes}
+    sets = {name: _Set(name, asked) for name in asked.sets}
     if threads:
         torch.set_num_threads(threads)
-    rows = [
-        row for name in asked.sets for row in _attacked(model, pooling, name, inputs[name], resources, asked)
-    ]
-    (asked.out / "summary.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    rows = []
+    for each in sets.values():
+        made = _victim(model, pooling, each, asked, say)
+        for name, recipe in recipes.items():
+            rows.append(_attacked(each, made, name, recipe, asked, say))
+            _keep_summary(asked.out, rows[-1])
     if as_json:
         announce(json.dumps(rows, indent=1))
     else:
@@ -77,74 +82,88 @@ def attack_here(model: str, pooling: str, asked: Asked, threads: int, as_json: b
         announce(f"every input: {asked.out.resolve()}/*.jsonl")
 
 
-def _inputs(name: str, asked: Asked) -> Labelled:
-    found = read_attack_set(name, asked.data_dir)
-    return found.take(np.arange(min(asked.num_inputs, len(found)))) if asked.num_inputs else found
+class _Set:
+    """An attack set: all of it, the inputs asked for, and what a victim is trained on."""
+
+    def __init__(self, name: str, asked: Asked) -> None:
+        self.name, self.whole = name, read_attack_set(name, asked.data_dir)
+        num_inputs = min(asked.num_inputs or len(self.whole), len(self.whole))
+        self.inputs = self.whole.take(np.arange(num_inputs))
+        self.training = training_for(name, asked.data_dir)
 
 
-def _attacked(
-    model: str, pooling: str, name: str, inputs: Labelled, resources: Resources, asked: Asked
-) -> Iterator[dict[str, Any]]:
-    """A row a recipe."""
-    made = _victim(model, pooling, name, asked)
-    classifier = made.load()
-    predict = classifier.predicting(inputs.classes)
-    for each in asked.recipes:
-        recipe = RECIPES.get(each)(resources)
-        kept = KeptOutcomes(asked.out / f"{name}-{each}.jsonl", _head(recipe, each, made, inputs, asked))
-        num_before, begun = len(kept.done), time.monotonic()
-        for outcome in attack(
-            recipe, predict, inputs, max_queries=asked.max_queries, seed=asked.seed, done=dict(kept.done)
-        ):
-            kept.add(outcome)
-            if len(kept.done) % TOLD_EVERY == 0 or len(kept.done) == len(inputs):
-                announce(f"{name} {each}: {len(kept.done)} of {len(inputs)} inputs")
-        summary = summarise(kept)
-        yield {
-            "set": name,
-            "recipe": each,
-            "label": recipe.label,
-            "victim_dev_accuracy": made.dev_accuracy,
-            "weak": made.is_weak,
-            **asdict(summary),
-            "num_now": len(kept.done) - num_before,
-            "seconds_now": time.monotonic() - begun,
-            "seed": asked.seed,
-            "fingerprint": inputs.fingerprint,
-        }
+def _attacked(each: _Set, made: Victim, name: str, recipe: Recipe, asked: Asked, say: Say) -> dict[str, Any]:
+    """One recipe on one set: the figures of the inputs asked for, NaN as null."""
+    predict = made.load().predicting(each.inputs.classes)
+    kept = KeptOutcomes(asked.out / f"{each.name}-{name}.jsonl", _head(name, recipe, made, each, asked))
+    num_before, begun, wanted = len(kept.done), time.monotonic(), len(each.inputs)
+    for outcome in attack(
+        recipe, predict, each.inputs, max_queries=asked.max_queries, seed=asked.seed, done=dict(kept.done)
+    ):
+        kept.add(outcome)
+        if len(kept.done) % TOLD_EVERY == 0 or len(kept.done) == wanted:
+            say(f"{each.name} {name}: {len(kept.done)} of {wanted} inputs")
+    figures = asdict(summarise(outcome for outcome in kept if outcome.index < wanted))
+    return {
+        "set": each.name,
+        "recipe": name,
+        "label": recipe.label,
+        "victim": made.folder.name,
+        "victim_dev_accuracy": made.dev_accuracy,
+        "weak": made.is_weak,
+        **{key: None if value != value else value for key, value in figures.items()},
+        "num_now": len(kept.done) - num_before,
+        "seconds_now": time.monotonic() - begun,
+        "seed": asked.seed,
+        "fingerprint": each.inputs.fingerprint,
+    }
 
 
-def _victim(model: str, pooling: str, name: str, asked: Asked) -> Victim:
+def _keep_summary(out: Path, row: dict[str, Any]) -> None:
+    """summary.json: a row for each set and recipe that was ever attacked into this folder."""
+    path = out / "summary.json"
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    others = [other for other in known if (other["set"], other["recipe"]) != (row["set"], row["recipe"])]
+    path.write_text(json.dumps([*others, row], indent=1) + "\n", encoding="utf-8")
+
+
+def _victim(model: str, pooling: str, each: _Set, asked: Asked, say: Say) -> Victim:
     folder = model_name(model)
     kind = load_encoder(folder, pooling)[0].pooling
-    training, whole = training_for(name, asked.data_dir), read_attack_set(name, asked.data_dir)
 
     def told(progress: Any) -> None:
-        if progress.t % 50 == 0:
-            announce(f"victim of {name}: step {progress.t} of {progress.num_steps}")
+        if progress.t % TOLD_EVERY == 0:
+            say(f"victim of {each.name}: step {progress.t} of {progress.num_steps}")
 
-    # Of the whole set, not of the inputs asked for: more of them later, and the victim stays.
-    made = victim(
-        cache_dir() / "assets", folder, kind, training, whole.texts, asked.seed, asked.tuning, told=told
-    )
+    # Without all of the set, not the inputs asked for alone: more of them later, and the victim stays.
+    root, texts = cache_dir() / "assets", each.whole.texts
+    made = victim(root, folder, kind, each.training, texts, asked.seed, asked.tuning, told=told)
     weak = f", below {WEAK:.0%}: weak" if made.is_weak else ""
-    announce(
-        f"victim of {name}: {training.name} without {made.num_removed} attacked texts, "
+    say(
+        f"victim of {each.name}: {each.training.name} without {made.num_removed} attacked texts, "
         f"dev accuracy {made.dev_accuracy:.1%}{weak}"
     )
     return made
 
 
-def _head(recipe: Recipe, name: str, made: Victim, inputs: Labelled, asked: Asked) -> dict[str, Any]:
+def _head(name: str, recipe: Recipe, made: Victim, each: _Set, asked: Asked) -> dict[str, Any]:
     """What the outcomes in a file are outcomes of."""
     return {
         "recipe": name,
         "label": recipe.label,
         "victim": made.folder.name,
-        "set": inputs.name,
+        "set": each.name,
+        "fingerprint": each.whole.fingerprint,
         "max_queries": asked.max_queries,
         "seed": asked.seed,
     }
+
+
+def can_run(recipe: str, masked_lm: str) -> bool:
+    """Whether a recipe has the models it needs, where none was named: the default is those that have."""
+    if recipe in NEEDS_MASKED_LM and not masked_lm:
+        return False
+    return recipe not in NEEDS_ENCODER or _encoder() is not None
 
 
 def _resources(asked: Asked) -> Resources:

@@ -18,7 +18,7 @@ from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.known import beyond_similarity, read_evaluation
 from rse_study.evaluation.remembered import Remembered
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, Embed, StsScore, average, evaluate_sts
-from rse_study.evaluation.transfer import AVERAGES
+from rse_study.evaluation.transfer import averages
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.models.stored import stored_template
@@ -45,10 +45,18 @@ def evaluate_here(
         announce(f"{model}, {kind} pooling, {variant} text: Spearman x100")
         print_table(table_of(scores, absent))
     rows = list(_others(embed, suite, folder, model, absent, say=not as_json))
-    if as_json:
-        content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
-        listed = {"scores": [asdict(score) for score in scores], "rows": [row.model_dump() for row in rows]}
-        announce(json.dumps({**content, **listed}, indent=1))
+    means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
+    if not as_json:
+        for average_name, value in means.items():
+            announce(f"{average_name}: {value:.2f}")
+        return
+    content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
+    listed = {
+        "scores": [asdict(score) for score in scores],
+        "rows": [row.model_dump(mode="json") for row in rows],
+        "averages": means,
+    }
+    announce(json.dumps({**content, **listed}, indent=1))
 
 
 def _embedder(model: str, name: str, pooling: str) -> Embedder:
@@ -65,7 +73,6 @@ def _others(
     embed: Embed, suite: str, folder: Path, model: str, absent: dict[str, str], *, say: bool
 ) -> Iterator[EvaluationRow]:
     """Rows of what the suite has besides STS, told as they come; what is not here is told, too."""
-    accuracies: dict[str, float] = {}
     for name in beyond_similarity(suite):
         begun = time.monotonic()
         try:
@@ -75,13 +82,9 @@ def _others(
             if say:
                 announce(f"{name}: absent")
             continue
-        accuracies |= {row.task: row.value for row in rows if row.aggregation == "accuracy"}
         if say:
             announce(f"{name}: {_told(rows)}  [{time.monotonic() - begun:.0f} s]")
         yield from rows
-    for average_name, tasks in AVERAGES.items() if say else ():
-        if set(tasks) <= accuracies.keys():
-            announce(f"{average_name}: {sum(accuracies[task] for task in tasks) / len(tasks):.2f}")
 
 
 def _told(rows: Sequence[EvaluationRow]) -> str:

@@ -63,13 +63,14 @@ def evaluate(
 
         evaluate_here(model, data, pooling, variant, suite, threads, as_json)
         return
-    from rse_study.cli.attack_here import NEEDS_MASKED_LM, Asked, attack_here
+    from rse_study.cli.attack_here import Asked, attack_here, can_run
     from rse_study.data.location import data_dir
     from rse_study.evaluation.attacks.recipes import RECIPES
+    from rse_study.study.reading import build
     from rse_study.training.tuning_config import FineTuning
 
-    chosen = recipe or [name for name in RECIPES if masked_lm or name not in NEEDS_MASKED_LM]
-    tuning = FineTuning(epochs=epochs, lr=lr, max_length=max_length)
+    chosen = recipe or [name for name in RECIPES if can_run(name, masked_lm)]
+    tuning = build(FineTuning, {"epochs": epochs, "lr": lr, "max_length": max_length}, where="evaluate")
     asked = Asked(data or data_dir(), on or ["mr"], chosen, inputs, max_queries, seed, tuning, masked_lm, out)
     attack_here(model, pooling, asked, threads, as_json)
 

@@ -28,7 +28,8 @@ _COLLAPSED = 1e-5  # unit vectors that differ by less are one vector and float32
 class GeometryScore:
     """One result. NaN where it is not defined: no pair to measure, or a vector that is zero or not finite.
 
-    `degenerate`: it is not defined, or the embeddings have collapsed to one vector (both metrics are then 0).
+    `degenerate`: it is not defined, or the embeddings have collapsed to one vector: uniformity is then 0, the worst
+    there is, and alignment is not defined, for it would be 0 too, the best.
     """
 
     task: str
@@ -87,11 +88,13 @@ def is_one_vector(rows: Float[np.ndarray, "n d"]) -> bool:
 
 def _score(pairs: StsPairs, first: np.ndarray, second: np.ndarray) -> list[GeometryScore]:
     positive, both = pairs.gold > POSITIVE_ABOVE, np.concatenate([first, second])
+    is_one = is_one_vector(both)
+    # Of one vector alone alignment would be 0, the best there is.
+    aligned = float("nan") if is_one else alignment(first[positive], second[positive])
     found: dict[Metric, tuple[float, int]] = {
-        "alignment": (alignment(first[positive], second[positive]), int(positive.sum())),
+        "alignment": (aligned, int(positive.sum())),
         "uniformity": (uniformity(both), len(both)),
     }
-    is_one = is_one_vector(both)
     return [
         GeometryScore(
             pairs.name, pairs.split, metric, value, count, is_one or bool(np.isnan(value)), pairs.fingerprint

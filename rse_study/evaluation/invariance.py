@@ -3,7 +3,7 @@
 Ribeiro et al. 2020 change a text at random and count predictions that flip; here the similarity kept counts, too.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +47,24 @@ def evaluate_invariance(
 
     Raises InputError for an unknown change, and where a table it needs is missing or malformed.
     """
-    changed = {name: [changed_text(text, name, resources, seed) for text in texts] for name in changes}
+    return score_changes(embed, texts, changed_texts(texts, changes, resources, seed), seed, predict)
+
+
+def changed_texts(
+    texts: Sequence[str], changes: Sequence[str], resources: Resources, seed: int
+) -> dict[str, list[str]]:
+    """Every text after each change, by its name. Raises InputError as above."""
+    return {name: [changed_text(text, name, resources, seed) for text in texts] for name in changes}
+
+
+def score_changes(
+    embed: Embed,
+    texts: Sequence[str],
+    changed: Mapping[str, list[str]],
+    seed: int,
+    predict: Predict | None = None,
+) -> list[InvarianceScore]:
+    """A score for each change, of texts that are changed already."""
     distinct = sorted({*texts, *(text for new in changed.values() for text in new)})
     place = {text: row for row, text in enumerate(distinct)}
     vectors = unit_rows(embed(distinct)) if distinct else np.zeros((0, 1))

@@ -7,7 +7,6 @@ from pathlib import Path
 from rse_study.data import builtin
 from rse_study.data.readers import SUBSETS, read_sts
 from rse_study.data.transfer_sets import read_transfer_task, transfer_tasks
-from rse_study.data.wordnet import wordnet_archive
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.kinds.probing import Transfer
 from rse_study.evaluation.kinds.similarity import Similarity
@@ -57,8 +56,7 @@ def _geometry(data_dir: Path) -> Evaluation:
 
 
 def _invariance(data_dir: Path) -> Evaluation:
-    wordnet_archive(data_dir)  # asked for now: whatever it misses later, it misses in the middle of a study
-    return Steadiness(read_sts("STS-B", "test", data_dir), data_dir)
+    return Steadiness.of(read_sts("STS-B", "test", data_dir), data_dir)
 
 
 _KNOWN: Registry[Read] = Registry(

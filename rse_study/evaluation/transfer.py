@@ -10,7 +10,7 @@ Features of a sentence are its embedding u; of a pair [|u - v|, u * v]. The clas
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -79,10 +79,13 @@ def evaluate_transfer(embed: Embed, tasks: Sequence[Task], preset: Preset, seed:
     return scores
 
 
-def transfer_average(scores: Iterable[TransferScore], name: str, preset: Preset) -> float:
-    """Plain mean of the accuracies x100 of one of AVERAGES, by its name. Raises KeyError where a task is missing."""
-    found = {row.task: row.value for row in scores if (row.metric, row.preset) == ("accuracy", preset.name)}
-    return sum(found[task] for task in AVERAGES[name]) / len(AVERAGES[name])
+def averages(accuracies: Mapping[str, float]) -> dict[str, float]:
+    """Plain means of tasks' accuracies, by the names of AVERAGES: those all of whose tasks are there, of one preset."""
+    return {
+        name: sum(accuracies[task] for task in tasks) / len(tasks)
+        for name, tasks in AVERAGES.items()
+        if accuracies.keys() >= set(tasks)
+    }
 
 
 def pair_features(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n two_d"]:

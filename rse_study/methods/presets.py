@@ -1,7 +1,7 @@
 """Settings that have a name: a paper's other systems, and what its published code does as far as our switches say it.
 
 A study names one where it would write the settings: `SimCSE: {preset: simcse}` as a row of a grid, or
-`method: {preset: released}` in a trial. A preset changes what it names and leaves the rest to the base.
+`method: {preset: simcse}` in a trial. A preset changes what it names and leaves the rest to the base.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.registry import Registry
+from rse_study.spec import fraction
 
 KEY = "preset"
 # The published code clips no eta: a radius larger than any reach stands for no ball.
@@ -30,12 +31,19 @@ PRESETS: Registry[Preset] = Registry(
     {
         "simcse": Preset(
             "robust_sent_embed",
-            {"blend.pgd.num_steps": 0, "blend.fgsm.num_steps": 0, "lambda1": 0.0, "lambda2": 0.0},
+            {
+                "blend.pgd.num_steps": 0,
+                "blend.fgsm.num_steps": 0,
+                "masks.phi": 0.0,
+                "lambda1": 0.0,
+                "lambda2": 0.0,
+                "z_adv_eta": "without",
+            },
             "SimCSE (Gao et al. 2021): no adversarial view, no replaced-token detection.",
         ),
         "robust_embed": Preset(
             "robust_sent_embed",
-            {"token_level.presence": "none", "lambda2": 0.0},
+            {"token_level.presence": "none", "masks.phi": 0.0, "lambda2": 0.0, "z_adv_eta": "without"},
             "RobustEmbed: the sentence-level perturbation alone, no eta, no replaced-token detection.",
         ),
         "uscal": Preset(
@@ -45,7 +53,9 @@ PRESETS: Registry[Preset] = Registry(
                 "blend.pgd.num_steps": 0,
                 "blend.fgsm.num_steps": 1,
                 "blend.rho": 0.0,
+                "masks.phi": 0.0,
                 "lambda2": 0.0,
+                "z_adv_eta": "without",
                 "second_positive": "none",
             },
             "USCAL (Miao et al. 2021) as its users describe it: one FGSM step, and the adversarial view in a term of "
@@ -140,7 +150,7 @@ def _put(content: dict[str, Any], keys: list[str], value: Any, *, preset: str, p
     if rest:
         inner = _put(below if isinstance(below, dict) else {}, rest, value, preset=preset, path=path)
         return content | {first: inner}
-    if first in content and content[first] != value:
+    if first in content and fraction(content[first]) != value:
         what = f"method.{path} = {content[first]!r}"
         rule = f"preset {preset!r} writes it too ({value!r})"
         raise InputError(what, rule=rule, remedy="Keep one of them")

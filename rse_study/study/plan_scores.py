@@ -60,6 +60,6 @@ def _lacking(cell: KnownCell, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _scoring(trial: Trial, names: Iterable[str], clerk: Clerk, sizes: Sizes) -> Bill:
-    """What is not here costs nothing: the plan says what that is. Nor do the probes of transfer, beside the encoder."""
+    """What is not here costs nothing: the plan says what that is. The probes of transfer are not priced either."""
     work = sum(scoring_work(trial, sizes.num_scored(name) or 0) for name in names)
     return clerk.scoring(work, shape_of(trial))

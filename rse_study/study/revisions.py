@@ -166,8 +166,10 @@ def _neutral_leaves(spec: Spec, path: str) -> Iterator[tuple[str, Any]]:
     for name, info in type(spec).model_fields.items():
         extra, value = info.json_schema_extra, getattr(spec, name)
         if isinstance(extra, dict) and "neutral" in extra:
-            yield f"{path}.{name}", extra["neutral"]
-        if isinstance(value, Spec):
+            neutral = extra["neutral"]
+            content = neutral.model_dump(mode="json") if isinstance(neutral, Spec) else neutral
+            yield from _leaves(content, f"{path}.{name}").items()
+        elif isinstance(value, Spec):
             yield from _neutral_leaves(value, f"{path}.{name}")
 
 

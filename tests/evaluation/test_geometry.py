@@ -108,9 +108,10 @@ def test_each_distinct_sentence_is_embedded_once_over_all_tasks(pairs):
 
 @pytest.mark.parametrize("collapsed", [lambda s: np.ones((len(s), 4)), lambda s: 1 + 1e-7 * embed(s)])
 def test_one_vector_for_all_is_degenerate(pairs, collapsed):
-    for row in evaluate_geometry(collapsed, [pairs]):
-        assert row.degenerate
-        assert row.value == pytest.approx(0, abs=1e-5)
+    aligned, uniform = evaluate_geometry(collapsed, [pairs])
+    assert aligned.degenerate and uniform.degenerate
+    assert math.isnan(aligned.value)  # 0 would be the best there is
+    assert uniform.value == pytest.approx(0, abs=1e-5)  # the worst
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan, np.inf])

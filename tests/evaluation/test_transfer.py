@@ -6,7 +6,7 @@ import pytest
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
 from rse_study.evaluation.probe import PRESETS, Preset, fit_probe, nested_accuracies
-from rse_study.evaluation.transfer import AVERAGES, evaluate_transfer, pair_features, transfer_average
+from rse_study.evaluation.transfer import AVERAGES, averages, evaluate_transfer, pair_features
 
 PRESET = Preset(name="tiny", num_folds=3, regularisations=(1e-2, 1.0))
 NOISE = np.random.default_rng(0).normal(size=(256, 6))
@@ -200,17 +200,14 @@ def test_too_few_examples_of_a_class_are_refused():
         evaluate_transfer(embed, [(three, singles("TREC", "test", 9))], PRESET, 0)
 
 
-def test_averages_by_name_over_one_preset(whole):
-    (row,) = evaluate_transfer(embed, [whole], PRESET, 0)
-    changes = {name: float(place) for place, name in enumerate(AVERAGES["avg7"])}
-    rows = [type(row)(**{**vars(row), "task": name, "value": value}) for name, value in changes.items()]
-    others = [type(row)(**{**vars(r), "preset": "full", "value": 99.0}) for r in rows]
-    f1 = type(row)(**{**vars(rows[-1]), "metric": "f1", "value": 99.0})
-    assert transfer_average([*rows, f1, *others], "avg7", PRESET) == pytest.approx(21 / 7)
-    assert transfer_average([*rows, f1, *others], "avg6_without_trec", PRESET) == pytest.approx((21 - 5) / 6)
-    assert transfer_average(others, "avg7", PRESETS.get("full")) == 99
-    with pytest.raises(KeyError):
-        transfer_average([row for row in rows if row.task != "CR"], "avg7", PRESET)
+def test_averages_are_of_the_tasks_the_papers_average():
+    accuracies = {name: float(i) for i, name in enumerate(AVERAGES["avg7"])}
+    trec = accuracies["TREC"]
+    assert averages(accuracies) == pytest.approx({"avg7": 21 / 7, "avg6_without_trec": (21 - trec) / 6})
+    del accuracies["TREC"]
+    assert averages(accuracies).keys() == {"avg6_without_trec"}
+    del accuracies["CR"]
+    assert averages(accuracies) == {}
 
 
 def test_bayes_accuracy_of_two_clouds_through_texts():

@@ -18,8 +18,17 @@ def test_distances_are_mahalanobis() -> None:
     assert np.isclose(np.sum((found[0] - found[1]) ** 2), apart @ inverse @ apart)
 
 
-def test_directions_without_variance_are_left_out() -> None:
-    few = np.random.default_rng(3).normal(size=(5, 20)).astype(np.float32)
-    assert np.isfinite(whitened(few)).all()
-    assert np.linalg.matrix_rank(whitened(few), tol=1e-6) == 4  # centred: one less than there are rows
-    assert not whitened(np.ones((3, 4))).any()
+def test_directions_without_variance_are_left_out():
+    drawn = np.random.default_rng(3).normal(size=(50, 3))
+    wide = np.concatenate([drawn, np.ones((50, 2)), drawn[:, :1]], axis=1)  # two constant, one twice
+    found = whitened(wide)
+    assert np.isfinite(found).all()
+    assert np.linalg.matrix_rank(found, tol=1e-6) == 3
+
+
+def test_too_few_rows_say_nothing() -> None:
+    """As many directions as rows, but one: every cosine would be -1 / (n - 1)."""
+    few = np.random.default_rng(3).normal(size=(20, 30))
+    assert np.isnan(whitened(few)).all()
+    assert np.isfinite(whitened(np.random.default_rng(3).normal(size=(33, 30)))).all()
+    assert np.isnan(whitened(np.ones((1, 4)))).all()

@@ -204,3 +204,11 @@ def test_a_field_without_a_neutral_value_was_absent(search):
     del old.resolved["base"]["report_every"]
     with pytest.raises(InputErrors, match=r"base.report_every = 10: was absent .* or remove it"):
         change_between(old, search())
+
+
+def test_a_trial_frozen_before_a_group_of_fields_existed_had_its_neutral_values(search):
+    old = search()
+    del old.resolved["base"]["replayed"]
+    assert change_between(old, search()) == ""
+    with pytest.raises(InputErrors, match=r'base.replayed.recipe = "pwws": was "none"'):
+        change_between(old, search("base.replayed.recipe=pwws"))

@@ -18,11 +18,12 @@ class KeptOutcomes:
     def __init__(self, path: Path, asked: dict[str, Any]) -> None:
         """Open, or begin. Raises InputError where the file is of another attack, or damaged."""
         self.path = path
-        if path.exists():
+        if path.exists() and b"\n" in path.read_bytes():  # without a whole line it is one that never began
             self.done = self._read(asked)
         else:
             self.done = {}
             path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"")
             self._append(asked)
 
     def add(self, outcome: Outcome) -> None:

@@ -1,14 +1,14 @@
 """Invariance as an evaluation: how much of a sentence's vector stays under changes that should not matter."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import fsum, nan
 from pathlib import Path
-
-import numpy as np
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.changes import CHANGES
 from rse_study.evaluation.changes.change import Resources
-from rse_study.evaluation.invariance import evaluate_invariance
+from rse_study.evaluation.invariance import changed_texts, score_changes
 from rse_study.evaluation.sts import Embed
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
@@ -22,21 +22,30 @@ SEED = 0  # of the changes, the same for every model
 class Steadiness:
     """Mean cosine x100 of a sentence and its changed self: one row a change, and their mean.
 
-    On the first 500 distinct sentences of the pairs' first side.
+    `changed`: the sentences after each change, by its name. They are made once, where the tables lie.
     """
 
-    pairs: StsPairs
-    data_dir: Path
+    task: str
+    split: str
+    texts: list[str]
+    changed: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, pairs: StsPairs, data_dir: Path) -> "Steadiness":
+        """The first 500 distinct sentences of the pairs' first side. Raises InputError where a table is missing."""
+        texts = list(dict.fromkeys(pairs.first))[:NUM_TEXTS]
+        changed = changed_texts(texts, list(CHANGES), Resources(data_dir), SEED)
+        return cls(pairs.name, pairs.split, texts, changed)
 
     @property
     def name(self) -> str:
         """Task/invariance."""
-        return f"{self.pairs.name}/{PRESET}"
+        return f"{self.task}/{PRESET}"
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """Of the sentences, and the names of the changes."""
-        return fingerprint_of([self._texts(), list(CHANGES), SEED])
+        """Of the sentences, and of what they are changed to."""
+        return fingerprint_of([self.texts, self.changed])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -46,51 +55,42 @@ class Steadiness:
     @property
     def num_sentences(self) -> int:
         """Every sentence, and once more for each change."""
-        return len(self._texts()) * (1 + len(CHANGES))
+        return len(self.texts) * (1 + len(self.changed))
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a change, `num_skipped` of whose texts it leaves as they are; then the mean of those that are."""
-        texts = self._texts()
-        scores = evaluate_invariance(embed, texts, list(CHANGES), Resources(self.data_dir), SEED)
+        """A row a change, `num_skipped` of whose texts it leaves as they are; then the mean of those that do change.
+
+        A change that leaves every text alone has no part in the mean. Where vectors are not finite, or one and the
+        same for all, nothing is said of steadiness: NaN, and degenerate.
+        """
+        scores = score_changes(embed, self.texts, self.changed, SEED)
         rows = [
             self._row(
                 subject,
                 one.change,
-                one.similarity,
+                nan if one.degenerate else one.similarity,
                 one.num_changed,
                 one.num_skipped,
-                degenerate=one.degenerate,
             )
             for one in scores
         ]
-        known = [row.value / 100 for row in rows if not np.isnan(row.value)]
-        mean = float(np.mean(known)) if known else float("nan")
-        whole = self._row(subject, "mean", mean, len(texts), 0, degenerate=any(r.degenerate for r in rows))
-        return [*rows, whole]
+        told = [row.value / 100 for row in rows if row.num_examples]
+        mean = fsum(told) / len(told) if told else nan
+        return [*rows, self._row(subject, "mean", mean, len(self.texts), 0)]
 
     def _row(
-        self,
-        subject: str,
-        change: str,
-        cosine: float,
-        num_examples: int,
-        num_skipped: int,
-        *,
-        degenerate: bool,
+        self, subject: str, change: str, cosine: float, num_examples: int, num_skipped: int
     ) -> EvaluationRow:
         return EvaluationRow(
             subject=subject,
-            task=self.pairs.name,
-            split=self.pairs.split,
+            task=self.task,
+            split=self.split,
             aggregation=change,
             value=100 * cosine,
             num_examples=num_examples,
-            degenerate=degenerate,
+            degenerate=cosine != cosine,
             fingerprint=self.fingerprint,
             preset=PRESET,
             num_skipped=num_skipped,
             seed=SEED,
         )
-
-    def _texts(self) -> list[str]:
-        return list(dict.fromkeys(self.pairs.first))[:NUM_TEXTS]

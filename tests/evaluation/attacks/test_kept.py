@@ -50,6 +50,13 @@ def test_a_damaged_file_is_refused(path, line):
     path.write_text(path.read_text() + line + "\n")
     with pytest.raises(InputError, match=r"damaged|holds no outcomes"):
         KeptOutcomes(path, ASKED)
-    path.write_text("")
+    path.write_text("[1]\n")
     with pytest.raises(InputError, match="holds no outcomes"):
         KeptOutcomes(path, ASKED)
+
+
+@pytest.mark.parametrize("content", ["", '{"recipe": "pw'])
+def test_a_file_that_never_began_begins_anew(path, content):
+    path.write_text(content)
+    KeptOutcomes(path, ASKED).add(outcome(5))
+    assert list(KeptOutcomes(path, ASKED).done) == [5]
