@@ -1,5 +1,6 @@
 """A few of the kills that `python -m tests.faults.kill_driver` deals out by the dozen (docs/results/faults.md)."""
 
+import os
 import random
 from dataclasses import replace
 
@@ -12,6 +13,8 @@ from tests.faults.kill_driver import GRID, SEARCH, kill_often
 from tests.on_ray.world import make_materials
 
 pytestmark = pytest.mark.xdist_group("ray")
+# Of two the first comes before any cell could end, the second while they run.
+NUM_KILLS = 2 if os.environ.get("RSE_STUDY_SLOW") else 1
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +33,7 @@ def whole(scene):
 
 def test_a_killed_grid_ends_equal_row_for_row_to_an_undisturbed_one(scene, whole):
     folder = scene.home / "killed"
-    # The first kill comes before any cell could end, the second while they run.
-    story = kill_often(scene, folder, 2, random.Random(1), longest=20.0)
+    story = kill_often(scene, folder, NUM_KILLS, random.Random(1), longest=20.0)
     assert story.kills > 0
     assert story.num_changed == 0
     assert contents(folder) == whole
