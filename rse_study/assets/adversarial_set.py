@@ -42,9 +42,10 @@ def adversarial_set(
 
     Raises InputError where the reference, WordNet or the lists of words are missing.
     """
-    reference = base if replayed.reference == "base" else replayed.reference
+    is_base = replayed.reference == "base"
+    reference, revision = (base, encoder.revision) if is_base else (replayed.reference, "main")
     key = {
-        "reference": fingerprint_of_model(reference, encoder.revision),
+        "reference": fingerprint_of_model(reference, revision),
         "pooling": encoder.pooling,
         "template": encoder.template,
         "pairs": dev.fingerprint,
@@ -54,7 +55,7 @@ def adversarial_set(
     }
 
     def make(draft: Path) -> None:
-        loaded = load_encoder(reference, encoder.pooling, encoder.revision)
+        loaded = load_encoder(reference, encoder.pooling, revision)
         embed = Embedder(*loaded, encoder.template)
         recipe = _RECIPES[replayed.recipe](sides=replayed.sides)(
             _resources(data_dir), Maximise(distance="deviation")
@@ -76,6 +77,7 @@ def adversarial_set(
                 "asset": KIND,
                 **key,
                 "recipe": recipe.label,
+                "num_changed": sum(bool(outcome.changed) for outcome in outcomes),
                 "clean_spearman": figures.clean_spearman,
                 "spearman_under_attack": figures.spearman_under_attack,
                 "mean_drift": figures.mean_drift,

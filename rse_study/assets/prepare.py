@@ -1,5 +1,6 @@
 """A trial's materials on this machine: corpus, base encoder, generator and dev pairs, each made or found once."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from rse_study.assets.fit import check_batch, check_encoder
 from rse_study.assets.generator import check_generator, choose_generator
 from rse_study.assets.masked_lm import Told
 from rse_study.assets.minilm import minilm_folder
+from rse_study.assets.store import META
 from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import tiny_encoder
 from rse_study.assets.tokenised import tokenised_corpus
@@ -77,7 +79,13 @@ def _replayed(trial: Trial, base: str, dev: StsPairs, root: Path, data_dir: Path
         if done % TOLD_EVERY == 0 or done == total:
             announce(f"asset adversarial set: {done} of {total} pairs attacked by {trial.replayed.recipe}")
 
-    return str(adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, told))
+    folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, told)
+    made = json.loads((folder / META).read_text(encoding="utf-8"))
+    announce(
+        f"adversarial set: {made['num_changed']} of {trial.replayed.num_pairs} pairs changed by {made['recipe']}, "
+        f"the reference's Spearman {made['clean_spearman']:.1f} -> {made['spearman_under_attack']:.1f}"
+    )
+    return str(folder)
 
 
 def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:

@@ -92,7 +92,8 @@ def _score(
     cosines = (vectors[before] * vectors[after]).sum(axis=1)
     flipped = None if labels is None else labels[before] != labels[after]
     # One text alone, or copies of it, tell nothing about a collapse.
-    is_one = len(set(before.tolist())) > 1 and is_one_vector(vectors[before])
+    clean = [place[text] for text in dict.fromkeys(texts)]
+    is_one = len(clean) > 1 and is_one_vector(vectors[clean])
     similarity = float(cosines.mean()) if moved else float("nan")
     return InvarianceScore(
         change=name,

@@ -9,10 +9,12 @@ import numpy as np
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.adversarial_sts import cosines_of
-from rse_study.evaluation.sts import Embed, score_pairs
+from rse_study.evaluation.remembered import Remembered
+from rse_study.evaluation.sts import Embed, evaluate_sts
 from rse_study.spec import fingerprint_of
 
 FILE = "pairs.json"
+FARTHEST = 2.0  # two cosines differ by at most that
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,11 @@ def _pairs(content: dict[str, Any], name: str, gold: np.ndarray) -> StsPairs:
 
 @dataclass(frozen=True)
 class ReplayedScores:
-    """All x100. `spearman` on the attacked pairs; `drop`: clean minus that; `drift`: mean |cos(x') - cos(x)|."""
+    """All x100. `spearman` on the attacked pairs; `drop`: clean minus that; `drift`: mean |cos(x') - cos(x)|.
+
+    `degenerate`: embeddings were constant or not finite, clean or attacked. No search may take such an encoder for
+    steady, though nothing moves it: its drift is the largest there is.
+    """
 
     spearman: float
     drift: float
@@ -70,18 +76,12 @@ class ReplayedScores:
 
 def replay(embed: Embed, pairs: ReplayedPairs) -> ReplayedScores:
     """The same adversarial pairs for every encoder. A collapsed encoder scores 0, and is marked."""
-    both = [
-        np.array(cosines_of(embed, list(zip(side.first, side.second, strict=True))))
-        for side in (pairs.clean, pairs.attacked)
-    ]
-    clean, attacked = (score_pairs(pairs.clean, cosines)[0] for cosines in both)
-    drift = float(np.abs(both[1] - both[0]).mean())
-    return ReplayedScores(
-        attacked.spearman,
-        100 * drift,
-        clean.spearman - attacked.spearman,
-        clean.degenerate or attacked.degenerate,
-    )
+    remembered, sides = Remembered(embed), (pairs.clean, pairs.attacked)
+    clean, attacked = (row for row in evaluate_sts(remembered, sides) if row.aggregation == "all")
+    before, now = (cosines_of(remembered, list(zip(side.first, side.second, strict=True))) for side in sides)
+    degenerate = clean.degenerate or attacked.degenerate
+    drift = FARTHEST if degenerate else float(np.abs(now - before).mean())
+    return ReplayedScores(attacked.spearman, 100 * drift, clean.spearman - attacked.spearman, degenerate)
 
 
 def as_metrics(scores: ReplayedScores) -> dict[str, float]:

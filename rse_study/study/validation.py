@@ -125,8 +125,8 @@ def _look_at_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ..
 def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[InputError]:
     """Trials of one study are compared, so that all of them are judged by the same pairs, clean and replayed."""
     problems = []
-    for judge in JUDGES:
-        rule = f"writes base.{judge}, by which all trials of a study are judged alike"
+    for judge, why in _judges(space.base).items():
+        rule = f"writes base.{judge}, {why}"
         ats = [
             f"{space.at}.{axis.name}"
             for axis in space.axes
@@ -140,6 +140,22 @@ def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[
             InputError(at, where=where, rule=rule, remedy="Make it a study of its own") for at in ats
         ]
     return problems
+
+
+def _judges(base: Trial) -> dict[str, str]:
+    """The fields that decide by what a trial is judged, and in which way."""
+    alike = "all trials of a study are judged alike"
+    judges = dict.fromkeys(JUDGES, f"by which {alike}")
+    if base.replayed.recipe == "none":
+        return judges
+    found = f"against which the replayed pairs are found, and {alike}"
+    # Another reference is read with the trial's own pooling and template.
+    whom: tuple[str, ...] = ("encoder.pooling", "encoder.template")
+    if base.replayed.reference == "base":
+        whom = (
+            ("encoder", "corpus") if base.encoder.name == "tiny" else ("encoder",)
+        )  # tiny is made from the corpus
+    return judges | dict.fromkeys(whom, found)
 
 
 def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]:

@@ -1,7 +1,7 @@
 """A trial: one complete configuration, defaults written out."""
 
 from math import cos, pi
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import (
     Field,
@@ -102,6 +102,10 @@ class Replayed(Spec):
     """scores the attack may ask for a pair"""
     seed: NonNegativeInt = 0
     """of the draw, and of what the attack draws"""
+
+    def identity(self) -> dict[str, Any]:
+        """Nothing but that where nothing is replayed: no other setting then decides a number."""
+        return super().identity() if self.recipe != "none" else {"recipe": "none"}
 
 
 class Trial(Spec):

@@ -74,6 +74,17 @@ def test_an_axis_and_a_row_are_looked_at_too(tmp_path):
     assert "grid.rows.more: corpus.source = 'more.txt': no such file" in found
 
 
+def test_wordnet_that_replayed_pairs_need_is_said_to_be_missing(tmp_path):
+    (found,) = said(["base.replayed.recipe=pwws"], tmp_path)
+    assert "base.replayed.recipe = 'pwws': no WordNet" in found
+    assert "RSE_STUDY_DATA" in found
+    assert said(["base.replayed.num_pairs=5"], tmp_path) == []  # nothing is replayed
+
+
+def test_wordnet_that_is_here_is_not_missed(data_dir):
+    assert said(["base.replayed.recipe=pwws"], data_dir) == []
+
+
 def test_a_name_on_the_hub_is_left_to_the_network(tmp_path):
     assert said(["base.encoder.name=org/model"], tmp_path) == []
 

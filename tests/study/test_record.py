@@ -1,6 +1,8 @@
 import pytest
 
 from rse_study.data.builtin import graded_pairs
+from rse_study.evaluation.kinds.under_replay import UnderReplay
+from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.study.config import Study
 from rse_study.study.reading import apply_overrides, build
 from rse_study.study.record import study_record
@@ -30,6 +32,21 @@ def test_a_search_is_recorded_with_its_stages(record_of):
     assert record.evaluations == ("builtin/test",)
     assert record.objective.evaluation == "builtin/dev/all"
     assert {axis.name: axis.kind for axis in record.axes}["N"] == "int"
+
+
+@pytest.mark.parametrize(
+    ("objective", "label", "direction"),
+    [
+        ("{metric: robust/spearman}", "builtin dev under pwws, Spearman x100", "maximize"),
+        ("{metric: robust/drift, direction: minimize}", "builtin dev under pwws, drift x100", "minimize"),
+    ],
+)
+def test_an_objective_under_attack_is_what_baselines_are_measured_by(record_of, objective, label, direction):
+    found = record_of("base.replayed.recipe=pwws", f"objective={objective}").objective
+    assert (found.label, found.direction) == (label, direction)
+    pairs = graded_pairs("dev")
+    measures = UnderReplay(ReplayedPairs(pairs, pairs, "pwws", "base")).measures
+    assert {measure.metric: measure.direction for measure in measures}[found.evaluation] == direction
 
 
 @pytest.mark.parametrize(

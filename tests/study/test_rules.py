@@ -64,6 +64,16 @@ CASES = [
         "Use executor: train (or auto)",
     ),
     (
+        ["objective.metric=robust/spearman"],
+        "x.yaml: objective.metric = 'robust/spearman': is measured on replayed adversarial pairs, and none are "
+        "replayed. Set base.replayed.recipe, for example to pwws",
+    ),
+    (
+        ["objective={metric: robust/drift, direction: minimize}"],
+        "x.yaml: objective.metric = 'robust/drift': is measured on replayed adversarial pairs, and none are "
+        "replayed. Set base.replayed.recipe, for example to pwws",
+    ),
+    (
         ["budget.max_cost=10"],
         "x.yaml: budget.max_cost = 10: cannot bind without a price. Give budget.price_per_hour, too",
     ),
@@ -131,6 +141,18 @@ def test_what_breaks_a_rule_is_told_with_its_way_out(said, overrides, text):
 
 def test_rules_about_what_could_not_be_read_are_left_out(said):
     assert len(said("seeds=[0, 4]", "budget.max_cost=10", broken={"seeds"})) == 1
+
+
+@pytest.mark.parametrize(
+    "objective", ["{metric: robust/spearman}", "{metric: robust/drift, direction: minimize}", "{metric: dev}"]
+)
+def test_replayed_pairs_may_be_the_objective_and_need_not(said, objective):
+    assert said(f"objective={objective}", "base.replayed.recipe=textbugger") == []
+
+
+@pytest.mark.parametrize("broken", ["objective", "base"])
+def test_an_objective_is_not_held_against_pairs_that_could_not_be_read(said, broken):
+    assert said("objective.metric=robust/spearman", broken={broken}) == []
 
 
 def test_all_rules_are_looked_at_even_where_fields_are_broken():

@@ -81,6 +81,14 @@ BAD = [
         "sampler.name=tpee",
         "sampler.name = 'tpee': must be 'tpe', 'random', 'quasi_random' or 'grid'. Did you mean 'tpe'?",
     ),
+    ("objective.metric=robust/spearmn", "is not produced by training. Did you mean 'robust/spearman'?"),
+    ("objective.metric=robust/drift", "objective: a better 'robust/drift' is found by `direction: minimize`"),
+    (
+        "objective={metric: robust/spearman, direction: minimize}",
+        "objective: a better 'robust/spearman' is found by `direction: maximize`",
+    ),
+    ("base.replayed.recipe=pwsw", "base.replayed.recipe = 'pwsw': must be 'none', 'pwws', 'textbugger' or"),
+    ("base.replayed.num_pairs=0", "base.replayed.num_pairs = 0: must be > 0"),
     ("seeds=[0, 1]", "seeds = [0, 1]: a search runs one seed"),
     ("resources.workers=0", "resources.workers = 0: must be > 0"),
     ("serch={}", "serch: no such field of Study. Did you mean 'search'?"),
@@ -202,6 +210,50 @@ def test_more_trials_than_points_are_refused(content):
 def test_workers_share_a_batch_equally(overrides):
     with pytest.raises(InputErrors, match=r"batch_size = \d+: must be a multiple of resources.workers = \d"):
         read_study(QUICKSTART, overrides)
+
+
+NO_SEARCH = [
+    f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+]
+ROWS = "grid={axes: {rho: [0, 1]}, rows: {ours: {}, other: {%s}}}"
+WRITTEN = {  # values of an axis, the last of them not the base's
+    "replayed.recipe": ("pwws", "textbugger"),
+    "replayed.num_pairs": (200, 7),
+    "replayed.seed": (0, 1),
+    "replayed.sides": ("second", "both"),
+    "encoder.pooling": ("mean", "cls"),
+}
+
+
+def problems_of(overrides):
+    with pytest.raises(InputErrors) as caught:
+        read_study(QUICKSTART, ["base.replayed.recipe=pwws", *overrides])
+    return [str(problem).removeprefix(f"{QUICKSTART}: ") for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("path", WRITTEN)
+def test_no_axis_or_row_changes_what_all_trials_are_judged_by(path):
+    """Two scores under two attacks are no comparison; nor are two sets found against two encoders."""
+    judge, (here, other) = path.split(".")[0], WRITTEN[path]
+    (said,) = problems_of([f"search.{path}={{choice: [{here}, {other}]}}"])
+    assert said.startswith(f"search.{path}: writes base.{judge}, ")
+    assert said.endswith("all trials of a study are judged alike. Make it a study of its own")
+    (said,) = problems_of([*NO_SEARCH, ROWS % f"{path}: {other}"])
+    assert said.startswith(f"grid.rows.other: writes base.{judge}, ")
+
+
+def test_rows_that_say_what_the_base_says_are_judged_alike():
+    read_study(QUICKSTART, ["base.replayed.recipe=pwws", *NO_SEARCH, ROWS % "replayed.recipe: pwws, batch_size: 16"])
+
+
+def test_encoders_may_differ_where_nothing_is_found_against_them():
+    pooled = "search.encoder.pooling={choice: [mean, cls]}"
+    assert read_study(QUICKSTART, [pooled]).space.axes
+    elsewhere = ["base.replayed={recipe: pwws, reference: ./elsewhere}"]
+    named = "search.encoder.name={choice: [tiny, ./mine]}"
+    assert read_study(QUICKSTART, [*elsewhere, named]).space.axes
+    with pytest.raises(InputErrors, match=r"encoder\.pooling: writes base\.encoder\.pooling, against which"):
+        read_study(QUICKSTART, [*elsewhere, pooled])
 
 
 def test_an_equal_share_is_valid():

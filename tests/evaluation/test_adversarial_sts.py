@@ -1,0 +1,175 @@
+"""Attacks on similarity: what each goal wants, which side it may touch, and the figures by straight loops."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.adversarial_sts import (
+    cosines_of,
+    fit_score,
+    summarise_scores,
+    targets_of,
+    victim_of,
+)
+from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.goals import Deviation, Drift, Maximise
+from rse_study.evaluation.attacks.outcome import Outcome
+from tests.evaluation.toy_pairs import cosine, embed, num_options, toy_pairs, toy_recipe
+
+PAIRS = toy_pairs()
+SCORE = fit_score(embed, toy_pairs(seed=1))  # fitted on no pair that is attacked
+PLENTY = 10**6
+GOALS = [Deviation(tau=0.5), Deviation(tau=1.0), Drift(tau=0.5), Drift(tau=1.0), Maximise()]
+GOALS.append(Maximise(distance="deviation"))
+
+
+def scored(text: tuple[str, ...]) -> float:
+    """A pair on the gold scale, by one call for it alone."""
+    return float(SCORE(np.array([cosine(*text)]))[0])
+
+
+def run(goal, sides="both", pairs=PAIRS, **settings) -> list[Outcome]:
+    settings = {"max_queries": PLENTY, "seed": 0, **settings}
+    return sorted(
+        attack(toy_recipe(goal, sides), victim_of(embed, SCORE), targets_of(pairs), **settings),
+        key=lambda r: r.index,
+    )
+
+
+def test_cosines_are_those_of_each_pair_alone():
+    texts = list(zip(PAIRS.first, PAIRS.second, strict=True))
+    np.testing.assert_allclose(cosines_of(embed, texts), [cosine(*text) for text in texts], atol=1e-12)
+    assert cosines_of(embed, []).shape == (0,)
+
+
+@pytest.mark.parametrize("lost", [0.0, math.nan, math.inf])
+def test_a_vector_without_direction_is_like_nothing(lost):
+    def half_lost(sentences):
+        return np.array([[lost, lost] if text == "lost" else [1.0, 2.0] for text in sentences])
+
+    assert cosines_of(half_lost, [("lost", "here"), ("here", "there")]) == pytest.approx([0, 1])
+
+
+@pytest.mark.parametrize("goal", GOALS, ids=repr)
+def test_outcomes_say_what_the_victim_says(goal):
+    for row, pair in zip(run(goal), zip(PAIRS.first, PAIRS.second, PAIRS.gold, strict=True), strict=True):
+        assert (*row.original, row.label) == pair
+        assert row.original_scores[0] == pytest.approx(scored(row.original), abs=1e-12)
+        assert row.adversarial_scores[0] == pytest.approx(scored(row.adversarial), abs=1e-12)
+
+
+@pytest.mark.parametrize("tau", [0.5, 1.0])
+def test_deviation_skips_what_is_wrong_already_and_is_counted_from_gold(tau):
+    verdicts = set()
+    for row in run(Deviation(tau=tau)):
+        clean, now = (abs(scores[0] - row.label) for scores in (row.original_scores, row.adversarial_scores))
+        wanted = "skipped" if clean >= tau else "succeeded" if now >= tau else "failed"
+        assert row.outcome == wanted
+        if wanted == "skipped":
+            assert (row.adversarial, row.num_queries, row.changed) == (row.original, 1, ())
+        verdicts.add(wanted)
+    assert verdicts >= {"skipped", "succeeded"}
+
+
+@pytest.mark.parametrize("tau", [0.5, 1.0])
+def test_drift_skips_nothing_and_does_not_ask_for_gold(tau):
+    rows = run(Drift(tau=tau))
+    for row in rows:
+        moved = abs(row.adversarial_scores[0] - row.original_scores[0])
+        assert row.outcome == ("succeeded" if moved >= tau else "failed")
+    assert any(row.outcome == "succeeded" for row in rows)
+    without = replace(PAIRS, gold=np.full(len(PAIRS), 2.5))
+    assert [replace(row, label=0.0) for row in run(Drift(tau=tau), pairs=without)] == [
+        replace(row, label=0.0) for row in rows
+    ]
+
+
+@pytest.mark.parametrize("distance", ["drift", "deviation"])
+def test_maximise_tries_every_synonym_of_every_word(distance):
+    """No early stop: the clean text, each word's [UNK], each synonym, whatever was found before."""
+    rows, stopping = run(Maximise(distance=distance)), run(Drift(tau=0.5))
+    for row in rows:
+        num_words, num_synonyms = num_options(row.original)
+        assert row.num_queries == 1 + num_words + num_synonyms
+        assert row.outcome != "skipped"
+        aim = row.original_scores[0] if distance == "drift" else row.label
+        far, was = (abs(scores[0] - aim) for scores in (row.adversarial_scores, row.original_scores))
+        assert far >= was
+        assert row.outcome == ("succeeded" if far > was else "failed")
+    assert sum(row.num_queries for row in stopping) < sum(row.num_queries for row in rows)
+
+
+def test_maximise_goes_at_least_as_far_as_any_drift_that_stops():
+    for far, near in zip(run(Maximise()), run(Drift(tau=0.5)), strict=True):
+        moved = [abs(row.adversarial_scores[0] - row.original_scores[0]) for row in (far, near)]
+        assert moved[0] >= moved[1]
+
+
+@pytest.mark.parametrize("goal", GOALS, ids=repr)
+@pytest.mark.parametrize("sides", ["first", "second"])
+def test_the_other_side_stays(goal, sides):
+    kept = ("second", "first").index(sides)
+    rows = run(goal, sides)
+    assert all(row.adversarial[kept] == row.original[kept] for row in rows)
+    assert any(row.adversarial != row.original for row in rows)
+
+
+def test_both_sides_are_changed_where_both_may_be():
+    rows = run(Maximise(), "both")
+    for side in (0, 1):
+        assert any(row.adversarial[side] != row.original[side] for row in rows)
+
+
+@pytest.mark.parametrize("goal", GOALS, ids=repr)
+def test_figures_equal_loops(goal):
+    rows = run(goal)
+    found = summarise_scores(iter(rows[::-1]))
+    attacked = [row for row in rows if row.outcome != "skipped"]
+    drift = queries = 0.0
+    for row in attacked:
+        drift += abs(row.adversarial_scores[0] - row.original_scores[0]) / len(attacked)
+        queries += row.num_queries / len(attacked)
+    assert found.mean_drift == pytest.approx(drift, abs=1e-12)
+    assert found.counts.mean_queries == pytest.approx(queries)
+    assert found.counts.num_inputs == len(PAIRS)
+    assert found.counts.num_skipped == len(PAIRS) - len(attacked)
+    # Of all pairs, the skipped ones as they are.
+    now = spearmanr([scored(row.adversarial) for row in rows], PAIRS.gold).statistic
+    clean = spearmanr([scored(row.original) for row in rows], PAIRS.gold).statistic
+    assert (found.spearman_under_attack, found.clean_spearman) == pytest.approx((100 * now, 100 * clean))
+    assert now < clean
+
+
+def test_figures_of_nothing_are_not_numbers():
+    nothing = summarise_scores([])
+    assert math.isnan(nothing.mean_drift) and math.isnan(nothing.clean_spearman)
+    one = summarise_scores(run(Maximise())[:1])
+    assert math.isnan(one.spearman_under_attack) and one.mean_drift > 0
+    skipped = summarise_scores(row for row in run(Deviation(tau=0.5)) if row.outcome == "skipped")
+    assert math.isnan(skipped.mean_drift) and math.isnan(skipped.counts.mean_queries)
+
+
+def test_targets_are_all_pairs_or_the_seeds_draw():
+    everything = targets_of(PAIRS)
+    assert [target.index for target in everything] == list(range(30))
+    assert targets_of(PAIRS, 30) == targets_of(PAIRS, 99, seed=5) == everything
+    drawn = {seed: targets_of(PAIRS, 10, seed) for seed in range(3)}
+    assert drawn[0] == targets_of(PAIRS, 10, 0) != drawn[1] != drawn[2]
+    for targets in drawn.values():
+        places = [target.index for target in targets]
+        assert len(targets) == 10 and places == sorted(set(places))
+        assert targets == [everything[place] for place in places]
+
+
+def test_the_map_is_fitted_on_the_pairs_it_is_given():
+    skewed = StsPairs("toy", "train", PAIRS.first, PAIRS.second, 1 + PAIRS.gold / 5)
+    for kind in ("affine", "isotonic"):
+        score = fit_score(embed, skewed, kind)
+        assert score.kind == kind
+        scores = victim_of(embed, score)(list(zip(PAIRS.first, PAIRS.second, strict=True)))
+        assert scores.shape == (30, 1)
+        assert 1 <= scores.min() < scores.max() <= 2

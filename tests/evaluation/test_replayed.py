@@ -1,0 +1,133 @@
+"""The same attacked pairs for every encoder: figures by hand, collapse marked, nothing lost on disk."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.replayed import FILE, ReplayedPairs, as_metrics, replay
+from tests.evaluation.toy_pairs import SYNONYMS, cosine, embed, toy_pairs
+
+CLEAN = toy_pairs()
+
+
+def changed(text: str) -> str:
+    """Every word that has one gives way to its first synonym."""
+    return " ".join(SYNONYMS.get(word, (word,))[0] for word in text.split())
+
+
+ATTACKED = StsPairs("toy", "dev", CLEAN.first, [changed(text) for text in CLEAN.second], CLEAN.gold)
+REPLAYED = ReplayedPairs(CLEAN, ATTACKED, "toy", "base")
+
+
+def test_figures_equal_those_by_hand():
+    clean = [cosine(*pair) for pair in zip(CLEAN.first, CLEAN.second, strict=True)]
+    now = [cosine(*pair) for pair in zip(ATTACKED.first, ATTACKED.second, strict=True)]
+    before, after = (100 * spearmanr(cosines, CLEAN.gold).statistic for cosines in (clean, now))
+    drift = sum(abs(one - other) for one, other in zip(clean, now, strict=True)) / len(now)
+    found = replay(embed, REPLAYED)
+    assert (found.spearman, found.drop) == pytest.approx((after, before - after))
+    assert found.drift == pytest.approx(100 * drift)
+    assert found.drop > 5 and found.degenerate is False
+    metrics = as_metrics(found)
+    assert metrics == {
+        "robust/spearman": found.spearman,
+        "robust/drift": found.drift,
+        "robust/drop": found.drop,
+        "robust/degenerate": 0.0,
+    }
+    assert {type(value) for value in metrics.values()} == {float}
+
+
+def test_what_was_not_attacked_moves_nothing():
+    found = replay(embed, ReplayedPairs(CLEAN, CLEAN, "none", "base"))
+    assert (found.drift, found.drop, found.degenerate) == (0, 0, False)
+
+
+def test_each_sentence_is_embedded_once():
+    asked = []
+
+    def counting(sentences):
+        asked.extend(sentences)
+        return embed(sentences)
+
+    replay(counting, REPLAYED)
+    assert len(asked) == len(set(asked))
+    assert set(asked) == {*CLEAN.first, *CLEAN.second, *ATTACKED.second}
+
+
+def constant(sentences):
+    return np.ones((len(sentences), 3))
+
+
+def nearly_constant(sentences):
+    """One vector, and the rounding of float32."""
+    wobble = np.array([np.random.default_rng(list(text.encode())).normal(size=3) for text in sentences])
+    return np.ones((len(sentences), 3)) + 1e-7 * wobble
+
+
+def nothing(sentences):
+    return np.zeros((len(sentences), 3))
+
+
+def not_finite(sentences):
+    return np.full((len(sentences), 3), math.nan)
+
+
+def lost_once(sentences):
+    """One sentence of the attacked side alone."""
+    vectors = embed(sentences)
+    vectors[[text == ATTACKED.second[0] for text in sentences]] = math.inf
+    return vectors
+
+
+@pytest.mark.parametrize("collapsed", [constant, nearly_constant, nothing, not_finite])
+def test_a_collapsed_encoder_scores_nothing_and_is_marked(collapsed):
+    """By no figure may it win: not by drift, though nothing moves what stands still."""
+    found = replay(collapsed, REPLAYED)
+    assert found.degenerate is True
+    assert (found.spearman, found.drop) == (0, 0)
+    assert found.drift == 200  # the largest there is: lower is better
+    assert as_metrics(found)["robust/degenerate"] == 1.0
+
+
+def test_an_encoder_lost_under_attack_alone_is_marked():
+    assert ATTACKED.second[0] not in {*CLEAN.first, *CLEAN.second}
+    found = replay(lost_once, REPLAYED)
+    assert (found.spearman, found.drift, found.degenerate) == (0, 200, True)
+    assert found.drop > 0
+
+
+def test_it_is_what_was_saved(tmp_path):
+    odd = StsPairs("toy", "dev", ["naïve “quote”\n", "ｆull ѕcript"], ["", "\t\\"], np.array([0.1, 4.75]))
+    for pairs in (REPLAYED, ReplayedPairs(odd, odd, "textbugger-like: synonyms from é", "/some/folder")):
+        pairs.save(tmp_path)
+        again = ReplayedPairs.open(tmp_path)
+        for one, other in ((again.clean, pairs.clean), (again.attacked, pairs.attacked)):
+            assert (one.name, one.split, one.first, one.second) == (
+                other.name,
+                other.split,
+                other.first,
+                other.second,
+            )
+            assert one.gold.dtype == np.float64 and (one.gold == other.gold).all()
+        assert (again.recipe, again.reference) == (pairs.recipe, pairs.reference)
+        assert again.fingerprint == pairs.fingerprint
+    assert "naïve" in (tmp_path / FILE).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("where", ["clean", "attacked", "gold"])
+def test_the_fingerprint_is_of_texts_and_gold(tmp_path, where):
+    REPLAYED.save(tmp_path)
+    content = json.loads((tmp_path / FILE).read_text())
+    if where == "gold":
+        content["gold"][3] += 0.1
+    else:
+        content[where][1][3] += "!"
+    (tmp_path / FILE).write_text(json.dumps(content))
+    assert ReplayedPairs.open(tmp_path).fingerprint != REPLAYED.fingerprint
+    renamed = ReplayedPairs(CLEAN, ATTACKED, "another", "another")
+    assert renamed.fingerprint == REPLAYED.fingerprint

@@ -1,0 +1,90 @@
+"""Replayed pairs in training: every look is judged by them, and a cell is another cell where they are others."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from rse_study.data import builtin
+from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.replayed import ReplayedPairs, as_metrics, replay
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.results.result_file import read_result
+from rse_study.training.loop import train
+from rse_study.training.materials import Materials, identity_of
+from tests.training.world import World, small_trial
+
+ROBUST = {"robust/spearman", "robust/drift", "robust/drop", "robust/degenerate"}
+REPLAYED = {"recipe": "pwws", "num_pairs": 40}
+
+
+def other_words(num: int) -> ReplayedPairs:
+    """Built-in dev pairs whose second sentence has lost its last word: an attack that needs no lexicon."""
+    dev = builtin.graded_pairs("dev")
+    clean = StsPairs("builtin", "dev", dev.first[:num], dev.second[:num], dev.gold[:num])
+    shorter = [text.rsplit(" ", 1)[0] for text in clean.second]
+    return ReplayedPairs(
+        clean, StsPairs("builtin", "dev", clean.first, shorter, clean.gold), "last word", "base"
+    )
+
+
+def with_pairs(world: World, pairs: ReplayedPairs, name: str) -> Materials:
+    """The world's materials, and replayed pairs in a folder of their own."""
+    folder = world.root / name
+    folder.mkdir()
+    pairs.save(folder)
+    own = world.materials()
+    prints = {**own.fingerprints, "replayed": pairs.fingerprint}
+    return dataclasses.replace(own, replayed=str(folder), fingerprints=prints)
+
+
+def test_every_look_has_them_and_the_last_is_the_kept_models(world: World, tmp_path: Path) -> None:
+    pairs = other_words(40)
+    trial = small_trial(replayed=REPLAYED, selection={"dev": "builtin", "every": 5, "keep": "last"})
+    points = list(train(trial, 3, with_pairs(world, pairs, "pairs-40"), tmp_path))
+    assert [point.t for point in points if point.metrics.keys() >= ROBUST] == [0, 5, 10, 12]
+    assert not any(ROBUST & point.metrics.keys() for point in points if "dev" not in point.metrics)
+    embed = Embedder(*load_encoder(tmp_path / "model"))
+    wanted = as_metrics(replay(embed, pairs))
+    assert {name: points[-1].metrics[name] for name in ROBUST} == pytest.approx(wanted, abs=1e-4)
+    assert {name: read_result(tmp_path).final[name] for name in ROBUST} == pytest.approx(wanted, abs=1e-4)
+    start = Embedder(*load_encoder(world.materials().base, trial.encoder.pooling))
+    before = as_metrics(replay(start, pairs))
+    assert {name: points[0].metrics[name] for name in ROBUST} == pytest.approx(before, abs=1e-4)
+    assert before != wanted and before["robust/degenerate"] == 0
+
+
+def test_they_change_no_other_number(world: World, tmp_path: Path) -> None:
+    """A look draws nothing: what is trained is the same, whether or not it is judged so."""
+    materials = with_pairs(world, other_words(10), "pairs-10")
+    judged = list(train(small_trial(replayed=REPLAYED), 3, materials, tmp_path / "judged"))
+    plain = list(train(small_trial(), 3, world.materials(), tmp_path / "plain"))
+    assert all(not ROBUST & point.metrics.keys() for point in plain)
+    rest = [{name: value for name, value in point.metrics.items() if name not in ROBUST} for point in judged]
+    assert rest == [point.metrics for point in plain]
+
+
+PRINTS = {"corpus": "c", "base": "b", "dev": "d", "generator": "g"}
+WITHOUT = Materials(corpus=Path("corpus"), base="base", dev=builtin.graded_pairs("dev"), fingerprints=PRINTS)
+
+
+def identity(fingerprint: str = "", **replayed: object) -> str:
+    prints = {**PRINTS, **({"replayed": fingerprint} if fingerprint else {})}
+    return identity_of(small_trial(replayed=replayed), 3, dataclasses.replace(WITHOUT, fingerprints=prints))
+
+
+def test_another_set_is_another_cell() -> None:
+    one = identity(other_words(40).fingerprint, recipe="pwws")
+    assert one == identity(other_words(40).fingerprint, recipe="pwws")
+    assert one != identity(other_words(39).fingerprint, recipe="pwws")
+    assert one != identity()
+
+
+def test_where_nothing_is_replayed_its_settings_decide_nothing() -> None:
+    before = identity_of(small_trial(), 3, WITHOUT)
+    for settings in ({}, {"num_pairs": 7}, {"sides": "both", "seed": 5, "reference": "./elsewhere"}):
+        assert identity(**settings) == before
+        assert "replayed" not in small_trial(replayed=settings).identity()
+    named = small_trial(replayed=REPLAYED).identity()["replayed"]
+    assert (named["recipe"], named["num_pairs"], named["seed"]) == ("pwws", 40, 0)
