@@ -10,7 +10,10 @@ FIELDS = CellRecord.model_fields
 INSERT_CELL = f"INSERT INTO cell ({', '.join(FIELDS)}) VALUES ({', '.join(f':{name}' for name in FIELDS)})"
 
 SCORE = EvaluationRow.model_fields
-INSERT_SCORE = f"INSERT OR REPLACE INTO evaluation ({', '.join(SCORE)}) VALUES ({', '.join(f':{name}' for name in SCORE)})"
+INSERT_SCORE = (
+    f"INSERT OR REPLACE INTO evaluation ({', '.join(SCORE)})"
+    f" VALUES ({', '.join(f':{name}' for name in SCORE)})"
+)
 
 
 def add_revision(db: sqlite3.Connection, revision: Revision) -> None:

@@ -92,7 +92,10 @@ BAD = [
     ("seeds=[0, 1]", "seeds = [0, 1]: a search runs one seed"),
     ("resources.workers=0", "resources.workers = 0: must be > 0"),
     ("serch={}", "serch: no such field of Study. Did you mean 'search'?"),
-    ("baselines=[start, ende]", "baselines.1 = 'ende': must be 'token_overlap', 'untrained', 'start', 'cls', 'mean', "),
+    (
+        "baselines=[start, ende]",
+        "baselines.1 = 'ende': must be 'token_overlap', 'untrained', 'start', 'cls', 'mean', ",
+    ),
 ]
 
 
@@ -243,7 +246,9 @@ def test_no_axis_or_row_changes_what_all_trials_are_judged_by(path):
 
 
 def test_rows_that_say_what_the_base_says_are_judged_alike():
-    read_study(QUICKSTART, ["base.replayed.recipe=pwws", *NO_SEARCH, ROWS % "replayed.recipe: pwws, batch_size: 16"])
+    read_study(
+        QUICKSTART, ["base.replayed.recipe=pwws", *NO_SEARCH, ROWS % "replayed.recipe: pwws, batch_size: 16"]
+    )
 
 
 def test_encoders_may_differ_where_nothing_is_found_against_them():
