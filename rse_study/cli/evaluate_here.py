@@ -15,7 +15,8 @@ from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import Variant, read_sts
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.known import beyond_similarity, read_evaluation
+from rse_study.evaluation.known import read_evaluation
+from rse_study.evaluation.names import beyond_similarity
 from rse_study.evaluation.remembered import Remembered
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, Embed, StsScore, average, evaluate_sts
 from rse_study.evaluation.transfer import averages

@@ -10,7 +10,6 @@ from rse_study.data.readers import read_sts
 from rse_study.data.text_files import find_file
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.errors import InputError
-from rse_study.evaluation.known import read_evaluation
 from rse_study.study.validation import Checked
 from rse_study.training.trial import Trial
 
@@ -82,6 +81,9 @@ def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:
 
 
 def _pairs(checked: Checked, data_dir: Path) -> Iterator[InputError]:
+    # With it come seconds of what evaluates: a plan need not wait for them.
+    from rse_study.evaluation.known import read_evaluation
+
     dev = checked.study.base.selection.dev
     sought: list[tuple[str, Callable[[], object]]] = [
         (f"evaluations.{index} = {name!r}", partial(read_evaluation, name, data_dir))

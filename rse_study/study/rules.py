@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.evaluation.known import known_evaluations
+from rse_study.evaluation.names import known_evaluations
 from rse_study.registry import did_you_mean
 from rse_study.study.config import Resources, Study
 

@@ -7,7 +7,7 @@ import inspect
 import json
 from typing import Any
 
-from rse_study.evaluation.known import known_evaluations
+from rse_study.evaluation.names import known_evaluations
 from rse_study.study.config import METRICS, Study
 from rse_study.study.domains import KINDS
 

@@ -6,7 +6,6 @@ from rse_study.data import builtin
 from rse_study.data.corpus import Builtin, Corpus, read_corpus
 from rse_study.data.readers import read_sts
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.known import read_evaluation
 
 
 class Sizes:
@@ -50,6 +49,9 @@ class Sizes:
             return corpus.limit
 
     def _count_scored(self, name: str) -> int | None:
+        # With it come seconds of what evaluates: only where something is to be counted.
+        from rse_study.evaluation.known import read_evaluation
+
         task, split = name.split("/")
         if task == "builtin":
             return 2 * builtin.NUM_PAIRS

@@ -2,7 +2,9 @@ import pytest
 
 from rse_study.data.builtin import graded_pairs
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.known import known_evaluations, read_evaluation
+from rse_study.evaluation.known import read_evaluation
+from rse_study.evaluation.names import TRANSFER_PRESETS, known_evaluations
+from rse_study.evaluation.probe import PRESETS
 
 
 def test_generated_test_pairs_need_no_file(tmp_path):
@@ -22,6 +24,7 @@ def test_similarity_is_asked_of_test_splits_and_transfer_by_preset():
     assert sum(second == "test" for _, second in named) == 8
     assert sum(second in ("fast", "full") for _, second in named) == 14
     assert len(named) == 24
+    assert tuple(PRESETS) == TRANSFER_PRESETS
 
 
 def test_what_is_not_known_is_refused_with_a_near_name(tmp_path):
