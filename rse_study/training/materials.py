@@ -25,7 +25,7 @@ class Materials:
 def identity_of(trial: Trial, seed: int, materials: Materials) -> str:
     """sha256 of trial, seed and fingerprints: the same identity is never run twice.
 
-    Names and paths of corpus, base and generator are left out: the fingerprints of what they hold stand for
+    Names and paths of corpus, base, generator and replayed reference are left out: the fingerprints of what they hold stand for
     them, so that a cell is the same cell in another folder and on another machine. What only reports or
     selects (dev cadence, points of the history) stays in: it decides which model is kept and what the history
     holds.
@@ -33,4 +33,5 @@ def identity_of(trial: Trial, seed: int, materials: Materials) -> str:
     content = trial.identity()
     del content["corpus"], content["encoder"]["name"], content["encoder"]["revision"]
     content["method"].get("rtd", {}).pop("generator", None)  # of the one method that has it
+    content.get("replayed", {}).pop("reference", None)  # absent where nothing is replayed
     return fingerprint_of({"trial": content, "seed": seed, "materials": materials.fingerprints})

@@ -79,6 +79,8 @@ def test_another_set_is_another_cell() -> None:
     assert one == identity(other_words(40).fingerprint, recipe="pwws")
     assert one != identity(other_words(39).fingerprint, recipe="pwws")
     assert one != identity()
+    # By its texts, not by the folder of whom they were found against.
+    assert one == identity(other_words(40).fingerprint, recipe="pwws", reference="elsewhere/encoder")
 
 
 def test_where_nothing_is_replayed_its_settings_decide_nothing() -> None:
