@@ -25,9 +25,9 @@ class Materials:
 def identity_of(trial: Trial, seed: int, materials: Materials) -> str:
     """sha256 of trial, seed and fingerprints: the same identity is never run twice.
 
-    Names and paths of corpus, base, generator and replayed reference are left out: the fingerprints of what they hold stand for
-    them, so that a cell is the same cell in another folder and on another machine. What only reports or
-    selects (dev cadence, points of the history) stays in: it decides which model is kept and what the history
+    Names and paths of corpus, base, generator and replayed reference are left out: the fingerprints of what they
+    hold stand for them, so that a cell is the same cell in another folder and on another machine. What only reports
+    or selects (dev cadence, points of the history) stays in: it decides which model is kept and what the history
     holds.
     """
     content = trial.identity()
