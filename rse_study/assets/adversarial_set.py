@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.minilm import minilm_folder
+from rse_study.assets.similarity import sentence_similarity
 from rse_study.assets.store import build, write_meta
 from rse_study.data.pairs import StsPairs
 from rse_study.data.wordnet import wordnet_fingerprint
-from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.outcome import Outcome
 from rse_study.evaluation.attacks.recipes import PWWS, TextBugger, TextFooler
-from rse_study.evaluation.attacks.resources import Named, Resources
+from rse_study.evaluation.attacks.resources import Resources
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -58,7 +57,7 @@ def adversarial_set(
         loaded = load_encoder(reference, encoder.pooling, revision)
         embed = Embedder(*loaded, encoder.template)
         recipe = _RECIPES[replayed.recipe](sides=replayed.sides)(
-            _resources(data_dir), Maximise(distance="deviation")
+            Resources(data_dir, encoder=sentence_similarity()), Maximise(distance="deviation")
         )
         targets = targets_of(dev, replayed.num_pairs, replayed.seed)
         victim = victim_of(embed, fit_score(embed, dev))
@@ -86,15 +85,6 @@ def adversarial_set(
         )
 
     return build(root, KIND, key, make)
-
-
-def _resources(data_dir: Path) -> Resources:
-    """Similarity of sentences by MiniLM where it is installed: a recipe that needs it says so where it is not."""
-    try:
-        folder = minilm_folder()
-    except InputError:
-        return Resources(data_dir)
-    return Resources(data_dir, encoder=Named("minilm", Embedder(*load_encoder(folder))))
 
 
 def _pairs(dev: StsPairs, outcomes: list[Outcome], label: str, reference: str) -> ReplayedPairs:

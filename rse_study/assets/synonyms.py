@@ -9,11 +9,10 @@ from rse_study.assets.store import build, write_meta
 from rse_study.assets.tokenised import rules_fingerprint
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import vocabulary_fingerprint
+from rse_study.data.word_marks import MARKS, PIECE, marks_beginnings
 from rse_study.data.wordnet import synonyms_of, wordnet_fingerprint
 from rse_study.errors import InputError
 
-PIECE = "##"  # WordPiece marks what continues a word
-MARKS = ("\u0120", "\u2581")  # byte-level BPE and SentencePiece mark what begins one
 RULES = 1  # of `make_synonyms`: raised when they change, so that old tables are left alone
 
 
@@ -43,8 +42,7 @@ def make_synonyms(tokenizer: Any, data_dir: Path) -> Synonyms:
     """Every token that is a word of WordNet, with its synonyms that are one token, too."""
     names = {token: name for name, token in tokenizer.get_vocab().items()}
     size, special = max(names) + 1, set(tokenizer.all_special_ids)
-    num_pieces = sum(name.startswith(PIECE) for name in names.values())
-    is_marked = sum(name.startswith(MARKS) for name in names.values()) > num_pieces
+    is_marked = marks_beginnings(names.values())
     starts, words = torch.zeros(size, dtype=torch.bool), torch.zeros(size, dtype=torch.bool)
     choices: list[int] = []
     offsets = [0]

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from rse_study.assets.minilm import minilm_folder, minilm_generator
+from rse_study.assets.minilm import minilm_generator
+from rse_study.assets.similarity import sentence_similarity
 from rse_study.assets.victim import WEAK, Victim, victim
 from rse_study.cli.found import model_name
 from rse_study.cli.places import require_cache, require_folder
@@ -22,7 +23,6 @@ from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.location import cache_dir
 from rse_study.data.victim_texts import training_for
-from rse_study.errors import InputError
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.kept import KeptOutcomes
 from rse_study.evaluation.attacks.recipe import Recipe
@@ -30,8 +30,6 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Named, Resources
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
-from rse_study.evaluation.sts import Embed
-from rse_study.models.embedder import Embedder
 from rse_study.models.generators import load_generator
 from rse_study.models.loading import load_encoder
 from rse_study.models.masked_words import MaskedWords
@@ -163,21 +161,12 @@ def can_run(recipe: str, masked_lm: str) -> bool:
     """Whether a recipe has the models it needs, where none was named: the default is those that have."""
     if recipe in NEEDS_MASKED_LM and not masked_lm:
         return False
-    return recipe not in NEEDS_ENCODER or _encoder() is not None
+    return recipe not in NEEDS_ENCODER or sentence_similarity() is not None
 
 
 def _resources(asked: Asked) -> Resources:
     """Similarity by MiniLM where it is installed; the masked LM that was named. Recipes ask for what they need."""
-    return Resources(asked.data_dir, encoder=_encoder(), masked_lm=_masked_lm(asked))
-
-
-def _encoder() -> Named[Embed] | None:
-    try:
-        folder = minilm_folder()
-    except InputError:
-        return None
-    embed: Embed = Embedder(*load_encoder(folder))
-    return Named("minilm", embed)
+    return Resources(asked.data_dir, encoder=sentence_similarity(), masked_lm=_masked_lm(asked))
 
 
 def _masked_lm(asked: Asked) -> Named[MaskedLM] | None:

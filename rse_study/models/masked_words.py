@@ -6,15 +6,10 @@ from typing import Any
 import torch
 
 from rse_study.data.template import specials
+from rse_study.data.word_marks import MARKS, PIECE, marks_beginnings
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank
 from rse_study.models.encoder import first_position
 from rse_study.models.rtd import Generator, masked_logits
-
-MARKS = (
-    "\u0120",
-    "\u2581",
-)  # byte-level BPE and SentencePiece mark what begins a word; WordPiece what goes on
-PIECE = "##"
 
 
 class MaskedWords:
@@ -85,9 +80,7 @@ class MaskedWords:
 def _whole_words(tokenizer: Any) -> tuple[torch.Tensor, list[str]]:
     """Tokens that are a word of letters by themselves, and the words."""
     names = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])
-    is_marked = any(name.startswith(MARKS[0]) for name, _ in names) or any(
-        name.startswith(MARKS[1]) for name, _ in names
-    )
+    is_marked = marks_beginnings([name for name, _ in names])
     special, tokens, words = set(tokenizer.all_special_ids), [], []
     for name, token in names:
         word = name[1:] if is_marked and name.startswith(MARKS) else name
