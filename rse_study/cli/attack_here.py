@@ -23,6 +23,7 @@ from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.location import cache_dir
 from rse_study.data.victim_texts import training_for
+from rse_study.errors import InputError
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.kept import KeptOutcomes
 from rse_study.evaluation.attacks.recipe import Recipe
@@ -62,6 +63,13 @@ def attack_here(model: str, pooling: str, asked: Asked, threads: int, as_json: b
     require_cache()
     require_folder(asked.out, where="--out")
     say = partial(print, file=sys.stderr, flush=True) if as_json else announce
+    lacking = [name for name in asked.recipes if name in NEEDS_MASKED_LM and not asked.masked_lm]
+    if lacking:
+        rule, remedy = (
+            "its candidates are a masked language model's",
+            "Give --masked-lm: a folder, or minilm-mlm",
+        )
+        raise InputError("no masked language model", where=f"--recipe {lacking[0]}", rule=rule, remedy=remedy)
     resources = _resources(asked)
     recipes = {name: RECIPES.get(name, where="--recipe")(resources) for name in asked.recipes}
     sets = {name: _Set(name, asked) for name in asked.sets}
