@@ -15,7 +15,6 @@ from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import Variant, read_sts
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.known import read_evaluation
 from rse_study.evaluation.names import beyond_similarity
 from rse_study.evaluation.remembered import Remembered
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, Embed, StsScore, average, evaluate_sts
@@ -24,6 +23,8 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.models.stored import stored_template
 from rse_study.results.records import EvaluationRow
+from rse_study.study.evaluations.known import read_evaluation
+from rse_study.study.evaluations.subject import Subject, score_subject
 
 SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 
@@ -77,7 +78,7 @@ def _others(
     for name in beyond_similarity(suite):
         begun = time.monotonic()
         try:
-            rows = read_evaluation(name, folder).score(embed, model)
+            rows = score_subject(Subject(model, embed), [read_evaluation(name, folder)])
         except MissingFile as problem:
             absent[name] = str(problem)
             if say:

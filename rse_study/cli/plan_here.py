@@ -62,7 +62,7 @@ def limits(checked: Checked, max_hours: float | None, max_cost: float | None) ->
 
 def planned_study(checked: Checked, store: Path, probes: bool) -> Plan:
     """The plan against the study's folder in the store, at the rates of all studies there, or of a probe."""
-    sizes = Sizes(data_dir())
+    sizes = Sizes(data_dir(), checked.study.settings)
     known, rates = _history(checked, store, sizes)
     if probes:
         from rse_study.study.probe import probe

@@ -17,10 +17,10 @@ from rse_study.cli.plan_here import require_allowance
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputErrors
-from rse_study.evaluation.known import read_evaluation
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
+from rse_study.study.evaluations.known import read_evaluation
 from rse_study.study.presence import check_data
 from rse_study.study.record import num_cells
 from rse_study.study.validation import Checked, read_study
@@ -50,7 +50,7 @@ def run_here(
     def prepared(trial: Trial) -> Materials:
         return prepare(trial, cache_dir(), data_dir(), say)
 
-    evaluation = partial(read_evaluation, data_dir=data_dir())
+    evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
     with Board(num_cells(checked), _num_ended(folder)) as board:
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
     print_table(as_text(folder))

@@ -6,10 +6,16 @@ Layout below the data folder, plain or gzip:
                              mnli_matched, mnli_mismatched, snli: label TAB premise TAB hypothesis
 
 Texts are left as they are: most of ag's stand in the quotation marks of the table they were taken from.
+
+RobustSentEmbed's Table 1 attacks SST2 and MRPC, too, of which nobody published inputs: sst2 and mrpc are the first 1000
+of their test splits, as transfer reads them (transfer_sets.py).
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from rse_study.data.classes import (
     NLI_CLASSES,
@@ -23,8 +29,11 @@ from rse_study.data.classes import (
 )
 from rse_study.data.labelled import Labelled
 from rse_study.data.text_files import read_lines
+from rse_study.data.transfer_sets import MRPC_CLASSES, read_transfer
 from rse_study.registry import Registry
 
+_OF_TRANSFER = {"sst2": "SST2", "mrpc": "MRPC"}
+NUM_OF_TRANSFER = 1000
 AG_CLASSES = ("world", "sports", "business", "sci/tech")
 _NLI = {name: place for place, name in enumerate(NLI_CLASSES)}
 ATTACK_SETS: Registry[tuple[str, ...]] = Registry(
@@ -32,6 +41,8 @@ ATTACK_SETS: Registry[tuple[str, ...]] = Registry(
     {
         **dict.fromkeys(("mr", "imdb", "yelp"), SENTIMENT_CLASSES),
         "ag": AG_CLASSES,
+        "sst2": SENTIMENT_CLASSES,
+        "mrpc": MRPC_CLASSES,
         **dict.fromkeys(("mnli_matched", "mnli_mismatched", "snli"), NLI_CLASSES),
     },
 )
@@ -44,6 +55,10 @@ def read_attack_set(name: str, data_dir: Path) -> Labelled:
     those of pairs are entailment, neutral, contradiction.
     """
     classes = ATTACK_SETS.get(name)
+    if name in _OF_TRANSFER:
+        whole = read_transfer(_OF_TRANSFER[name], "test", data_dir)
+        first = whole.take(np.arange(min(NUM_OF_TRANSFER, len(whole))))
+        return replace(first, name=f"attack-{name}")
     path = find_set_file(f"attack/{name}/{name}.txt", data_dir)
     read = _pairs if classes is NLI_CLASSES else _singles
     return labelled(f"attack-{name}", "test", read(path, len(classes)), classes, str(path))

@@ -29,6 +29,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.text_files import read_lines
 from rse_study.registry import Registry
 
+MRPC_CLASSES = ("other", "paraphrase")
 TREC_CLASSES = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
 _TREC = {name: place for place, name in enumerate(TREC_CLASSES)}
 _BINARY = {"0": 0, "1": 1}
@@ -86,7 +87,7 @@ def _read_trec(name: str, split: str, data_dir: Path) -> Labelled:
 
 def _read_mrpc(name: str, split: str, data_dir: Path) -> Labelled:
     path = find_set_file(f"transfer/{name}/msr_paraphrase_{split}.txt", data_dir)
-    return labelled(name, split, _paraphrases(path), ("other", "paraphrase"), str(path))
+    return labelled(name, split, _paraphrases(path), MRPC_CLASSES, str(path))
 
 
 def _columns(path: Path) -> Iterator[Example]:

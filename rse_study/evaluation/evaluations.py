@@ -1,4 +1,4 @@
-"""What a frozen encoder can be scored on: one protocol, so that a study, a search and `evaluate` ask alike."""
+"""What an encoder can be scored on: one protocol, so that a study, a search and `evaluate` ask alike."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
@@ -20,10 +20,16 @@ class Evaluation(Protocol):
     def measures(self) -> tuple[Measure, ...]: ...  # what readers are shown of it, the first one first
     @property
     def num_sentences(self) -> int: ...  # to be embedded
+
+
+@runtime_checkable
+class OfVectors(Evaluation, Protocol):
+    """An evaluation of a frozen encoder."""
+
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]: ...
 
 
-def score_all(embed: Embed, evaluations: Sequence[Evaluation], subject: str) -> list[EvaluationRow]:
+def score_all(embed: Embed, evaluations: Sequence[OfVectors], subject: str) -> list[EvaluationRow]:
     """Rows of every evaluation; a sentence that several of them have is embedded once."""
     remembered = Remembered(embed)
     return [row for evaluation in evaluations for row in evaluation.score(remembered, subject)]

@@ -25,7 +25,7 @@ from rse_study.on_ray.watcher import Watcher
 from rse_study.results.ledger import Ledger
 from rse_study.results.rebuild import rebuild
 from rse_study.results.records import Stage
-from rse_study.results.schema import cell_folder, ledger_path
+from rse_study.results.schema import baselines_folder, cell_folder, ledger_path
 from rse_study.study.baselines import can_measure, measure_baselines
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
@@ -164,6 +164,8 @@ class Run:
                 done, waiting = ray.wait(waiting, timeout=1.0)
                 for rows in ray.get(done):
                     self._ledger.record_evaluations(rows)
+                if done:
+                    self._watcher.told(f"evaluated: {len(wanted) - len(waiting)} of {len(wanted)} models")
         if not room.closing.is_set():
             drop_models([cell_folder(self._place.study, identity) for identity in self._not_kept(cells)])
 
@@ -200,5 +202,6 @@ class Run:
                 if can_measure(name, one) and (name, one.name, one.fingerprint) not in known
             ]
             if lacking:
-                rows = measure_baselines(study.base, self.stock.of(study.base), [name], lacking)
+                materials, folder = self.stock.of(study.base), baselines_folder(self._place.study)
+                rows = measure_baselines(study.base, materials, [name], lacking, folder)
                 self._ledger.record_evaluations(rows)

@@ -9,7 +9,7 @@ from typing import Any
 import ray
 import torch
 
-from rse_study.evaluation.evaluations import Evaluation, score_all
+from rse_study.evaluation.evaluations import Evaluation
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.cell import Cell
@@ -17,10 +17,11 @@ from rse_study.on_ray.handover import read_materials
 from rse_study.results.evaluation_file import write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
+from rse_study.study.evaluations.subject import Subject, Weights, score_subject
 from rse_study.training.processes import train_here
 from rse_study.training.trial import Trial
 
-MODEL = "model"
+MODEL, CLASSIFIERS, ATTACKS = "model", "classifiers", "attacks"
 
 
 def missing_evaluations(
@@ -57,7 +58,11 @@ def evaluate_cell(config: dict[str, Any], evaluations: list[Evaluation]) -> list
         encoder, tokenizer = load_encoder(model, trial.encoder.pooling)
         device = "cuda" if config["gpus"] else "cpu"
         embed = Embedder(encoder.to(device), tokenizer, trial.encoder.template)
-        rows = score_all(embed, evaluations, config["cell"])
+        weights = Weights(
+            str(model), trial.encoder.pooling, folder / CLASSIFIERS, folder / ATTACKS, device=device
+        )
+        rows = score_subject(Subject(config["cell"], embed, weights), evaluations)
+    shutil.rmtree(folder / CLASSIFIERS, ignore_errors=True)
     write_evaluations(folder, rows)  # before anybody is told, like a result
     return rows
 

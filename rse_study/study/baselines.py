@@ -1,32 +1,51 @@
 """The rows every report shows beside the trials: without them a score says nothing."""
 
+import shutil
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from rse_study.evaluation.evaluations import Evaluation, score_all
+from rse_study.evaluation.evaluations import Evaluation, OfVectors
 from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.whitening import whitened
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.results.records import EvaluationRow
 from rse_study.study.config import Baseline
+from rse_study.study.evaluations.subject import OfWeights, Subject, Weights, score_subject
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
+NO_WEIGHTS = ("untrained", "whitening")  # what they do is not in weights that could be fine-tuned
+
 
 def measure_baselines(
-    trial: Trial, materials: Materials, names: Iterable[Baseline], evaluations: Sequence[Evaluation]
+    trial: Trial,
+    materials: Materials,
+    names: Iterable[Baseline],
+    evaluations: Sequence[Evaluation],
+    folder: Path | None = None,
 ) -> list[EvaluationRow]:
-    """Every evaluation's rows for each baseline, named as in `results.records.BASELINES`."""
-    return [row for name in names for row in _scores(name, trial, materials, evaluations)]
+    """Every evaluation's rows for each baseline, named as in `results.records.BASELINES`.
+
+    `folder`: what is fine-tuned and attacked on the way is kept there; without it nothing is.
+    """
+    return [row for name in names for row in _scores(name, trial, materials, evaluations, folder)]
 
 
 def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
-    """Word overlap has no vectors: it is scored on similarity alone."""
-    return name != "token_overlap" or isinstance(evaluation, Similarity)
+    """Word overlap has no vectors: it is scored on similarity alone. What is fine-tuned needs weights."""
+    if name == "token_overlap":
+        return isinstance(evaluation, Similarity)
+    return name not in NO_WEIGHTS or not isinstance(evaluation, OfWeights)
 
 
 def _scores(
-    name: Baseline, trial: Trial, materials: Materials, evaluations: Sequence[Evaluation]
+    name: Baseline,
+    trial: Trial,
+    materials: Materials,
+    evaluations: Sequence[Evaluation],
+    folder: Path | None,
 ) -> list[EvaluationRow]:
     if name == "token_overlap":
         similarities = [one for one in evaluations if isinstance(one, Similarity)]
@@ -34,12 +53,20 @@ def _scores(
     base, encoder = materials.base, trial.encoder
     if name == "untrained":
         loaded = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
-        return score_all(Embedder(*loaded, encoder.template), evaluations, name)
-    if name == "start":
-        loaded = load_encoder(base, encoder.pooling, encoder.revision)
-        return score_all(Embedder(*loaded, encoder.template), evaluations, name)
-    embed = Embedder(*load_encoder(base, "mean" if name == "whitening" else name, encoder.revision))
-    if name != "whitening":
-        return score_all(embed, evaluations, name)
-    # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
-    return [row for one in evaluations for row in one.score(lambda texts: whitened(embed(texts)), name)]
+        return score_subject(Subject(name, Embedder(*loaded, encoder.template)), evaluations)
+    if name == "whitening":
+        embed = Embedder(*load_encoder(base, "mean", encoder.revision))
+        # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
+        of_vectors = [one for one in evaluations if isinstance(one, OfVectors)]
+        return [row for one in of_vectors for row in one.score(lambda texts: whitened(embed(texts)), name)]
+    pooling = encoder.pooling if name == "start" else name
+    template = encoder.template if name == "start" else ""
+    subject = Subject(name, Embedder(*load_encoder(base, pooling, encoder.revision), template))
+    if folder is not None:
+        made, kept = folder / "classifiers", folder / f"attacks-{name}"
+        weights = Weights(base, pooling, made, kept, encoder.revision)
+        subject = replace(subject, weights=weights)
+    rows = score_subject(subject, evaluations)
+    if subject.weights is not None:
+        shutil.rmtree(subject.weights.made, ignore_errors=True)
+    return rows

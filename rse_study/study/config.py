@@ -15,7 +15,9 @@ from pydantic import (
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field
 from rse_study.study.domains import AnyDomain, FiniteDomain
+from rse_study.study.evaluations.settings import Attacks, Settings
 from rse_study.training.trial import Trial
+from rse_study.training.tuning_spec import FineTuning
 
 METRICS = ("dev", "loss", "robust/spearman", "robust/drift")
 LOWER_IS_BETTER = ("loss", "robust/drift")
@@ -144,7 +146,11 @@ class Study(Spec):
     early_stopping: Asha | None = None
     seeds: Seeds = (0,)
     objective: Objective = Objective()
-    evaluations: tuple[str, ...] = field((), description="task/split; in a search, of confirmed trials only")
+    evaluations: tuple[str, ...] = field(
+        (), description="task/split, task/preset or task/recipe; in a search, of confirmed trials only"
+    )
+    attacks: Attacks = Attacks()
+    fine_tuning: FineTuning = field(FineTuning(), description="of the classifiers that evaluations ask for")
     confirm: Confirm | None = None
     paper: Paper | None = None
     keep_models: Literal["final", "best", "none"] = "final"
@@ -154,3 +160,8 @@ class Study(Spec):
         ("token_overlap", "untrained", "start"),
         description="cls, mean, first_last, whitening: the base's weights pooled so, without training or template",
     )
+
+    @property
+    def settings(self) -> Settings:
+        """How its evaluations are asked."""
+        return Settings(self.attacks, self.fine_tuning)

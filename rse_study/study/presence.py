@@ -82,11 +82,11 @@ def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:
 
 def _pairs(checked: Checked, data_dir: Path) -> Iterator[InputError]:
     # With it come seconds of what evaluates: a plan need not wait for them.
-    from rse_study.evaluation.known import read_evaluation
+    from rse_study.study.evaluations.known import read_evaluation
 
     dev = checked.study.base.selection.dev
     sought: list[tuple[str, Callable[[], object]]] = [
-        (f"evaluations.{index} = {name!r}", partial(read_evaluation, name, data_dir))
+        (f"evaluations.{index} = {name!r}", partial(read_evaluation, name, data_dir, checked.study.settings))
         for index, name in enumerate(checked.study.evaluations)
     ]
     if dev != "builtin":

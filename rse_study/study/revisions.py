@@ -92,6 +92,12 @@ def _free(path: str, old: Any, new: Any, kind: Kind) -> Found:
     yield f"{path} changed" if path == "question" else f"{path}: {_shown(old)} -> {_shown(new)}"
 
 
+def _told(path: str, old: Any, new: Any, kind: Kind) -> Found:
+    """Leaf by leaf: what it decides is measured again."""
+    before, now = _leaves(old, path), _leaves(new, path)
+    yield from (f"{leaf}: {before.get(leaf)} -> {now[leaf]}" for leaf in now if before.get(leaf) != now[leaf])
+
+
 def _listed(path: str, old: Sequence[Any], new: Sequence[Any], kind: Kind) -> Found:
     yield from _counted(path, old, new)
 
@@ -152,6 +158,8 @@ CHANGES: dict[str, Callable[[str, Any, Any, Kind], Found]] = {
     "num_trials": _grows,
     "seeds": _seeds,
     "evaluations": _listed,
+    "attacks": _told,
+    "fine_tuning": _told,
     "baselines": _listed,
     "confirm": _confirm,
 }

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.evaluation.names import known_evaluations
 from rse_study.registry import did_you_mean
 from rse_study.study.config import Resources, Study
+from rse_study.study.evaluations.names import all_evaluations
 
 SEARCH_ONLY = ("num_trials", "sampler", "search_seed", "early_stopping", "confirm")
 Found = Iterator[tuple[str, str, str]]  # what, rule, remedy
@@ -94,7 +94,7 @@ def _confirmable(study: Study) -> Found:
 
 
 def _evaluations(study: Study) -> Found:
-    known = known_evaluations()
+    known = all_evaluations()
     for index, name in enumerate(study.evaluations):
         what = f"evaluations.{index} = {name!r}"
         if name.endswith("/dev") and name.replace("/dev", "/test") in known:

@@ -7,9 +7,9 @@ import inspect
 import json
 from typing import Any
 
-from rse_study.evaluation.names import known_evaluations
 from rse_study.study.config import METRICS, Study
 from rse_study.study.domains import KINDS
+from rse_study.study.evaluations.names import all_evaluations
 
 FRACTION = {"type": "string", "pattern": r"^[-+.0-9eE]+/[-+.0-9eE]+$"}
 NULL = {"type": "null"}  # takes away what the file extended says
@@ -24,7 +24,7 @@ def json_schema() -> dict[str, Any]:
     _shorthands(definitions["Corpus"]["properties"])
     definitions["Objective"]["properties"]["metric"]["anyOf"][0]["enum"] = list(METRICS)
     whole = _adapted(schema, "Study")
-    whole["properties"]["evaluations"]["anyOf"][0]["items"]["enum"] = list(known_evaluations())
+    whole["properties"]["evaluations"]["anyOf"][0]["items"]["enum"] = list(all_evaluations())
     one = {"type": "string", "description": "a study file this one lies over; relative to it"}
     extends = {"anyOf": [one, {"type": "array", "items": one}], "description": "one, or several in order"}
     return {

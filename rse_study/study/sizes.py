@@ -6,13 +6,15 @@ from rse_study.data import builtin
 from rse_study.data.corpus import Builtin, Corpus, read_corpus
 from rse_study.data.readers import read_sts
 from rse_study.errors import InputError, MissingFile
+from rse_study.study.evaluations.settings import Settings
 
 
 class Sizes:
     """Counts of corpora and of what is scored, each made once. Nothing is built."""
 
-    def __init__(self, data_dir: Path) -> None:
-        self._data_dir = data_dir
+    def __init__(self, data_dir: Path, settings: Settings | None = None) -> None:
+        """`settings`: how evaluations are asked, which decides how much some of them read."""
+        self._data_dir, self._settings = data_dir, settings
         self._sentences: dict[Corpus, int] = {}
         self._scored: dict[str, int | None] = {}
         self.supposed: list[str] = []  # what was not there to be counted, in words
@@ -50,7 +52,7 @@ class Sizes:
 
     def _count_scored(self, name: str) -> int | None:
         # With it come seconds of what evaluates: only where something is to be counted.
-        from rse_study.evaluation.known import read_evaluation
+        from rse_study.study.evaluations.known import read_evaluation
 
         task, split = name.split("/")
         if task == "builtin":
@@ -58,6 +60,6 @@ class Sizes:
         try:
             if split == "dev":
                 return 2 * len(read_sts(task, split, self._data_dir))
-            return read_evaluation(name, self._data_dir).num_sentences
+            return read_evaluation(name, self._data_dir, self._settings).num_sentences
         except InputError:
             return None

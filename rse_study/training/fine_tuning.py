@@ -13,9 +13,10 @@ import torch
 from rse_study.spec import fingerprint_of
 from rse_study.training import checkpoint
 from rse_study.training.interruption import held_back
-from rse_study.training.tuning_config import FineTuning, Start, identity_of_tuning
+from rse_study.training.tuning_config import Start, identity_of_tuning
 from rse_study.training.tuning_examples import Supervised, split_off
 from rse_study.training.tuning_run import FineTuned, TuningProgress, open_run
+from rse_study.training.tuning_spec import FineTuning
 
 __all__ = ["FineTuned", "FineTuning", "Start", "Told", "TuningProgress", "fine_tune"]
 

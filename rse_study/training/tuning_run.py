@@ -17,8 +17,9 @@ from rse_study.streams import Streams
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import Account
 from rse_study.training.like_lengths import LikeLengths
-from rse_study.training.tuning_config import FineTuning, Start
+from rse_study.training.tuning_config import Start
 from rse_study.training.tuning_examples import Examples
+from rse_study.training.tuning_spec import FineTuning
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,60 @@
+"""Every evaluation by name, with its data and settings."""
+
+from pathlib import Path
+
+import numpy as np
+
+from rse_study.data.attack_sets import read_attack_set
+from rse_study.data.labelled import Labelled
+from rse_study.data.readers import read_sts
+from rse_study.data.victim_texts import training_for
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.evaluation.known import read_evaluation as read_of_vectors
+from rse_study.streams import Streams
+from rse_study.study.evaluations.attack_tools import look_for_tools, tools_for
+from rse_study.study.evaluations.names import adversarial_sts_names, attack_names
+from rse_study.study.evaluations.settings import Attacks, Settings
+from rse_study.study.evaluations.similarity_under_attack import SimilarityUnderAttack
+from rse_study.study.evaluations.under_attack import UnderAttack
+from rse_study.training.tuning_spec import FineTuning
+
+_DEV = {"STS-B": "dev", "SICK-R": "trial"}
+
+
+def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None) -> Evaluation:
+    """The evaluation with its data. Raises InputError where it is unknown, or something it needs is missing."""
+    asked = settings or Settings(Attacks(), FineTuning())
+    task, _, recipe = name.partition("/")
+    if name in attack_names():
+        return read_under_attack(task.removeprefix("attack-"), recipe, data_dir, asked)
+    if name in adversarial_sts_names():
+        return read_similarity_under_attack(task.removeprefix("Adv"), recipe, data_dir, asked.attacks)
+    return read_of_vectors(name, data_dir)
+
+
+def read_under_attack(name: str, recipe: str, data_dir: Path, settings: Settings) -> UnderAttack:
+    """A recipe on the attack set of that name."""
+    masked_lm = settings.attacks.masked_lm
+    made_of = look_for_tools(recipe, data_dir, masked_lm)
+    training = _drawn(training_for(name, data_dir), settings.attacks)
+    resources = tools_for(recipe, data_dir, masked_lm)
+    return UnderAttack(read_attack_set(name, data_dir), training, recipe, settings, resources, made_of)
+
+
+def read_similarity_under_attack(
+    task: str, recipe: str, data_dir: Path, attacks: Attacks
+) -> SimilarityUnderAttack:
+    """A recipe on the test pairs of a task, whose dev pairs fit the map from cosines to its gold scale."""
+    made_of = look_for_tools(recipe, data_dir, attacks.masked_lm)
+    pairs, fitting = (read_sts(task, split, data_dir) for split in ("test", _DEV[task]))
+    resources = tools_for(recipe, data_dir, attacks.masked_lm)
+    return SimilarityUnderAttack(pairs, fitting, recipe, attacks, resources, made_of)
+
+
+def _drawn(training: Labelled, attacks: Attacks) -> Labelled:
+    """As many training texts as are asked for, drawn by the seed (stream `order`), in their order."""
+    wanted = attacks.num_training
+    if not wanted or wanted >= len(training):
+        return training
+    places = Streams(attacks.seed).numpy("order").choice(len(training), wanted, replace=False)
+    return training.take(np.sort(places))

@@ -1,0 +1,64 @@
+"""What is scored: how it embeds and, where there are any, the weights that may be fine-tuned."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from rse_study.evaluation.evaluations import Evaluation, OfVectors, score_all
+from rse_study.evaluation.sts import Embed
+from rse_study.models.pooling import PoolingKind
+from rse_study.results.records import EvaluationRow
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Where an encoder lies. `base`: folder or hub name, which fine-tuning begins with; nothing of it is changed.
+
+    `made`: a folder for what is made of it on the way (classifiers), `kept`: one for what stays (outcomes of attacks).
+    """
+
+    base: str
+    pooling: PoolingKind
+    made: Path
+    kept: Path
+    revision: str = "main"
+    device: str = "cpu"
+
+    @property
+    def pooling_of_classifiers(self) -> PoolingKind:
+        """Whole texts and pairs are classified: no template fits around them, so that [CLS] stands in for [MASK]."""
+        return "cls" if self.pooling == "prompt" else self.pooling
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`name` stands in every row. `weights` are None where vectors are all there is (whitening, an untrained copy)."""
+
+    name: str
+    embed: Embed
+    weights: Weights | None = None
+
+
+@runtime_checkable
+class OfWeights(Evaluation, Protocol):
+    """An evaluation that a subject without weights cannot be asked."""
+
+    def score_weights(self, weights: Weights, embed: Embed, subject: str) -> list[EvaluationRow]: ...
+
+
+def can_score(subject: Subject, evaluation: Evaluation) -> bool:
+    """Whether the subject has what is asked for."""
+    return subject.weights is not None or not isinstance(evaluation, OfWeights)
+
+
+def score_subject(subject: Subject, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
+    """Rows of every evaluation the subject can be asked; what takes vectors alone comes first."""
+    of_vectors = [one for one in evaluations if isinstance(one, OfVectors)]
+    rows = score_all(subject.embed, of_vectors, subject.name)
+    if subject.weights is None:
+        return rows
+    for one in evaluations:
+        if isinstance(one, OfWeights):
+            rows += one.score_weights(subject.weights, subject.embed, subject.name)
+    return rows
