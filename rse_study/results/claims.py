@@ -1,16 +1,17 @@
 """A paper's claim about the rows of a table, and whether rows of ours bear it out: contrasts and a rule."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 import pandas as pd
 
-from rse_study.results.comparisons import Compared, Weights, compare
+from rse_study.results.comparisons import Compared, Weights, compare_all
 
 Kind = Literal["best", "better", "ordering", "rising", "flat"]
 Verdict = Literal["reproduced", "contradicted", "undecided", "incomplete", "not asked"]
+NOTHING: Mapping[str, pd.DataFrame] = {}
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Claim:
 
     `best`: the row beats every other; `better`: the first beats the second by more than `margin` points; `ordering`:
     each beats the next; `rising`: scores grow along the rows; `flat`: no row differs from the first by more than
-    `margin`. `says`: the claim in words; `source`: file:line of the paper.
+    `margin`. `says`: the claim in words; `source`: file:line of the paper. `measure`: the metric it is about, without
+    one the study's objective.
     """
 
     id: str
@@ -29,6 +31,7 @@ class Claim:
     margin: float
     says: str
     source: str
+    measure: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,30 +43,54 @@ class Judged:
     verdict: Verdict
 
 
-def judge(claims: Sequence[Claim], scores: pd.DataFrame, outside: Collection[str] = ()) -> list[Judged]:
-    """The verdict on every claim, from `scores` [rows, seeds] (`comparisons.row_scores`).
+def judge(
+    claims: Sequence[Claim],
+    scores: pd.DataFrame,
+    outside: Collection[str] = (),
+    measured: Mapping[str, pd.DataFrame] = NOTHING,
+) -> list[Judged]:
+    """The verdict on every claim, from `scores` [rows, seeds] (`comparisons.row_scores`) of the objective.
+
+    Claims about another measure are judged by what is `measured`. Where `attrs["less_is_better"]` of its scores, a row
+    is the better one by having less.
 
     Reproduced: every contrast's simultaneous 95 % interval, over all contrasts of all claims, excludes 0 (or the
     claim's margin) in the direction claimed. Contradicted: one of them does so in the other direction. Not asked: the
-    study lacks the rows. Incomplete: cells are still to run, and nothing is judged early. Else undecided. Rows
-    that are `outside` take no part in `best`.
+    study lacks the rows or the measure. Incomplete: cells are still to run, and nothing is judged early. Else
+    undecided. Rows that are `outside` take no part in `best`.
     """
-    asked = [contrasts_of(claim, scores, outside) for claim in claims]
-    found = iter(compare(scores, [weights for contrasts in asked for weights in contrasts]))
-    judged, num_unplanned = [], scores.attrs.get("unplanned", 0)
-    for claim, contrasts in zip(claims, asked, strict=True):
+    judged_by = [measured.get(claim.measure) if claim.measure else scores for claim in claims]
+    asked = [
+        [] if one is None else [(one, weights) for weights in contrasts_of(claim, one, outside)]
+        for claim, one in zip(claims, judged_by, strict=True)
+    ]
+    found = iter(compare_all([contrast for contrasts in asked for contrast in contrasts]))
+    judged = []
+    for claim, one, contrasts in zip(claims, judged_by, asked, strict=True):
         compared = tuple(next(found) for _ in contrasts)
-        awaited = any(row in scores.attrs.get("open", ()) for weights in contrasts for row in weights)
-        is_open = awaited or num_unplanned > 0
+        is_open = one is not None and _is_open(one, [weights for _, weights in contrasts])
         judged.append(Judged(claim, compared, _verdict(claim, compared, is_open)))
     return judged
 
 
+def _is_open(scores: pd.DataFrame, contrasts: Sequence[Weights]) -> bool:
+    awaited = any(row in scores.attrs.get("open", ()) for weights in contrasts for row in weights)
+    return awaited or scores.attrs.get("unplanned", 0) > 0
+
+
 def contrasts_of(claim: Claim, scores: pd.DataFrame, outside: Collection[str] = ()) -> list[Weights]:
     """What must be above the margin (`flat`: within it) for the claim to hold; nothing where rows are missing."""
-    rows = [row for row in claim.rows if row in scores.index]
+    more = _contrasts(claim, list(scores.index), outside)
+    if not scores.attrs.get("less_is_better", False):
+        return more
+    return [{row: -weight for row, weight in weights.items()} for weights in more]
+
+
+def _contrasts(claim: Claim, there: Sequence[str], outside: Collection[str]) -> list[Weights]:
+    """The same where more is better."""
+    rows = [row for row in claim.rows if row in there]
     if claim.kind == "best":
-        others = [row for row in scores.index if row not in (*claim.rows, *outside)]
+        others = [row for row in there if row not in (*claim.rows, *outside)]
         return [{rows[0]: 1.0, other: -1.0} for other in others] if rows else []
     if len(rows) < 2 or (claim.kind == "better" and len(rows) < len(claim.rows)):
         return []

@@ -4,7 +4,7 @@ A contrast is a weighted sum of rows, paired by seed: "rho = 0.5 minus rho = 0" 
 Contrasts that are looked at together share one error of 5 %: their intervals hold all at once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from rse_study.results.statistics import (
 
 Weights = Mapping[str, float]
 LEVEL = 0.95
+MINUS = " - "  # between two metrics
 
 
 @dataclass(frozen=True)
@@ -63,20 +64,26 @@ def row_name(label: str, proposal: Mapping[str, Any]) -> str:
 def row_scores(reader: Reader, metric: str = "") -> pd.DataFrame:
     """Scores [rows, seeds] of a grid's rows, or of a search's confirmed trials; in the order of the ledger.
 
-    NaN where a cell is not complete or not scored. `metric`: task/split/aggregation; without it the objective at the
-    cells' last step. `attrs["open"]` names the rows some of whose cells have not ended, or have no score yet;
-    `attrs["unplanned"]` counts a grid's cells that the ledger does not have yet.
+    NaN where a cell is not complete or not scored. `metric`: task/split/aggregation, or the difference of two, "one -
+    other"; without it the objective at the cells' last step. `attrs["open"]` names the rows some of whose cells have
+    not ended, or have no score yet; `attrs["unplanned"]` counts a grid's cells that the ledger does not have yet.
     """
-    study, cells = reader.study(), reader.cells()
+    return scores_by_metric(reader, [metric])[metric]
+
+
+def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """`row_scores` of several metrics, by their names."""
+    study, cells, evaluations = reader.study(), reader.cells(), reader.evaluations()
     is_grid = study.kind == "grid"
     cells = cells[cells["stage"] == ("grid" if is_grid else "confirm")]
-    values = cells["identity"].map(_values(reader, metric)).where(cells["status"] == "complete")
-    cells = cells.assign(row=_names(cells, is_grid), value=values.astype(float))
-    waiting = cells[cells["value"].isna() & (cells["status"] != "failed")]
-    wide = cells.pivot(index="row", columns="seed", values="value").reindex(list(dict.fromkeys(cells["row"])))
-    wide.attrs["open"] = tuple(dict.fromkeys(waiting["row"]))
-    wide.attrs["unplanned"] = max(0, study.num_cells - len(cells)) if is_grid else 0
-    return wide
+    cells = cells.assign(row=_names(cells, is_grid))
+    num_unplanned = max(0, study.num_cells - len(cells)) if is_grid else 0
+    found = {}
+    for metric in metrics:
+        values = _of_evaluations(evaluations, metric) if metric else _objectives(reader)
+        found[metric] = _wide(cells, values)
+        found[metric].attrs["unplanned"] = num_unplanned
+    return found
 
 
 def differences(scores: pd.DataFrame, weights: Weights) -> np.ndarray:
@@ -88,11 +95,18 @@ def differences(scores: pd.DataFrame, weights: Weights) -> np.ndarray:
 def compare(
     scores: pd.DataFrame, contrasts: Sequence[Weights], level: float = LEVEL
 ) -> list[Compared | None]:
-    """Every contrast, adjusted for all of them; None where fewer than 3 seeds are there, which show nothing.
+    """Every contrast of one measure, adjusted for all of them; `compare_all` says what is found."""
+    return compare_all([(scores, weights) for weights in contrasts], level)
 
-    Raises KeyError where a contrast names a row that `scores` does not have.
+
+def compare_all(
+    contrasts: Sequence[tuple[pd.DataFrame, Weights]], level: float = LEVEL
+) -> list[Compared | None]:
+    """Contrasts, each of the scores beside it, adjusted for all; None where fewer than 3 seeds show nothing.
+
+    Raises KeyError where a contrast names a row that its scores do not have.
     """
-    samples = [differences(scores, weights) for weights in contrasts]
+    samples = [differences(scores, weights) for scores, weights in contrasts]
     known = [number for number, sample in enumerate(samples) if len(sample) >= 3]
     together = simultaneous_intervals([samples[number] for number in known], level) if known else []
     exact = [sign_flip_p(s) if 3 <= len(s) <= EXACT_UP_TO else np.nan for s in samples]
@@ -102,7 +116,7 @@ def compare(
         sample = samples[number]
         sd = float(sample.std(ddof=1))
         found[number] = Compared(
-            weights=contrasts[number],
+            weights=contrasts[number][1],
             n=len(sample),
             mean=float(sample.mean()),
             sd=sd,
@@ -145,11 +159,28 @@ def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
     return holm(p_values) if is_known else np.full(p_values.shape, np.nan)
 
 
-def _values(reader: Reader, metric: str) -> dict[str, float]:
-    if not metric:
-        table = reader.trials_table()
-        return dict(zip(table["identity"], table["objective"], strict=True))
-    rows = reader.evaluations()
+def _wide(cells: pd.DataFrame, values: Mapping[str, float]) -> pd.DataFrame:
+    """[rows, seeds]. A cell that has been scored waits for nothing, even if there was no number to be had."""
+    is_scored = cells["identity"].isin(list(values)) & (cells["status"] == "complete")
+    scored = cells.assign(value=cells["identity"].map(values).where(is_scored).astype(float))
+    waiting = cells.loc[~is_scored & (cells["status"] != "failed"), "row"]
+    wide = scored.pivot(index="row", columns="seed", values="value").reindex(
+        list(dict.fromkeys(cells["row"]))
+    )
+    wide.attrs["open"] = tuple(dict.fromkeys(waiting))
+    return wide
+
+
+def _objectives(reader: Reader) -> dict[str, float]:
+    table = reader.trials_table().dropna(subset="objective")
+    return dict(zip(table["identity"], table["objective"], strict=True))
+
+
+def _of_evaluations(rows: pd.DataFrame, metric: str) -> dict[str, float]:
+    one, is_difference, other = metric.partition(MINUS)
+    if is_difference:
+        first, second = _of_evaluations(rows, one), _of_evaluations(rows, other)
+        return {subject: value - second[subject] for subject, value in first.items() if subject in second}
     rows = rows[rows["metric"] == metric]
     return dict(zip(rows["subject"], rows["value"], strict=True))
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import Axis, CellRecord, Objective, StudyRecord
+from rse_study.results.records import Axis, CellRecord, EvaluationRow, Measure, Objective, StudyRecord
 from rse_study.results.result_file import Point
 from tests.analysis.searched import measure, run
 
@@ -17,8 +17,19 @@ def proposal_of(name):
     return {axis: value if value[0].isalpha() else float(value) for axis, value in pairs}
 
 
-def study_of(rows, num_seeds, *, name="tabled", baseline="", paper=None, num_cells=None):
-    """The record of such a study."""
+def study_of(
+    rows,
+    num_seeds,
+    *,
+    name="tabled",
+    baseline="",
+    paper=None,
+    num_cells=None,
+    evaluations=(),
+    less=(),
+    encoder="",
+):
+    """The record of such a study. `less`: metrics that their evaluation calls better where they are smaller."""
     axes = {axis: [] for row in rows for axis in proposal_of(row)}
     for row in rows:
         for axis, value in proposal_of(row).items():
@@ -34,8 +45,11 @@ def study_of(rows, num_seeds, *, name="tabled", baseline="", paper=None, num_cel
             for axis, values in axes.items()
         ),
         num_cells=len(rows) * num_seeds if num_cells is None else num_cells,
-        evaluations=("STS-B/test",),
-        resolved=resolved | ({"paper": paper} if paper else {}),
+        evaluations=("STS-B/test", *evaluations),
+        measures=tuple(Measure(name=metric, metric=metric, direction="minimize") for metric in less),
+        resolved=resolved
+        | ({"paper": paper} if paper else {})
+        | ({"base": {"encoder": {"name": encoder}}} if encoder else {}),
     )
 
 
@@ -84,3 +98,39 @@ def end(ledger, cell, score):
     steps = zip((20, 40, 60), (float(score) - 5, float(score) + 5, float(score)), strict=True)
     run(ledger, cell, "complete", tuple(Point(t=t, metrics={"dev": dev, "loss": 1.0}) for t, dev in steps))
     ledger.record_evaluations([measure(cell.identity, "STS-B/test", float(score) - 1)])
+
+
+def add(folder, scores):
+    """Record what evaluations found: {metric: {row or baseline: scores by seed, or its one score}}.
+
+    Rows are those of the ledger, in its order; None is no score.
+    """
+    with Ledger.open(folder) as ledger:
+        cells = {(cell.label, cell.seed): cell.identity for cell in ledger.cells()}
+        for metric, rows in scores.items():
+            for name, values in rows.items():
+                by_subject = (
+                    {cells[name, seed]: value for seed, value in enumerate(values)}
+                    if isinstance(values, tuple)
+                    else {name: values}
+                )
+                ledger.record_evaluations(
+                    [scored(metric, *one) for one in by_subject.items() if one[1] is not None]
+                )
+    return folder
+
+
+def scored(metric, subject, value):
+    """A score by the name of its metric, task/split or preset/aggregation."""
+    task, how, aggregation = metric.split("/", 2)
+    split, preset = (how, "") if how == "test" else ("test", how)
+    return EvaluationRow(
+        subject=subject,
+        task=task,
+        split=split,
+        preset=preset,
+        aggregation=aggregation,
+        value=value,
+        num_examples=500,
+        degenerate=value != value,
+    )

@@ -8,7 +8,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from rse_study.results.comparisons import against, compare, differences, row_name, row_scores
+from rse_study.results.comparisons import (
+    against,
+    compare,
+    compare_all,
+    differences,
+    row_name,
+    row_scores,
+    scores_by_metric,
+)
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched, tabled
@@ -87,6 +95,15 @@ def test_contrasts_looked_at_together_share_one_error(scores):
         assert (one.interval, one.bootstrap, one.p_exact) == (alone.interval, alone.bootstrap, alone.p_exact)
         assert one.least_p_holm == 3 * 2 / 2**6
         assert one.resolvable > alone.resolvable
+
+
+def test_contrasts_of_several_measures_share_it_too(scores):
+    other = scores * 2
+    found = compare_all([(scores, A_MINUS_B), (other, A_MINUS_B), (other, {"c": 1.0, "d": -1.0})])
+    half = stats.t.ppf(1 - 0.05 / 6, 5) * np.std(GAINS, ddof=1) / math.sqrt(6)
+    assert found[0].simultaneous.high - found[0].mean == pytest.approx(half)
+    assert found[1].simultaneous.high - found[1].mean == pytest.approx(2 * half)
+    assert found[1].mean == pytest.approx(2 * GAINS.mean())
 
 
 def test_holm_adjusts_the_exact_p(scores):
@@ -184,6 +201,42 @@ def test_scores_of_an_evaluation_are_taken_by_its_name(tmp_path):
     nobody = read(folder, "STS99/test/all")
     assert nobody.isna().to_numpy().all()
     assert nobody.attrs["open"] == ("a", "b")  # complete, and not scored yet
+
+
+RATE, LOST = "attack-mr/pwws/success_rate", "MR/full/before - MR/full/after"
+
+
+def test_several_metrics_are_read_at_once(tmp_path):
+    folder = tabled.make(tmp_path, {"a": (71.0, 72.0), "b": (60.0, 61.0)})
+    tabled.add(folder, {RATE: {"a": (40.0, 41.0), "b": (50.0, None)}})
+    with Reader(folder) as reader:
+        found = scores_by_metric(reader, ["", RATE])
+    assert found[""].equals(read(folder))
+    assert found[RATE].equals(read(folder, RATE))
+    assert found[RATE].loc["a"].tolist() == [40.0, 41.0]
+    assert found[RATE].attrs == {"open": ("b",), "unplanned": 0}
+    assert found[""].attrs == {"open": (), "unplanned": 0}
+
+
+def test_a_metric_may_be_the_difference_of_two(tmp_path):
+    folder = tabled.make(tmp_path, {"a": (71.0, 72.0), "b": (60.0, 61.0)})
+    one, other = LOST.split(" - ")
+    tabled.add(
+        folder, {one: {"a": (80.0, 81.5), "b": (70.0, 71.0)}, other: {"a": (30.0, 21.5), "b": (9.0, None)}}
+    )
+    found = read(folder, LOST)
+    assert found.loc["a"].tolist() == [50.0, 60.0]
+    assert found.loc["b", 0] == 61.0
+    assert found.attrs["open"] == ("b",)
+
+
+def test_where_there_was_no_number_to_be_had_nothing_is_awaited(tmp_path):
+    """An attack that found no input to begin with has no rate of success."""
+    folder = tabled.make(tmp_path, {"a": (71.0, 72.0)})
+    tabled.add(folder, {RATE: {"a": (40.0, math.nan)}})
+    found = read(folder, RATE)
+    assert math.isnan(found.loc["a", 1])
+    assert found.attrs["open"] == ()
 
 
 @pytest.mark.parametrize(
