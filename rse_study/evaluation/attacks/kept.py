@@ -8,6 +8,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.results.attack_file import parse_outcomes, read_lines
 
 REMEDY = "Choose another --out, or remove the file to start anew"
 
@@ -32,31 +33,22 @@ class KeptOutcomes:
         self.done[outcome.index] = outcome
 
     def _read(self, asked: dict[str, Any]) -> dict[int, Outcome]:
-        head, *rows = self._lines()
+        self._cut()
+        head, rows = read_lines(self.path, REMEDY)
         if head != json.loads(json.dumps(asked)):
             differing = ", ".join(sorted(key for key in {*head, *asked} if head.get(key) != asked.get(key)))
             rule = f"the outcomes here are of another attack ({differing} differ)"
             raise InputError("cannot go on", where=str(self.path), rule=rule, remedy=REMEDY)
-        try:
-            found = [Outcome.from_json(row) for row in rows]
-        except TypeError as error:
-            raise InputError(f"damaged: {error}", where=str(self.path), remedy=REMEDY) from None
-        return {outcome.index: outcome for outcome in found}
+        found = parse_outcomes(rows, self.path, REMEDY)
+        return {index: Outcome(**dict(row)) for index, row in found.items()}
 
-    def _lines(self) -> list[dict[str, Any]]:
-        """Every line; the last one is cut off where a crash left it unfinished."""
+    def _cut(self) -> None:
+        """Remove the last line where a crash left it unfinished: the next one begins there."""
         content = self.path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
+        num_whole = content.rfind(b"\n") + 1
+        if num_whole < len(content):
             with self.path.open("r+b") as stream:
-                stream.truncate(len(whole))
-        try:
-            lines = [json.loads(line) for line in whole.decode("utf-8").splitlines()]
-        except ValueError as error:
-            raise InputError(f"damaged: {error}", where=str(self.path), remedy=REMEDY) from None
-        if not lines or not all(isinstance(line, dict) for line in lines):
-            raise InputError("holds no outcomes", where=str(self.path), remedy=REMEDY)
-        return lines
+                stream.truncate(num_whole)
 
     def _append(self, content: dict[str, Any]) -> None:
         with self.path.open("a", encoding="utf-8") as stream:

@@ -1,0 +1,193 @@
+"""What attacks leave in a folder: a file of outcomes for each set and recipe, and the figures of all of them."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
+
+from rse_study.errors import InputError, MissingFile
+from rse_study.results.records import Record
+from rse_study.results.schema import ledger_path
+
+SUMMARY = "summary.json"
+OF_ONE_RUN = ("label", "victim", "seed")  # what figures and outcomes must agree on
+AGAIN = "Attack again into this folder, or remove what is of no use: rse-study evaluate MODEL --suite attacks --out"
+
+
+class OutcomeRow(Record):
+    """A line of a file of outcomes: what an attack on one input came to. Texts have a part, pairs have two.
+
+    `changed`: places of words of the original, from 0, counted through all its parts.
+    """
+
+    index: int = Field(ge=0)
+    original: tuple[str, ...] = Field(min_length=1)
+    adversarial: tuple[str, ...]
+    outcome: Literal["succeeded", "failed", "skipped"]
+    label: int | float
+    original_scores: tuple[float, ...]
+    adversarial_scores: tuple[float, ...]
+    num_queries: int = Field(ge=0)
+    num_words: int = Field(ge=0)
+    changed: tuple[int, ...]
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "OutcomeRow":
+        if len(self.original) != len(self.adversarial):
+            raise ValueError("one text has more parts than the other")
+        if not all(0 <= position < self.num_words for position in self.changed):
+            raise ValueError("a word was changed that is not there")
+        return self
+
+
+class SummaryRow(Record):
+    """A row of `summary.json`: one recipe on the first `num_inputs` of a set. Null where there is nothing to count."""
+
+    set: str
+    recipe: str
+    label: str
+    victim: str
+    victim_dev_accuracy: float
+    weak: bool
+    num_inputs: int
+    num_skipped: int
+    num_succeeded: int
+    num_failed: int
+    original_accuracy: float | None
+    accuracy_under_attack: float | None
+    success_rate: float | None
+    mean_queries: float | None
+    share_of_words_changed: float | None
+    num_now: int
+    seconds_now: float
+    seed: int
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """`summary`: a row for each attack that has ended, with the columns of `SummaryRow` (NaN for null), sets together.
+
+    `outcomes`: set, recipe, the columns of `OutcomeRow`, and `is_counted`, whether the figures are about it: not of an
+    attack that is under way, nor of inputs beyond those asked for last.
+    """
+
+    summary: pd.DataFrame
+    outcomes: pd.DataFrame
+
+
+def is_attack_folder(folder: Path) -> bool:
+    """Whether attacks were kept here, and no study."""
+    return (folder / SUMMARY).is_file() and not ledger_path(folder).is_file()
+
+
+def read_attacks(folder: Path) -> Attacks:
+    """All of a folder. Raises InputError where a file is missing or damaged, or two are of different attacks."""
+    rows = _read_summary(folder / SUMMARY)
+    order = {name: place for place, name in enumerate(dict.fromkeys(row.set for row in rows))}
+    rows.sort(key=lambda row: order[row.set])
+    paths = [outcomes_path(folder, row.set, row.recipe) for row in rows]
+    frames = [_counted(path, row) for path, row in zip(paths, rows, strict=True)]
+    frames += [
+        _outcomes(path).assign(is_counted=False) for path in sorted({*folder.glob("*.jsonl")} - {*paths})
+    ]
+    summary = pd.DataFrame([row.model_dump() for row in rows], columns=list(SummaryRow.model_fields))
+    floats = [
+        name for name, field in SummaryRow.model_fields.items() if field.annotation in (float, float | None)
+    ]
+    columns = ["set", "recipe", *OutcomeRow.model_fields, "is_counted"]
+    outcomes = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+    return Attacks(summary.astype(dict.fromkeys(floats, float)), outcomes)
+
+
+def outcomes_path(folder: Path, attack_set: str, recipe: str) -> Path:
+    """Where the outcomes of one recipe on one set are kept."""
+    return folder / f"{attack_set}-{recipe}.jsonl"
+
+
+def read_lines(path: Path, remedy: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The head of a file of outcomes (what was attacked and how) and its rows; a line cut short counts as not there.
+
+    Raises InputError where the file is missing or damaged, or has no head.
+    """
+    content = _read(path, remedy)
+    try:
+        lines = [
+            json.loads(line) for line in content[: content.rfind(b"\n") + 1].decode("utf-8").splitlines()
+        ]
+    except ValueError as error:
+        raise InputError(f"damaged: {error}", where=str(path), remedy=remedy) from None
+    if not lines or not all(isinstance(line, dict) for line in lines):
+        raise InputError("holds no outcomes", where=str(path), remedy=remedy)
+    return lines[0], lines[1:]
+
+
+def parse_outcomes(rows: Iterable[dict[str, Any]], path: Path, remedy: str) -> dict[int, OutcomeRow]:
+    """The outcomes by their input's index; of two with one index the later. Raises InputError where one is damaged."""
+    found = {}
+    for number, row in enumerate(rows, start=2):
+        try:
+            outcome = OutcomeRow.model_validate(row)
+        except ValidationError as error:
+            raise InputError(_damage(error), where=f"{path}: line {number}", remedy=remedy) from None
+        found[outcome.index] = outcome
+    return found
+
+
+def _read_summary(path: Path) -> list[SummaryRow]:
+    remedy = f"{AGAIN} {path.parent}"
+    try:
+        return TypeAdapter(list[SummaryRow]).validate_python(json.loads(_read(path, remedy)))
+    except ValidationError as error:
+        raise InputError(_damage(error), where=str(path), remedy=remedy) from None
+    except ValueError as error:
+        raise InputError(f"damaged: {error}", where=str(path), remedy=remedy) from None
+
+
+def _outcomes(path: Path) -> pd.DataFrame:
+    remedy = f"{AGAIN} {path.parent}"
+    head, rows = read_lines(path, remedy)
+    if not {"set", "recipe", *OF_ONE_RUN} <= head.keys():
+        rule = f"the first line names set, recipe, {', '.join(OF_ONE_RUN)}"
+        raise InputError("is of no attack", where=str(path), rule=rule, remedy=remedy)
+    found = parse_outcomes(rows, path, remedy)
+    frame = pd.DataFrame(
+        [dict(found[index]) for index in sorted(found)], columns=list(OutcomeRow.model_fields)
+    )
+    frame.insert(0, "set", head["set"])
+    frame.insert(1, "recipe", head["recipe"])
+    frame.attrs = {name: head[name] for name in OF_ONE_RUN}
+    return frame
+
+
+def _counted(path: Path, row: SummaryRow) -> pd.DataFrame:
+    """The outcomes that a row of the summary counts, and those it does not."""
+    frame = _outcomes(path)
+    frame = frame.assign(is_counted=frame["index"] < row.num_inputs)
+    found = frame.loc[frame["is_counted"], "outcome"].value_counts()
+    told = {"succeeded": row.num_succeeded, "failed": row.num_failed, "skipped": row.num_skipped}
+    differing = [name for name in OF_ONE_RUN if frame.attrs[name] != getattr(row, name)]
+    differing += [name for name, number in told.items() if found.get(name, 0) != number]
+    if differing:
+        rule = f"these outcomes are not those that {SUMMARY} counts ({', '.join(differing)} differ)"
+        raise InputError("is of another attack", where=str(path), rule=rule, remedy=f"{AGAIN} {path.parent}")
+    return frame
+
+
+def _read(path: Path, remedy: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise MissingFile("no such file", where=str(path), remedy=remedy) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path), remedy=remedy) from None
+
+
+def _damage(error: ValidationError) -> str:
+    """The first thing that is wrong, in one line: damaged: 3.outcome: Field required."""
+    first = error.errors(include_url=False)[0]
+    return ": ".join(["damaged", *filter(None, [".".join(map(str, first["loc"])), first["msg"]])])

@@ -1,0 +1,52 @@
+"""A folder of attacks as `evaluate --suite attacks` leaves it, by the parts that write it, of made-up outcomes."""
+
+import json
+from dataclasses import asdict
+
+from rse_study.evaluation.attacks.kept import KeptOutcomes
+from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.summary import summarise
+from rse_study.evaluation.attacks.words import Worded
+
+
+def outcome(
+    index, text, changes=None, verdict="succeeded", label=0, num_queries=10, scores=((0.8, 0.2), (0.3, 0.7))
+):
+    """`changes`: other words by position."""
+    worded = Worded.of(text if isinstance(text, tuple) else (text,))
+    for position, new in (changes or {}).items():
+        worded = worded.replaced(position, new)
+    return Outcome(
+        index, worded.original, worded.text, verdict, label, *scores, num_queries, len(worded), worded.changed
+    )
+
+
+def skipped(index, text="it is what it is"):
+    return outcome(index, text, verdict="skipped", num_queries=1, scores=((0.1, 0.9), (0.1, 0.9)))
+
+
+def keep(folder, attack_set, recipe, outcomes, seed=0):
+    """The file of outcomes alone: an attack under way."""
+    head = {
+        "recipe": recipe, "label": f"{recipe}-like: made up", "victim": f"victim-{attack_set}", "set": attack_set,
+        "fingerprint": "of the whole set", "max_queries": 99, "seed": seed,
+    }  # fmt: skip
+    kept = KeptOutcomes(folder / f"{attack_set}-{recipe}.jsonl", head)
+    for one in outcomes:
+        kept.add(one)
+    return kept.path
+
+
+def end(folder, attack_set, recipe, outcomes, num_inputs=None, weak=False):
+    """An attack that has ended: its outcomes, and its row of the summary, about the first `num_inputs`."""
+    keep(folder, attack_set, recipe, outcomes)
+    counted = [one for one in outcomes if num_inputs is None or one.index < num_inputs]
+    figures = {key: None if value != value else value for key, value in asdict(summarise(counted)).items()}
+    row = {
+        "set": attack_set, "recipe": recipe, "label": f"{recipe}-like: made up", "victim": f"victim-{attack_set}",
+        "victim_dev_accuracy": 0.55 if weak else 0.83, "weak": weak, **figures, "num_now": len(counted),
+        "seconds_now": 1.5, "seed": 0, "fingerprint": "of the inputs",
+    }  # fmt: skip
+    path = folder / "summary.json"
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    path.write_text(json.dumps([*known, row], indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,156 @@
+"""What attacks leave in a folder: read as they wrote it, refused where it is damaged or does not belong together."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.results.attack_file import SUMMARY, OutcomeRow, is_attack_folder, read_attacks
+from rse_study.results.schema import ledger_path
+from tests.results.attacked import end, keep, outcome, skipped
+
+NASTY = "</script> \u05d8\u05d5\u05d1 \U0001f600 \u2028 <b>&amp;"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """pwws on mr and snli, textbugger on mr, all ended."""
+    end(
+        tmp_path,
+        "mr",
+        "pwws",
+        [skipped(2), outcome(0, NASTY, {1: "\u05e8\u05e2"}), outcome(1, "so so", {}, "failed")],
+    )
+    end(tmp_path, "snli", "pwws", [outcome(0, ("a man sleeps", "he rests"), {1: "boy", 4: "naps"}, label=2)])
+    end(tmp_path, "mr", "textbugger", [outcome(0, NASTY, {1: "\u05d8\u05d5"}, num_queries=4)])
+    return tmp_path
+
+
+def test_what_attacks_wrote_is_read(folder):
+    found = read_attacks(folder)
+    assert found.summary[["set", "recipe", "num_inputs", "num_skipped"]].values.tolist() == [
+        ["mr", "pwws", 3, 1], ["mr", "textbugger", 1, 0], ["snli", "pwws", 1, 0],
+    ]  # fmt: skip
+    assert found.summary["mean_queries"].tolist() == [10.0, 4.0, 10.0]
+    assert found.outcomes[["set", "recipe", "index"]].values.tolist() == [
+        ["mr", "pwws", 0], ["mr", "pwws", 1], ["mr", "pwws", 2], ["mr", "textbugger", 0], ["snli", "pwws", 0],
+    ]  # fmt: skip
+    assert found.outcomes["is_counted"].all()
+    first = found.outcomes.iloc[0]
+    assert first["original"] == (NASTY,)
+    assert first["adversarial"] == (NASTY.replace("\u05d8\u05d5\u05d1", "\u05e8\u05e2"),)
+    assert first["changed"] == (1,)
+    assert found.outcomes.iloc[-1][["label", "changed", "num_words"]].tolist() == [2, (1, 4), 5]
+
+
+def test_the_format_is_that_of_an_outcome():
+    assert list(OutcomeRow.model_fields) == [field.name for field in dataclasses.fields(Outcome)]
+
+
+def test_what_has_nothing_to_count_is_nan(tmp_path):
+    end(tmp_path, "mr", "pwws", [skipped(0), skipped(1)])
+    row = read_attacks(tmp_path).summary.iloc[0]
+    assert row["original_accuracy"] == 0.0
+    assert math.isnan(row["success_rate"])
+    assert math.isnan(row["mean_queries"])
+
+
+def test_inputs_beyond_those_asked_for_last_are_there_and_not_counted(tmp_path):
+    end(tmp_path, "mr", "pwws", [outcome(index, "a b", {0: "c"}) for index in range(5)], num_inputs=3)
+    found = read_attacks(tmp_path)
+    assert found.summary["num_inputs"].tolist() == [3]
+    assert found.outcomes["is_counted"].tolist() == [True, True, True, False, False]
+
+
+def test_an_attack_under_way_is_there_and_not_counted(folder):
+    path = keep(folder, "imdb", "bae", [outcome(0, "a b", {0: "c"}), outcome(1, "a b", {0: "d"})])
+    with path.open("a") as stream:
+        stream.write('{"index": 2, "orig')
+    found = read_attacks(folder)
+    assert "imdb" not in set(found.summary["set"])
+    under_way = found.outcomes[found.outcomes["set"] == "imdb"]
+    assert under_way[["index", "is_counted"]].values.tolist() == [[0, False], [1, False]]
+
+
+def test_nothing_ended_is_empty_frames(tmp_path):
+    (tmp_path / SUMMARY).write_text("[]")
+    found = read_attacks(tmp_path)
+    assert found.summary.empty
+    assert found.outcomes.empty
+    assert {"set", "recipe", "original", "is_counted"} <= set(found.outcomes)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda row: row.pop("outcome"), "outcome: Field required"),
+        (lambda row: row.update(outcome="won"), "outcome: Input should be 'succeeded'"),
+        (lambda row: row.update(more=1), "more: Extra inputs"),
+        (lambda row: row.update(adversarial=["a", "b"]), "more parts than the other"),
+        (lambda row: row.update(changed=[99]), "a word was changed that is not there"),
+    ],
+    ids=["lacking", "unknown verdict", "unknown field", "parts", "place"],
+)
+def test_a_damaged_outcome_is_refused_by_its_line(folder, change, words):
+    path = folder / "mr-pwws.jsonl"
+    lines = path.read_text().splitlines()
+    row = json.loads(lines[2])
+    change(row)
+    path.write_text("\n".join([*lines[:2], json.dumps(row), *lines[3:], ""]))
+    with pytest.raises(InputError) as refused:
+        read_attacks(folder)
+    for said in (f"{path}: line 3: damaged", words, f"--out {folder}"):
+        assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{", "damaged"),
+        ("", "holds no outcomes"),
+        ("[1]\n", "holds no outcomes"),
+        ('{"a": 1}\n', "is of no attack"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(folder, content, words):
+    (folder / "mr-pwws.jsonl").write_text(content + ("\n" if content == "{" else ""))
+    with pytest.raises(InputError, match=words):
+        read_attacks(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("[", "damaged"), ('[{"set": "mr"}]', "0.recipe: Field required"), ("{}", "valid list")],
+)
+def test_a_damaged_summary_is_refused(folder, content, words):
+    (folder / SUMMARY).write_text(content)
+    with pytest.raises(InputError, match=words) as refused:
+        read_attacks(folder)
+    assert refused.value.where == str(folder / SUMMARY)
+
+
+def test_missing_files_are_named(folder):
+    (folder / "mr-textbugger.jsonl").unlink()
+    with pytest.raises(MissingFile, match=r"mr-textbugger.jsonl: no such file. Attack again"):
+        read_attacks(folder)
+    (folder / SUMMARY).unlink()
+    with pytest.raises(MissingFile, match=r"summary.json: no such file"):
+        read_attacks(folder)
+
+
+def test_outcomes_of_another_attack_are_refused_by_what_differs(folder):
+    path = folder / "mr-pwws.jsonl"
+    path.unlink()
+    keep(folder, "mr", "pwws", [outcome(0, "a b", {0: "c"})], seed=1)
+    with pytest.raises(InputError, match=r"is of another attack.*\(seed, failed, skipped differ\)"):
+        read_attacks(folder)
+
+
+def test_a_folder_of_attacks_is_told_from_a_study(folder, tmp_path_factory):
+    assert is_attack_folder(folder)
+    assert not is_attack_folder(tmp_path_factory.mktemp("empty"))
+    ledger_path(folder).touch()
+    assert not is_attack_folder(folder)
