@@ -1,8 +1,10 @@
 """The HTML of a report: one file, nothing loaded from anywhere."""
 
+import os
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
+from pathlib import Path
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -55,16 +57,25 @@ SHORT = 12  # characters of a heading that stays in one line
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
 
 
-def page(title: str, sections: Sequence[str]) -> str:
-    """A whole document with plotly.js inside."""
+def page(title: str, sections: Sequence[str], style: str = "") -> str:
+    """A whole document with plotly.js inside; `style`: of sections that no other page has."""
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{escape(title)}</title>'
-        f"<style>{STYLE}</style><script>{get_plotlyjs()}</script></head>\n<body>\n"
+        f"<style>{STYLE}{style}</style><script>{get_plotlyjs()}</script></head>\n<body>\n"
         + "\n".join(sections)
         + f"\n<script>{FIT}</script></body></html>\n"
     )
+
+
+def write(path: Path, html: str) -> Path:
+    """Write a document so that a reader sees all of it or what was there before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(html, encoding="utf-8")
+    draft.replace(path)
+    return path
 
 
 def section(heading: str, *parts: str) -> str:

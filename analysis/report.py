@@ -1,6 +1,5 @@
 """The report of a study: one self-contained HTML file made from its ledger."""
 
-import os
 from pathlib import Path
 
 from analysis import page
@@ -20,11 +19,7 @@ def write_report(study_dir: Path, out: Path | None = None) -> Path:
     path = study_dir / "report.html" if out is None else out
     with Reader(study_dir) as reader:
         html = render(read_contents(reader), read_comparison(reader))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(html, encoding="utf-8")
-    draft.replace(path)
-    return path
+    return page.write(path, html)
 
 
 def render(contents: Contents, comparison: Comparison | None = None) -> str:

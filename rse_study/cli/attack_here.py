@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from analysis.attacks import write_attacks
 from rse_study.assets.minilm import minilm_generator
 from rse_study.assets.similarity import sentence_similarity
 from rse_study.assets.victim import WEAK, Victim, victim
@@ -86,6 +87,7 @@ def attack_here(model: str, pooling: str, asked: Asked, threads: int, as_json: b
     else:
         print_table(_table(rows))
         announce(f"every input: {asked.out.resolve()}/*.jsonl")
+    say(f"report: {write_attacks(asked.out).resolve()}")
 
 
 class _Set:

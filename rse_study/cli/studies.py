@@ -8,7 +8,6 @@ import typer
 from rse_study.cli.arguments import (
     DEFAULT_STORE,
     Overrides,
-    RanStudyArgument,
     Store,
     StudyArgument,
     study_file,
@@ -16,6 +15,7 @@ from rse_study.cli.arguments import (
 )
 from rse_study.cli.places import require_file, require_folder
 from rse_study.cli.plan import MaxCost, MaxHours
+from rse_study.errors import InputError
 
 
 def validate(study: StudyArgument, override: Overrides = None) -> None:
@@ -50,9 +50,18 @@ def run(
 
 
 def report(
-    study: RanStudyArgument,
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study that has run: its name, folder or YAML file. Or a folder of attacks.",
+        ),
+    ],
     out: Annotated[
-        Path | None, typer.Option(help="The HTML file; default: report.html in the study's folder.")
+        Path | None,
+        typer.Option(
+            help="The HTML file; default: report.html in the study's folder, attacks.html of attacks."
+        ),
     ] = None,
     tables: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the ledger's tables into this folder, too.")
@@ -62,14 +71,21 @@ def report(
     ] = "parquet",
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """Write the study's report: one self-contained HTML file. With --tables, its numbers for other programs."""
+    """Write the study's report: one self-contained HTML file. With --tables, its numbers for other programs.
+
+    Of a folder that `evaluate --suite attacks` wrote: the page of its attacks.
+    """
     from analysis.report import write_report
+    from rse_study.results.attack_file import is_attack_folder
     from rse_study.results.reader import Reader
     from rse_study.results.tables_out import write_tables
 
-    folder = study_folder(study, store)
     if out:
         require_file(out, where="--out")
+    if is_attack_folder(Path(study)):
+        _report_attacks(Path(study), out, tables)
+        return
+    folder = study_folder(study, store)
     if tables:
         require_folder(tables, where="--tables")
     print(write_report(folder, out))
@@ -77,6 +93,15 @@ def report(
         with Reader(folder) as reader:
             for path in write_tables(reader, tables, kind):
                 print(path)
+
+
+def _report_attacks(folder: Path, out: Path | None, tables: Path | None) -> None:
+    from analysis.attacks import write_attacks
+
+    if tables:
+        rule, remedy = "tables are made of a study's ledger", f"Read {folder}/*.jsonl: an outcome a line"
+        raise InputError("attacks have none", where=f"--tables {tables}", rule=rule, remedy=remedy)
+    print(write_attacks(folder, out))
 
 
 def studies(store: Store = DEFAULT_STORE) -> None:

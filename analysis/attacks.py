@@ -1,0 +1,19 @@
+"""The page of a folder of attacks: figures of each attack, and every input with its adversarial text to browse."""
+
+from pathlib import Path
+
+from analysis import page
+from analysis.sections.attacked import comparison, opening
+from analysis.sections.inputs import STYLE, inputs
+from rse_study.results.attack_file import Attacks, read_attacks
+
+
+def write_attacks(folder: Path, out: Path | None = None) -> Path:
+    """Write the folder's page (by default `attacks.html` in it) and say where it is. Raises InputError."""
+    path = folder / "attacks.html" if out is None else out
+    return page.write(path, render(read_attacks(folder)))
+
+
+def render(attacks: Attacks) -> str:
+    """The page as HTML: a function of the folder and nothing else."""
+    return page.page("Under attack", [opening(attacks), comparison(attacks), inputs(attacks.outcomes)], STYLE)

@@ -1,0 +1,49 @@
+"""Texts under attack cut into pieces: what stayed, a word that was changed, what stayed ... in turn."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+# What attacks take for a word (rse_study/evaluation/attacks/words.py, which says why): positions count these.
+WORD = re.compile(r"(?![-'_*@])[\w'\-_*@`×˗]+")
+Pieces = list[str]
+"""Plain, changed, plain, changed ... plain: an odd number, some of them empty."""
+
+
+def marked(
+    original: Sequence[str], adversarial: Sequence[str], changed: Sequence[int]
+) -> tuple[list[Pieces], list[Pieces]]:
+    """The parts of both texts. `changed`: places of words of the original, counted through its parts.
+
+    An adversarial part that is not the original with other words at these places is one plain piece; so it is, too,
+    where a word was taken out and left nothing, which no recipe does.
+    """
+    before, after, num_before = [], [], 0
+    for text, other in zip(original, adversarial, strict=True):
+        words = list(WORD.finditer(text))
+        here = [place - num_before for place in sorted(changed) if 0 <= place - num_before < len(words)]
+        pieces = _cut(text, [words[place].span() for place in here])
+        before.append(pieces)
+        after.append(_around(pieces[::2], other) or [other])
+        num_before += len(words)
+    return before, after
+
+
+def _cut(text: str, spans: Sequence[tuple[int, int]]) -> Pieces:
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    return [text[start:end] for start, end in pairwise(edges)]
+
+
+def _around(kept: Sequence[str], text: str) -> Pieces | None:
+    """The text, cut around what was kept, each at the first place where it fits; None where it does not."""
+    if not text.startswith(kept[0]):
+        return None
+    pieces, cursor = [kept[0]], len(kept[0])
+    for number, plain in enumerate(kept[1:], start=2):
+        last_place = len(text) - len(plain)
+        place = text.find(plain, cursor + 1) if number < len(kept) else last_place
+        if place <= cursor or not text.startswith(plain, place):
+            return None
+        pieces += [text[cursor:place], plain]
+        cursor = place + len(plain)
+    return pieces if cursor == len(text) else None

@@ -1,0 +1,120 @@
+"""The figures of attacks: a table with a row for each set and recipe, what they cost, and how much they needed."""
+
+import pandas as pd
+
+from analysis import page
+from analysis.figures.falls import draw_falls, falls_data
+from analysis.figures.queries import draw_queries, queries_data
+from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS
+from analysis.formats import counted, listed, show_number
+from analysis.intervals import share_interval
+from rse_study.results.attack_file import Attacks
+
+WEAK = "\N{DAGGER}"
+COUNTING = (
+    "An input that the victim gets wrong as it stands is skipped: nothing is left to attack. Success is the share of "
+    "the others that fell, with its 95 % interval (Wilson); queries are a mean over them, skipped ones apart; words "
+    "changed are a mean over those that fell. The intervals are about other inputs of the kind: how much another "
+    "victim would differ, fine-tuned with another seed, is not in them."
+)
+READING = "What an attack costs and what it gets. The more robust an encoder, the further to the top left its points."
+
+
+def opening(attacks: Attacks) -> str:
+    """Title, what was attacked, and how it is counted."""
+    victims = attacks.summary.drop_duplicates(["set", "victim"])
+    told = [
+        f"The victim on {row.set} was {row.victim}, with a dev accuracy of {row.victim_dev_accuracy:.1%}."
+        for row in victims.itertuples()
+    ]
+    question = "How many inputs does a classifier, fine-tuned from the encoder, lose to changed words?"
+    parts = [page.paragraph(question, "question"), page.paragraph(" ".join([COUNTING, *told]))]
+    return "\n".join(["<h1>Under attack</h1>", *parts])
+
+
+def comparison(attacks: Attacks) -> str:
+    """Section "Attacks": the table and the figures."""
+    if attacks.summary.empty:
+        return page.section("Attacks", page.paragraph("None has ended yet."))
+    notes = [weak_note(attacks.summary), left_out(attacks.outcomes)]
+    table = page.table(summary_table(attacks.summary), kind="attacks")
+    return page.section("Attacks", table, *map(page.paragraph, notes), figures(attacks))
+
+
+def summary_table(summary: pd.DataFrame) -> pd.DataFrame:
+    """The figures as text, a row for each attack that has ended."""
+    rows = [
+        {
+            "set": row.set, "recipe": row.recipe + (f" {WEAK}" if row.weak else ""), "inputs": str(row.num_inputs),
+            "skipped": str(row.num_skipped), "accuracy": percent(row.original_accuracy),
+            "under attack": percent(row.accuracy_under_attack), "success": percent(row.success_rate),
+            "95 %": success_interval(row.num_succeeded, row.num_failed), "queries": show_number(row.mean_queries, 1),
+            "words changed": percent(row.share_of_words_changed), "what it is": row.label,
+        }
+        for row in summary.itertuples()
+    ]  # fmt: skip
+    return pd.DataFrame(rows, dtype=object)
+
+
+def percent(share: float) -> str:
+    """12.3%; nothing where there is no share."""
+    return "" if pd.isna(share) else f"{share:.1%}"
+
+
+def success_interval(num_succeeded: int, num_failed: int) -> str:
+    """Of the success rate, in per cent; nothing where nothing was attacked."""
+    if not num_succeeded + num_failed:
+        return ""
+    interval = share_interval(num_succeeded, num_succeeded + num_failed)
+    return f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
+
+
+def weak_note(summary: pd.DataFrame) -> str:
+    """What the mark in the table means, where it stands."""
+    weak = "The victim is weak: its accuracy on dev is low, and what fells it says little about the encoder."
+    return f"{WEAK} {weak}" if summary["weak"].any() else ""
+
+
+def left_out(outcomes: pd.DataFrame) -> str:
+    """What is in the list below and in none of the figures."""
+    others = outcomes[~outcomes["is_counted"].astype(bool)]
+    if others.empty:
+        return ""
+    parts = [
+        f"{counted(len(part), 'input')} of {attack_set} under {recipe}"
+        for (attack_set, recipe), part in others.groupby(["set", "recipe"], sort=False)
+    ]
+    return f"In the list below and not in these figures, which are of the inputs asked for last: {listed(parts)}."
+
+
+def figures(attacks: Attacks) -> str:
+    """Queries against accuracy lost; below, for each set, how much the attacks needed."""
+    summary = attacks.summary
+    colours, symbols = (
+        {name: cycle[place % len(cycle)] for place, name in enumerate(dict.fromkeys(summary[column]))}
+        for column, cycle in (("recipe", SEED_COLOURS), ("set", SEED_SYMBOLS))
+    )
+    points = queries_data(summary)
+    if points.empty:
+        return page.paragraph("No figure: every input was skipped.")
+    parts = [page.paragraph(READING), page.figure(draw_queries(points, colours, symbols), "queries")]
+    counted_ones = attacks.outcomes[attacks.outcomes["is_counted"].astype(bool)]
+    for number, (name, part) in enumerate(counted_ones.groupby("set", sort=False)):
+        parts += [f"<h3>How much it took on {page.escape(str(name))}</h3>", falls(part, colours, number)]
+    return "".join(parts)
+
+
+def falls(outcomes: pd.DataFrame, colours: dict[str, str], number: int) -> str:
+    """One set's two figures, side by side."""
+    num_changed = outcomes["changed"].map(len)
+    needs = {
+        "queries at most": (outcomes["num_queries"], True),
+        "words changed at most, %": (100 * num_changed / outcomes["num_words"].clip(lower=1), False),
+    }
+    frames = {text: (falls_data(outcomes, needed), is_log) for text, (needed, is_log) in needs.items()}
+    drawn = [
+        page.figure(draw_falls(frame, text, colours, is_log), f"falls-{number}-{place}")
+        for place, (text, (frame, is_log)) in enumerate(frames.items())
+        if len(frame)
+    ]
+    return page.grid(drawn, wide=True) if drawn else page.paragraph("No input fell.")

@@ -1,0 +1,92 @@
+"""Every attacked input to browse: what stood there, what an attack made of it, what the victim said of both."""
+
+import json
+from collections.abc import Iterable
+from importlib.resources import files
+from math import isfinite
+from typing import Any
+
+import pandas as pd
+
+from analysis import page
+from analysis.marked import marked
+
+ALL = ""  # the choice that filters nothing
+OUTCOMES = {
+    "succeeded": "succeeded: fell",
+    "failed": "failed: withstood",
+    "skipped": "skipped: wrong as it stands",
+}
+ORDERS = {"index": "as in the set", "queries": "most queries first", "changed": "most words changed first"}
+STYLE = (files("analysis.sections") / "inputs.css").read_text(encoding="utf-8")
+SCRIPT = (files("analysis.sections") / "inputs.js").read_text(encoding="utf-8")
+LEGEND = (
+    "The text as it stood and the best text that the attack found, with the words it changed. Below each text stands "
+    "what the victim said of it: the probability of each class, the true one underlined, the chosen one bold."
+)
+
+
+def inputs(outcomes: pd.DataFrame) -> str:
+    """Section "Inputs": choices, a page of inputs at a time, and all of them as JSON for the script that shows them."""
+    if outcomes.empty:
+        return page.section("Inputs", page.paragraph("None yet."))
+    known = {name: dict.fromkeys(outcomes[name]) for name in ("set", "recipe", "outcome")}
+    verdicts = [(name, text) for name, text in OUTCOMES.items() if name in known["outcome"]]
+    choices = "".join(
+        [
+            choice("set", "set", [(ALL, "all"), *((name, name) for name in known["set"])]),
+            choice("recipe", "recipe", [(ALL, "all"), *((name, name) for name in known["recipe"])]),
+            choice("outcome", "outcome", [(ALL, "all"), *verdicts]),
+            choice("order", "order", list(ORDERS.items())),
+            '<label>text <input id="inputs-search" type="search" placeholder="in either text"></label>',
+        ]
+    )
+    listing = '<div id="inputs-list"></div>'
+    content = f'<script type="application/json" id="inputs-data">{embedded(shown(outcomes))}</script>'
+    return page.section(
+        "Inputs", page.paragraph(LEGEND), f'<div class="choices">{choices}</div>', turning("above"), listing,
+        turning("below"), content, f"<script>{SCRIPT}</script>",
+    )  # fmt: skip
+
+
+def choice(name: str, text: str, options: Iterable[tuple[str, str]]) -> str:
+    """A list to choose from."""
+    inside = "".join(
+        f'<option value="{page.escape(value)}">{page.escape(shown)}</option>' for value, shown in options
+    )
+    return f'<label>{page.escape(text)} <select id="inputs-{name}">{inside}</select></label>'
+
+
+def turning(place: str) -> str:
+    """Where in the list one is, and the way on; above the list and below it."""
+    return (
+        f'<div class="turning" id="inputs-{place}"><button type="button" class="previous">previous</button> '
+        '<button type="button" class="next">next</button> <span class="where"></span></div>'
+    )
+
+
+def shown(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
+    """What the script needs of each outcome. Texts: for each part its pieces, plain and changed in turn."""
+    rows = []
+    for row in outcomes.itertuples():
+        before, after = marked(row.original, row.adversarial, row.changed)
+        rows.append(
+            {
+                "set": row.set, "recipe": row.recipe, "index": row.index, "outcome": row.outcome,
+                "label": row.label, "queries": row.num_queries, "words": row.num_words,
+                "changed": len(row.changed), "before": before, "after": after if before != after else None,
+                "scoresBefore": numbers(row.original_scores), "scoresAfter": numbers(row.adversarial_scores),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def numbers(scores: Iterable[float]) -> list[float | None]:
+    """Short enough to be many; null where there is none."""
+    return [round(score, 4) if isfinite(score) else None for score in scores]
+
+
+def embedded(content: Any) -> str:
+    """JSON that can stand in a script element, whatever texts are in it."""
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
