@@ -56,9 +56,14 @@ def main(study: Path, out: Path, seeds: list[int]) -> None:
 def _tasks() -> Iterator[Task]:
     for name in transfer_tasks():
         try:
-            yield read_transfer_task(name, data_dir())
+            task = read_transfer_task(name, data_dir())
         except MissingFile:
             print(f"{name}: absent")
+            continue
+        if len(task) == 3:
+            print(f"{name}: its dev split chooses, not folds: both presets are the same")
+        else:
+            yield task
 
 
 def _models(study: Path, seeds: list[int]) -> Iterator[tuple[str, int, Embedder]]:
