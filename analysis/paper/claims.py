@@ -1,8 +1,9 @@
-"""The papers' claims as records that can be judged, and what a table prints for a row."""
+"""The papers' claims as records that can be judged, about rows as a study calls them; what a table prints for a row."""
 
 import re
 
 from analysis.paper import tables
+from analysis.paper.columns import columns_of, our_row
 from rse_study.results.claims import Claim
 
 BETWEEN = re.compile(r" [><~] ")
@@ -16,18 +17,22 @@ def claims_of(table: str) -> list[Claim]:
             id=row.id,
             table=row.table,
             kind=row.kind,
-            rows=tuple(BETWEEN.split(row.rows)),
+            rows=tuple(our_row(name) for name in BETWEEN.split(row.rows)),
             margin=float(row.margin),
             says=row.says,
             source=row.source,
+            measure=row.measure,
         )
         for row in known[known["table"] == table].itertuples()
     ]
 
 
 def printed_values(table: str) -> dict[str, float]:
-    """The paper's value by row, in its order: of a table's first column; of a figure nothing."""
-    if table not in tables.table_ids():
+    """The paper's value by row, in its order: of a table's first column, which stands beside a study's objective.
+
+    Nothing of a figure, nor where each column is measured by a metric of its own.
+    """
+    if table not in tables.table_ids() or columns_of(table):
         return {}
     frame = tables.read_table(table)
     first = frame[frame["column"] == frame["column"].iloc[0]].drop_duplicates("row")

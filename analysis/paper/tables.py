@@ -43,12 +43,22 @@ def errata() -> pd.DataFrame:
     return _read("errata.csv")
 
 
+def measures() -> pd.DataFrame:
+    """table, column, group, metric, note: which metric of ours is which column of a paper's main tables; all text.
+
+    group `*`: the block of the study's encoder. metric: as in comparisons.row_scores; `mean`: of the block's other
+    columns; empty where we measure nothing such, and `note` says why. Else `note` is what the paper leaves open.
+    """
+    return _read("measures.csv")
+
+
 def claims() -> pd.DataFrame:
-    """id, table, kind, rows, margin (points, a float), says, source: what the papers say about their ablations.
+    """id, table, kind, rows, margin (points, a float), measure, says, source: what the papers say about their rows.
 
     kind: `best` names one row; `better` and `ordering` have rows from good to bad (" > "), `rising` from low to high
-    (" < "), `flat` rows within the margin of each other (" ~ "). A claim is about every column of its table. `table` is
-    an id of `table_ids` or of `figures`.
+    (" < "), `flat` rows within the margin of each other (" ~ "). measure: the metric of ours that a claim is judged
+    on, good being what is good of it; empty: the study's objective, and the claim is about every column of its table.
+    `table` is an id of `table_ids` or of `figures`.
     """
     table = _read("claims.csv")
     return table.assign(margin=pd.to_numeric(table["margin"]).fillna(0.0))

@@ -1,0 +1,71 @@
+"""Which of our metrics is which column of a paper's table, and which of our rows is which of its rows.
+
+Some tables have a block for every encoder; a study is laid beside the block of its own, and one of an encoder that no
+paper has (`tiny`) beside BERT-base's. What a row is called after its encoder is left out: SimCSE-BERT-base is SimCSE.
+Rows of a pretrained encoder without training are a study's baselines.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis.paper import tables
+from rse_study.results.records import BASELINES
+
+MEAN = "mean"  # of the other columns of its block
+OF_THE_STUDY = "*"  # the block of the study's encoder
+BERT = "BERT-base"
+BLOCKS = {
+    "bert-base-uncased": BERT,
+    "bert-large-uncased": "BERT-large",
+    "roberta-base": "RoBERTa-base",
+    "roberta-large": "RoBERTa-large",
+}
+UNTRAINED = {
+    "BERT": "start",
+    "<encoder>": "start",
+    "<encoder> (first-last avg.)": "first_last",
+    "<encoder>-whitening": "whitening",
+    "+Whitening": "whitening",
+    "CLS": "cls",
+    "BERT-[CLS] embedding": "cls",
+    "Mean": "mean",
+    "Avg. BERT embeddings": "mean",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of one block. `metric`: as in comparisons.row_scores, or `mean`. `printed`: by row of ours."""
+
+    block: str
+    name: str
+    metric: str
+    printed: Mapping[str, float]
+
+
+def columns_of(table: str, encoder: str = "") -> tuple[Column, ...]:
+    """Every column that a metric of ours measures, in the paper's order; none of a table of no such kind."""
+    known, own = tables.measures(), BLOCKS.get(encoder, BERT)
+    lines = known[(known["table"] == table) & (known["metric"] != "")]
+    numbers = tables.read_table(table) if table in tables.table_ids() else None
+    found = []
+    for _, name, group, metric, _ in lines.itertuples(index=False):
+        block = own if group == OF_THE_STUDY else group
+        is_beside = numbers is not None and (group == OF_THE_STUDY or own == BERT)
+        printed = _printed(numbers, block, name, own) if is_beside else {}
+        found.append(Column(block, name, metric, printed))
+    return tuple(found)
+
+
+def our_row(row: str, block: str = BERT) -> str:
+    """What a study calls a row of a paper's table: its baseline, or the name without the encoder's."""
+    name = row.removesuffix(" (reproduced)")
+    subject = UNTRAINED.get(name.replace(block, "<encoder>"))
+    return BASELINES[subject] if subject else name.removesuffix(f"-{block}")
+
+
+def _printed(numbers: pd.DataFrame, block: str, name: str, encoder: str) -> dict[str, float]:
+    here = numbers[(numbers["group"] == block) & (numbers["column"] == name)]
+    return {our_row(row, encoder): value for row, value in zip(here["row"], here["value"], strict=True)}

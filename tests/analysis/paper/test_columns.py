@@ -1,0 +1,225 @@
+"""Which metric is which column: none of a main table is left out, and every metric is one that our code produces."""
+
+import numpy as np
+import pytest
+import torch
+
+from analysis.paper.columns import BLOCKS, MEAN, columns_of, our_row
+from analysis.paper.tables import measures, read_table, table_ids
+from rse_study.data.classes import NLI_CLASSES
+from rse_study.data.glue import GLUE
+from rse_study.data.labelled import Labelled
+from rse_study.data.nli_sets import ANLI_ROUNDS
+from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.attacks.summary import summarise
+from rse_study.evaluation.kinds.probing import Transfer
+from rse_study.evaluation.kinds.similarity import Similarity
+from rse_study.evaluation.kinds.sphere import Sphere
+from rse_study.models.classifier import Classifier
+from rse_study.models.loading import load_encoder
+from rse_study.models.text_classifier import TextClassifier
+from rse_study.results.comparisons import MINUS
+from rse_study.study.evaluations.glue_fine_tuned import GlueFineTuned
+from rse_study.study.evaluations.names import (
+    FINE_TUNED,
+    adversarial_sts_names,
+    all_evaluations,
+    attack_names,
+)
+from rse_study.study.evaluations.nli_fine_tuned import NliFineTuned
+from rse_study.study.evaluations.settings import Attacks, Settings
+from rse_study.study.evaluations.under_attack import figures_of
+from tests.training.sorted_words import LEARNS, graded_pairs, singles, small_base
+
+ENCODERS = set(BLOCKS.values())
+MAIN = [
+    *(f"rse-table{n}" for n in (1, 2, 3, 4)),
+    "rse-figure3",
+    *(f"l2p-table{n}" for n in (1, 2, 4)),
+    *(f"vadv-table{n}" for n in (1, 2, 3)),
+    "dcl-table1",
+]
+NOT_MEASURED = {("dcl-table1", "Robust")}
+NOISE = np.random.default_rng(0).normal(size=(256, 6))
+SETTINGS = Settings(Attacks(), LEARNS)
+
+
+def places(table):
+    """(column, group) of each number in a table that a study may lie beside; `*` is the block of any encoder."""
+    frame = read_table(table)
+    if ENCODERS & set(frame["group"]):
+        frame = frame[frame["group"].isin(ENCODERS)].assign(group="*")
+    return set(zip(frame["column"], frame["group"], strict=True))
+
+
+@pytest.mark.parametrize("table", MAIN)
+def test_every_column_has_a_measure(table):
+    lines = measures().query("table == @table")
+    assert set(zip(lines["column"], lines["group"], strict=True)) == places(table)
+
+
+def test_no_column_is_measured_twice_and_no_other_table_at_all():
+    lines = measures()
+    assert list(lines.columns) == ["table", "column", "group", "metric", "note"]
+    assert not lines.duplicated(["table", "column", "group"]).any()
+    assert set(lines["table"]) == {*MAIN, "rse-figure2"}
+    assert "rse-figure2" not in table_ids()  # its numbers are not in the text
+
+
+def test_what_is_not_measured_says_why():
+    bare = measures().query("metric == ''")
+    assert set(zip(bare["table"], bare["group"], strict=True)) == NOT_MEASURED
+    assert bare["note"].str.len().gt(20).all()
+
+
+def test_a_mean_is_over_all_other_columns_of_its_block_which_are_measured():
+    lines = measures().query("metric != ''")
+    means = lines[lines["metric"] == MEAN]
+    assert set(means["column"]) == {"Avg.", "GLUE Avg"}
+    for one in means.itertuples():
+        others = lines.query("table == @one.table and group == @one.group and metric != 'mean'")
+        named = {column for column, group in places(one.table) if group == one.group}
+        assert {*others["column"], one.column} == named
+
+
+def embed(texts):
+    return np.stack([NOISE[sum(map(ord, text)) % 256] for text in texts])
+
+
+@pytest.fixture(scope="module")
+def produced(tmp_path_factory):
+    """The names of all figures, by evaluation: what its own code calls them on toy data."""
+    folder = tmp_path_factory.mktemp("columns_base")
+    small_base(folder)
+    pairs = graded_pairs(40)
+    whole = tuple(singles(40, seed) for seed in range(3))
+    rows = [
+        *Similarity(StsPairs("STS-B", "test", pairs.first, pairs.second, pairs.gold)).score(embed, "me"),
+        *Transfer((Labelled("MR", "all", whole[0].texts, whole[0].labels, ("no", "yes")),), "fast").score(
+            embed, "me"
+        ),
+        *Sphere(StsPairs("STS-B", "dev", pairs.first, pairs.second, pairs.gold)).score(embed, "me"),
+    ]
+    by_kind = {}
+    for row in rows:
+        by_kind.setdefault(row.evaluation, set()).add(row.aggregation)
+    found = {name: set(figures_of(summarise([]))) for name in (*attack_names(), *adversarial_sts_names())}
+    for name in all_evaluations():
+        task, how = name.split("/")
+        if how in ("test", "geometry"):
+            found[name] = by_kind[f"STS-B/{how}"]
+        elif how == "full":
+            found[name] = by_kind["MR/fast"]
+        elif how == FINE_TUNED and task == "ANLI":
+            found[name] = names_of(anli(), folder)
+        elif how == FINE_TUNED and task.startswith("GLUE-"):
+            found[name] = names_of(glue(task), folder)
+    return found
+
+
+def names_of(asked, folder):
+    """Scored by a classifier that has learnt nothing: it is called as any other."""
+    classes = getattr(asked.held_out[0], "classes", ())
+    encoder, tokenizer = load_encoder(folder, "mean")
+    network = Classifier(encoder, len(classes) or 1, 0.1, torch.Generator().manual_seed(0))
+    return {name for name, _ in asked.scores(TextClassifier(network, tokenizer, classes, 16))}
+
+
+def toy(name, split, classes):
+    texts = singles(6 * len(classes)).texts
+    return Labelled(name, split, texts, np.arange(len(texts)) % len(classes), classes)
+
+
+def anli():
+    held_out = tuple(toy(task, split, NLI_CLASSES) for split in ("test", "dev") for task in ANLI_ROUNDS)
+    return NliFineTuned("ANLI", toy("MNLI", "train", NLI_CLASSES), held_out, SETTINGS)
+
+
+def glue(task):
+    known = GLUE.get(task.removeprefix("GLUE-"))
+    pairs = graded_pairs(12)
+    made = [
+        toy(task, split, known.classes)
+        if known.classes
+        else StsPairs(task, split, pairs.first, pairs.second, pairs.gold)
+        for split in known.splits
+    ]
+    return GlueFineTuned(task, made[0], tuple(made[1:]), SETTINGS)
+
+
+def test_every_metric_is_produced(produced):
+    for line in measures().query("metric not in ('', 'mean')").itertuples():
+        for metric in line.metric.split(MINUS):
+            evaluation, _, figure = metric.rpartition("/")
+            assert evaluation in all_evaluations(), line
+            assert figure in produced[evaluation], line
+
+
+@pytest.mark.parametrize(
+    ("row", "block", "ours"),
+    [
+        ("SimCSE-BERT-base", "BERT-base", "SimCSE"),
+        ("SimCSE-BERT-base (reproduced)", "BERT-base", "SimCSE"),
+        ("SimCSE-RoBERTa-base", "BERT-base", "SimCSE-RoBERTa-base"),
+        ("USCAL-RoBERTa-large", "RoBERTa-large", "USCAL"),
+        ("+Prompt+Ours", "BERT-base", "+Prompt+Ours"),
+        ("DCL", "BERT-base", "DCL"),
+        ("BERT+DA", "BERT-base", "BERT+DA"),
+        ("BERT", "BERT-base", "before training"),
+        ("BERT-base", "BERT-base", "before training"),
+        ("BERT-base (first-last avg.)", "BERT-base", "first-last mean, no training"),
+        ("RoBERTa-base-whitening", "RoBERTa-base", "whitened mean, no training"),
+        ("BERT-base-flow", "BERT-base", "BERT-base-flow"),
+        ("CLS", "BERT-large", "[CLS], no training"),
+        ("alpha = 1e-05, beta = 0.001", "BERT-base", "alpha = 1e-05, beta = 0.001"),
+    ],
+)
+def test_rows_are_called_as_a_study_calls_them(row, block, ours):
+    assert our_row(row, block) == ours
+
+
+@pytest.mark.parametrize("table", MAIN)
+@pytest.mark.parametrize("encoder", BLOCKS)
+def test_no_two_rows_of_a_block_become_one(table, encoder):
+    frame = read_table(table)
+    for group, block in frame.groupby("group"):
+        names = [our_row(row, BLOCKS[encoder]) for row in block["row"].unique()]
+        assert len(set(names)) == len(names), group
+
+
+def first_of(table, encoder=""):
+    return columns_of(table, encoder)[0]
+
+
+def test_a_study_lies_beside_the_block_of_its_encoder():
+    assert first_of("rse-table3", "roberta-large").printed == {
+        "USCAL": 68.70,
+        "RobustEmbed": 68.92,
+        "RobustSentEmbed": 69.30,
+    }
+    for encoder in ("bert-base-uncased", "tiny", ""):
+        assert first_of("rse-table3", encoder).block == "BERT-base"
+        assert first_of("rse-table3", encoder).printed["SimCSE"] == 68.66
+        assert "RobustSentEmbed-RoBERTa-base" not in first_of("rse-table3", encoder).printed
+
+
+def test_a_table_of_bert_base_alone_is_no_measure_of_other_encoders():
+    assert first_of("vadv-table1", "bert-base-uncased").printed["V-advCSE"] == 72.05
+    assert first_of("vadv-table1", "roberta-base").printed == {}
+
+
+def test_blocks_that_are_no_encoders_keep_their_numbers_apart():
+    found = {(column.block, column.name): column for column in columns_of("rse-table1")}
+    assert len(found) == 5 * 8
+    assert found["PWWS", "MR"].printed["RobustSentEmbed"] == 28.05
+    assert found["BERTAttack", "Avg."].printed["SimCSE"] == 75.51
+    assert {block for block, _ in {(c.block, c.name): c for c in columns_of("dcl-table1")}} == {"Normal"}
+
+
+def test_a_figure_without_numbers_has_columns_without_numbers():
+    assert {column.name for column in columns_of("rse-figure2")} == {"queries", "accuracy reduction"}
+    assert all(column.printed == {} for column in columns_of("rse-figure2"))
+
+
+def test_a_table_of_other_kind_has_no_columns():
+    assert columns_of("rse-table5") == columns_of("") == columns_of("dcl-table2") == ()
