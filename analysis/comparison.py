@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from analysis.columns import Cell, read_columns
 from analysis.contents import baseline_scores, label_of
+from analysis.measured import measured_scores
 from analysis.paper.claims import claims_of, printed_values
 from rse_study.results.claims import Judged, judge
 from rse_study.results.comparisons import Compared, against, compare, row_scores
@@ -22,7 +24,7 @@ WORDS = {
 class Comparison:
     """What a grid shows. `scores` [rows, seeds]; `compared`: each row minus `baseline`, all at once; `judged`: the
     claims about `table`; `printed`: the paper's value of a row; `fixed`: what was measured without training;
-    `stale`: cells that other software made, in words."""
+    `stale`: cells that other software made, in words; `columns`: cells of the table that have metrics of their own."""
 
     name: str
     label: str
@@ -35,6 +37,7 @@ class Comparison:
     printed: Mapping[str, float]
     fixed: Mapping[str, float]
     stale: str = ""
+    columns: tuple[Cell, ...] = ()
 
     @property
     def num_seeds(self) -> int:
@@ -67,7 +70,8 @@ def read_comparison(reader: Reader) -> Comparison | None:
     scores, baseline = row_scores(reader), study.resolved["grid"].get("baseline", "")
     contrasts = against(scores, baseline) if baseline in scores.index else {}
     table = paper.get("table", "")
-    printed = printed_values(table) if table else {}
+    claims, printed = claims_of(table), printed_values(table)
+    measured = measured_scores(reader, [claim.measure for claim in claims if claim.measure])
     known = baseline_scores(reader.evaluations(), study.objective.evaluation).dropna(subset="value")
     return Comparison(
         name=study.name,
@@ -77,10 +81,11 @@ def read_comparison(reader: Reader) -> Comparison | None:
         scores=scores,
         baseline=baseline,
         compared=dict(zip(contrasts, compare(scores, list(contrasts.values())), strict=True)),
-        judged=judge(claims_of(table), scores, _outside(scores, baseline, printed)) if table else [],
+        judged=judge(claims, scores, _outside(scores, baseline, printed), measured),
         printed=printed,
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=told(stale(reader.cells(), reader.provenance())),
+        columns=read_columns(reader, table, baseline),
     )
 
 

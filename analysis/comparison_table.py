@@ -5,7 +5,7 @@ from itertools import chain
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.formats import counted, show_number, show_signed
+from analysis.formats import counted, decimals_of, show_number, show_signed
 from rse_study.results.claims import Judged
 from rse_study.results.comparisons import Compared
 from rse_study.results.statistics import Interval
@@ -61,7 +61,7 @@ def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
         {
             "claim": judged.claim.says,
             "verdict": comparison.words(judged),
-            "difference": _shown(judged, decimals),
+            "difference": _shown(judged, decimals_of(judged.claim.measure, decimals)),
             "source": judged.claim.source,
         }
         for judged in comparison.judged

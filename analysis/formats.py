@@ -6,12 +6,25 @@ from typing import Any
 import pandas as pd
 
 MINUS = "\N{MINUS SIGN}"
+DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # of a score that a collapsed model got
+FINE = ("alignment", "uniformity", "drift")  # distances on the unit sphere; the papers print three decimals
 STATUSES = {"stopped_early": "stopped early", "planned": "not run yet"}
 
 
 def show_number(value: float, decimals: int = 2) -> str:
     """Fixed decimals; nothing where there is no number."""
     return "" if pd.isna(value) else f"{value:.{decimals}f}"
+
+
+def decimals_of(metric: str, usual: int = 2, fine: int = 3) -> int:
+    """How many tell two values of a metric apart: `usual` ones are percentages, `fine` ones distances."""
+    return fine if metric.endswith(FINE) else usual
+
+
+def show_measured(value: float, decimals: int, is_degenerate: bool) -> str:
+    """A score; with a mark where a collapsed model got it, even if it is none."""
+    text = show_number(value, decimals)
+    return f"{text or UNDEFINED} {DEGENERATE}" if is_degenerate else text
 
 
 def show_signed(value: float, decimals: int = 2) -> str:

@@ -10,6 +10,7 @@ from analysis.sections.compared import compared
 from analysis.sections.confirmed import confirmation
 from analysis.sections.grid import grid_axes, grid_rows
 from analysis.sections.opening import opening
+from analysis.sections.paper_table import paper_table
 from analysis.sections.search import search_sections
 from rse_study.results.reader import Reader
 
@@ -26,7 +27,8 @@ def render(contents: Contents, comparison: Comparison | None = None) -> str:
     """The report as HTML: a function of the ledger and nothing else. `comparison`: of a grid."""
     if contents.study.kind == "grid":
         beside = compared(comparison, contents.decimals) if comparison else ""
-        middle = [beside, grid_rows(contents), grid_axes(contents)]
+        columns = paper_table(comparison) if comparison else ""
+        middle = [beside, columns, grid_rows(contents), grid_axes(contents)]
     else:
         middle = [confirmation(contents), *search_sections(contents)]
     end = [part(contents) for part in (cells, cost, failures, revisions, provenance)]

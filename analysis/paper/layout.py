@@ -1,12 +1,14 @@
 """A comparison in the layout of the paper's table, ours beside theirs: CSV for programs, LaTeX for people.
 
-Beside it two more tables for programs: every number of each contrast, and the claims with their verdicts.
+Beside it more tables for programs: every number of each contrast, the claims with their verdicts, and every column of
+the paper's table that the study measured, which LaTeX has once more as the paper lays it out.
 """
 
 from pathlib import Path
 
 import pandas as pd
 
+from analysis.columns_table import columns_of_numbers, wide_table
 from analysis.comparison import Comparison
 from analysis.comparison_table import claims_table, rows_table
 from analysis.formats import MINUS
@@ -34,7 +36,8 @@ SPECIAL = {
 def write_layouts(comparison: Comparison, folder: Path) -> list[Path]:
     """`<study>.csv` (every difference a number that programs read), `.tex`, `-contrasts.csv` and `-claims.csv`.
 
-    The folder is made; a study without a baseline has no contrasts, one of no paper no claims.
+    `-columns.csv` and `-columns.tex` where the paper's table has columns that metrics of their own measure. The folder
+    is made; a study without a baseline has no contrasts, one of no paper no claims.
     """
     folder.mkdir(parents=True, exist_ok=True)
     table = rows_table(comparison)
@@ -43,6 +46,9 @@ def write_layouts(comparison: Comparison, folder: Path) -> list[Path]:
     contrasts, claims = contrasts_of(comparison), claims_table(comparison)
     texts |= {"-contrasts.csv": contrasts.to_csv(index=False)} if len(contrasts) else {}
     texts |= {"-claims.csv": claims.to_csv(index=False)} if len(claims) else {}
+    if comparison.columns:
+        texts["-columns.csv"] = columns_of_numbers(comparison.columns).to_csv(index=False)
+        texts["-columns.tex"] = latex(wide_table(comparison.columns), _caption_of_columns(comparison))
     paths = []
     for ending, text in texts.items():
         path = folder / f"{comparison.name}{ending}"
@@ -109,3 +115,7 @@ def escaped(text: object) -> str:
 def _caption(comparison: Comparison) -> str:
     beside = f", beside {comparison.table}" if comparison.printed else ""
     return f"{comparison.name}: {comparison.label}{beside}. Scale: {comparison.scale}."
+
+
+def _caption_of_columns(comparison: Comparison) -> str:
+    return f"{comparison.name}: {comparison.table}, ours (the paper's in parentheses). Scale: {comparison.scale}."

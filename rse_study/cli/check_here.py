@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import claims_table, remarks, rows_table
 from analysis.paper.claims import known_places
@@ -32,10 +33,20 @@ def check_here(study_dir: Path, out: Path | None) -> int:
 def lines_of(comparison: Comparison) -> list[str]:
     """The comparison as a terminal shows it."""
     lines = [f"{comparison.name}: {comparison.label}", rows_table(comparison).to_string(index=False), ""]
+    lines += _columns(comparison)
     for judged in claims_table(comparison).itertuples():
         lines += [f"{judged.verdict}: {judged.claim} ({judged.source})"]
         lines += [f"    {judged.difference}"] if judged.difference else []
     return [*lines, *remarks(comparison)]
+
+
+def _columns(comparison: Comparison) -> list[str]:
+    if not comparison.columns:
+        return []
+    has_numbers = any(cell.column.printed for cell in comparison.columns)
+    heading = f"{comparison.table}: ours" + (" (the paper's)" if has_numbers else "")
+    table = wide_table(comparison.columns).to_string(index=False)
+    return [heading, table, *column_remarks(comparison.columns, comparison.table), ""]
 
 
 def code_of(comparison: Comparison) -> int:
@@ -43,5 +54,6 @@ def code_of(comparison: Comparison) -> int:
     verdicts = {judged.verdict for judged in comparison.judged} - {"not asked"}
     if "contradicted" in verdicts:
         return CONTRADICTED
-    is_open = not comparison.is_complete or verdicts & {"undecided", "incomplete"}
+    awaited = any(cell.is_open for cell in comparison.columns)
+    is_open = not comparison.is_complete or awaited or verdicts & {"undecided", "incomplete"}
     return INCOMPLETE if is_open else OK

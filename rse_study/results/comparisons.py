@@ -66,7 +66,8 @@ def row_scores(reader: Reader, metric: str = "") -> pd.DataFrame:
 
     NaN where a cell is not complete or not scored. `metric`: task/split/aggregation, or the difference of two, "one -
     other"; without it the objective at the cells' last step. `attrs["open"]` names the rows some of whose cells have
-    not ended, or have no score yet; `attrs["unplanned"]` counts a grid's cells that the ledger does not have yet.
+    not ended, or have no score yet; `attrs["unplanned"]` counts a grid's cells that the ledger does not have yet;
+    `attrs["degenerate"]` names the rows of which some score says nothing.
     """
     return scores_by_metric(reader, [metric])[metric]
 
@@ -80,10 +81,21 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, pd.Dat
     num_unplanned = max(0, study.num_cells - len(cells)) if is_grid else 0
     found = {}
     for metric in metrics:
-        values = _of_evaluations(evaluations, metric) if metric else _objectives(reader)
-        found[metric] = _wide(cells, values)
+        values = by_subject(evaluations, metric) if metric else _objectives(reader)
+        degenerate = evaluations[evaluations["metric"].isin(metric.split(MINUS)) & evaluations["degenerate"]]
+        found[metric] = _wide(cells, values, degenerate["subject"])
         found[metric].attrs["unplanned"] = num_unplanned
     return found
+
+
+def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:
+    """A metric's values, as `row_scores` names it, by cell and baseline: from `Reader.evaluations`."""
+    one, is_difference, other = metric.partition(MINUS)
+    if is_difference:
+        first, second = by_subject(rows, one), by_subject(rows, other)
+        return {subject: value - second[subject] for subject, value in first.items() if subject in second}
+    rows = rows[rows["metric"] == metric]
+    return dict(zip(rows["subject"], rows["value"], strict=True))
 
 
 def differences(scores: pd.DataFrame, weights: Weights) -> np.ndarray:
@@ -159,30 +171,24 @@ def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
     return holm(p_values) if is_known else np.full(p_values.shape, np.nan)
 
 
-def _wide(cells: pd.DataFrame, values: Mapping[str, float]) -> pd.DataFrame:
-    """[rows, seeds]. A cell that has been scored waits for nothing, even if there was no number to be had."""
+def _wide(cells: pd.DataFrame, values: Mapping[str, float], degenerate: Iterable[str]) -> pd.DataFrame:
+    """[rows, seeds]. A cell that has been scored waits for nothing, even if there was no number to be had.
+
+    `degenerate`: subjects whose score says nothing.
+    """
     is_scored = cells["identity"].isin(list(values)) & (cells["status"] == "complete")
     scored = cells.assign(value=cells["identity"].map(values).where(is_scored).astype(float))
     waiting = cells.loc[~is_scored & (cells["status"] != "failed"), "row"]
-    wide = scored.pivot(index="row", columns="seed", values="value").reindex(
-        list(dict.fromkeys(cells["row"]))
-    )
+    rows = list(dict.fromkeys(cells["row"]))
+    wide = scored.pivot(index="row", columns="seed", values="value").reindex(rows)
     wide.attrs["open"] = tuple(dict.fromkeys(waiting))
+    wide.attrs["degenerate"] = tuple(dict.fromkeys(cells.loc[cells["identity"].isin(degenerate), "row"]))
     return wide
 
 
 def _objectives(reader: Reader) -> dict[str, float]:
     table = reader.trials_table().dropna(subset="objective")
     return dict(zip(table["identity"], table["objective"], strict=True))
-
-
-def _of_evaluations(rows: pd.DataFrame, metric: str) -> dict[str, float]:
-    one, is_difference, other = metric.partition(MINUS)
-    if is_difference:
-        first, second = _of_evaluations(rows, one), _of_evaluations(rows, other)
-        return {subject: value - second[subject] for subject, value in first.items() if subject in second}
-    rows = rows[rows["metric"] == metric]
-    return dict(zip(rows["subject"], rows["value"], strict=True))
 
 
 def _shown(value: Any) -> str:

@@ -169,6 +169,48 @@ def test_two_seeds_are_undecided(rse, make):
     assert f"undecided: {CLAIM}" in ended.out.splitlines()
 
 
+RATE = "attack-mr/pwws/success_rate"
+TABLE1 = {"paper": {"table": "rse-table1", "scale": "paper"}, "evaluations": ("attack-mr/pwws",)}
+
+
+def main_table(make, theirs):
+    """Rates of success of four seeds against SimCSE and RobustSentEmbed."""
+    folder = make({"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}, **TABLE1)
+    return tabled.add(folder, {RATE: {"SimCSE": (80.0, 81.0, 82.0, 80.5), "RobustSentEmbed": theirs}})
+
+
+def test_a_main_table_shows_each_column_beside_the_papers(rse, make):
+    main_table(make, (90.0, 91.5, 92.0, 90.75))
+    ended = rse("check", "little")
+    lines = ended.out.splitlines()
+    at = lines.index("rse-table1: ours (the paper's)")
+    assert [line.split() for line in lines[at + 1 : at + 4]] == [
+        ["row", "MR"],
+        ["SimCSE", "80.88", "(55.73)"],
+        ["RobustSentEmbed", "91.06", "(28.05)"],
+    ]
+    assert lines[at + 4].startswith(
+        "Directions of rse-table1, 1 difference from SimCSE: 0 same, 1 other, 0 undecided."
+    )
+    assert lines[at + 5] == "Less is better."
+    assert (ended.code, ended.err) == (0, "")  # a column is no claim
+
+
+def test_a_main_table_is_incomplete_while_evaluations_are_still_to_come(rse, make):
+    main_table(make, (90.0, 91.5, 92.0, None))
+    ended = rse("check", "little")
+    assert ended.code == 3
+    assert "0 undecided, 1 incomplete." in ended.out
+
+
+def test_the_columns_are_written_with_the_other_tables(rse, make, tmp_path):
+    main_table(make, (60.0, 61.5, 62.0, 60.75))
+    ended = rse("check", "little", "--out", "tables")
+    assert ended.out.splitlines()[-2:] == ["tables/little-columns.csv", "tables/little-columns.tex"]
+    found = pd.read_csv(tmp_path / "tables/little-columns.csv").set_index("row")
+    assert found.loc["RobustSentEmbed", ["mean", "paper", "direction"]].tolist() == [61.0625, 28.05, "same"]
+
+
 def test_the_tables_are_written_where_they_are_asked_for(rse, make, tmp_path):
     make(rows_where(1.01), paper=MINI)
     ended = rse("check", "little", "--out", "tables/here")

@@ -188,7 +188,7 @@ def test_scores_of_a_grid_are_those_of_the_last_step(tmp_path):
     assert list(found.index) == list(rows)  # the ledger's order, not the alphabet's
     assert list(found.columns) == [0, 1, 2]
     assert found.to_numpy().tolist() == [list(values) for values in rows.values()]
-    assert found.attrs == {"open": (), "unplanned": 0}
+    assert found.attrs == {"open": (), "unplanned": 0, "degenerate": ()}
 
 
 def test_scores_of_an_evaluation_are_taken_by_its_name(tmp_path):
@@ -214,8 +214,8 @@ def test_several_metrics_are_read_at_once(tmp_path):
     assert found[""].equals(read(folder))
     assert found[RATE].equals(read(folder, RATE))
     assert found[RATE].loc["a"].tolist() == [40.0, 41.0]
-    assert found[RATE].attrs == {"open": ("b",), "unplanned": 0}
-    assert found[""].attrs == {"open": (), "unplanned": 0}
+    assert found[RATE].attrs == {"open": ("b",), "unplanned": 0, "degenerate": ()}
+    assert found[""].attrs == {"open": (), "unplanned": 0, "degenerate": ()}
 
 
 def test_a_metric_may_be_the_difference_of_two(tmp_path):
@@ -236,7 +236,7 @@ def test_where_there_was_no_number_to_be_had_nothing_is_awaited(tmp_path):
     tabled.add(folder, {RATE: {"a": (40.0, math.nan)}})
     found = read(folder, RATE)
     assert math.isnan(found.loc["a", 1])
-    assert found.attrs["open"] == ()
+    assert (found.attrs["open"], found.attrs["degenerate"]) == ((), ("a",))
 
 
 @pytest.mark.parametrize(
@@ -259,9 +259,9 @@ def test_cells_that_nobody_planned_yet_are_counted(tmp_path):
     """Between the freezing of a study and its first cell its baselines are measured: minutes."""
     found = read(tabled.make(tmp_path / "begun", {}, num_cells=12))
     assert found.shape[0] == 0
-    assert found.attrs == {"open": (), "unplanned": 12}
+    assert found.attrs == {"open": (), "unplanned": 12, "degenerate": ()}
     found = read(tabled.make(tmp_path / "grown", {"a": (71.0, 72.0)}, num_cells=5))
-    assert found.attrs == {"open": (), "unplanned": 3}
+    assert found.attrs == {"open": (), "unplanned": 3, "degenerate": ()}
 
 
 def test_rows_of_earlier_revisions_are_left_out(tmp_path):
@@ -278,7 +278,7 @@ def test_rows_of_earlier_revisions_are_left_out(tmp_path):
         "without the token level",
     ]
     assert found.loc["base"].tolist() == [74.5, 75.0, 77.0]
-    assert found.attrs == {"open": ("without the token level",), "unplanned": 0}
+    assert found.attrs == {"open": ("without the token level",), "unplanned": 0, "degenerate": ()}
 
 
 def test_confirmed_trials_are_the_rows_of_a_search(tmp_path):

@@ -162,3 +162,45 @@ def test_claims_stand_with_their_verdicts(comparison, tmp_path):
     path = next(path for path in write_layouts(comparison, tmp_path) if path.name == "odd_table-claims.csv")
     table = pd.read_csv(path)
     assert table["verdict"].tolist() == [comparison.words(judged) for judged in comparison.judged]
+
+
+@pytest.fixture(scope="module")
+def main_table(tmp_path_factory):
+    rows = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
+    metric = "attack-mr/pwws/success_rate"
+    folder = tabled.make(
+        tmp_path_factory.mktemp("s"),
+        rows,
+        baseline="SimCSE",
+        paper={"table": "rse-table1", "scale": "paper"},
+        evaluations=("attack-mr/pwws",),
+    )
+    tabled.add(folder, {metric: {"SimCSE": (80.0, 81.0, 82.0), "RobustSentEmbed": (60.0, 61.5, 62.0)}})
+    with Reader(folder) as reader:
+        return read_comparison(reader)
+
+
+def test_a_main_table_has_two_files_more(main_table, comparison, tmp_path):
+    names = [path.name for path in write_layouts(main_table, tmp_path)]
+    assert names[-2:] == ["tabled-columns.csv", "tabled-columns.tex"]
+    assert not any("columns" in path.name for path in write_layouts(comparison, tmp_path / "other"))
+
+
+def test_columns_are_numbers_for_programs_and_the_papers_layout_for_people(main_table, tmp_path):
+    *_, numbers, typeset_table = write_layouts(main_table, tmp_path)
+    table = pd.read_csv(numbers).set_index("row")
+    cell = next(cell for cell in main_table.columns if cell.row == "RobustSentEmbed")
+    found = table.loc["RobustSentEmbed"]
+    assert found[["block", "column", "metric", "better", "direction"]].tolist() == [
+        "PWWS",
+        "MR",
+        "attack-mr/pwws/success_rate",
+        "less",
+        "same",
+    ]
+    assert found[["mean", "paper", "difference", "simultaneous_low"]].tolist() == pytest.approx(
+        [cell.mean, 28.05, cell.difference, cell.interval.low]
+    )
+    text = typeset_table.read_text(encoding="utf-8")
+    assert r"RobustSentEmbed & 61.17 (28.05) \\" in text
+    assert r"\caption{tabled: rse-table1, ours (the paper's in parentheses). Scale: paper.}" in text

@@ -1,0 +1,157 @@
+"""A paper's table column by column: ours beside the printed numbers, each row minus one of them, all cells at once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import nan
+from typing import Literal
+
+import pandas as pd
+
+from analysis.measured import measured_scores
+from analysis.paper.columns import MEAN, Column, columns_of
+from rse_study.results.comparisons import differences
+from rse_study.results.reader import Reader
+from rse_study.results.records import BASELINES
+from rse_study.results.statistics import Interval, simultaneous_intervals
+
+Direction = Literal["same", "other", "undecided", "incomplete", ""]
+MIN_SEEDS = 3  # fewer show nothing
+START = BASELINES["start"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A row of ours in one column; NaN is what is not there. `is_fixed`: a baseline, measured once, without seeds.
+
+    `sample`: its differences from `minus`, paired by seed; `interval`: of their mean, together with those of all other
+    cells. `printed`, `printed_difference`: the paper's. `is_degenerate`: some score in it says nothing. `is_open`: some
+    score is still to come.
+    """
+
+    column: Column
+    row: str
+    is_fixed: bool
+    mean: float
+    sd: float
+    num_seeds: int
+    printed: float
+    minus: str
+    sample: tuple[float, ...]
+    printed_difference: float
+    less_is_better: bool
+    is_degenerate: bool
+    is_open: bool
+    interval: Interval | None = None
+
+    @property
+    def difference(self) -> float:
+        """Mean over seeds."""
+        return sum(self.sample) / len(self.sample) if self.sample else nan
+
+    @property
+    def direction(self) -> Direction:
+        """Whether the difference has the paper's sign; nothing where the paper shows no difference."""
+        if pd.isna(self.printed_difference) or not self.printed_difference:
+            return ""
+        if self.is_open:
+            return "incomplete"
+        if self.interval is None or not self.interval.excludes(0.0):
+            return "undecided"
+        return "same" if self.leans else "other"
+
+    @property
+    def leans(self) -> bool:
+        """Whether the mean difference has the paper's sign, whatever its interval says."""
+        return self.difference * self.printed_difference > 0
+
+
+def read_columns(reader: Reader, table: str, baseline: str) -> tuple[Cell, ...]:
+    """Every cell of a paper's table that the study has scores of: block by block, row by row.
+
+    Differences are from the grid's baseline; of a grid without one, from the encoder before training where the paper's
+    table has it.
+    """
+    columns = columns_of(table, _encoder(reader))
+    minus = baseline or (START if any(START in column.printed for column in columns) else "")
+    scores = _by_column(
+        columns, measured_scores(reader, [one.metric for one in columns if one.metric != MEAN])
+    )
+    found = [cell for column, frame in scores for cell in _cells(column, frame, minus)]
+    return _in_order(_together(found))
+
+
+def _encoder(reader: Reader) -> str:
+    base = reader.study().resolved.get("base") or {}
+    return str(base.get("encoder", {}).get("name", ""))
+
+
+def _by_column(
+    columns: Sequence[Column], measured: Mapping[str, pd.DataFrame]
+) -> list[tuple[Column, pd.DataFrame]]:
+    """Scores of each column that has any; of a mean where all other columns of its block are measured."""
+    found = []
+    for column in columns:
+        others = [one.metric for one in columns if one.block == column.block and one.metric != MEAN]
+        parts = others if column.metric == MEAN else [column.metric]
+        if all(metric in measured for metric in parts):
+            scores = _mean([measured[metric] for metric in parts])
+            found += [(column, scores)] if scores.notna().to_numpy().any() else []
+    return found
+
+
+def _mean(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Their plain mean, seed by seed; of one frame itself."""
+    first, *others = frames
+    rows = [row for row in first.index if all(row in frame.index for frame in others)]
+    found = first.loc[rows]
+    for frame in others:
+        found = found + frame.loc[rows]
+    found = found / len(frames)
+    found.attrs = dict(first.attrs)
+    for name in ("open", "degenerate", "fixed"):
+        found.attrs[name] = tuple(dict.fromkeys(row for frame in frames for row in frame.attrs[name]))
+    return found
+
+
+def _cells(column: Column, scores: pd.DataFrame, minus: str) -> Iterator[Cell]:
+    attrs = scores.attrs
+    for row in scores.index:
+        values, is_fixed = scores.loc[row].dropna(), row in attrs["fixed"]
+        is_compared = minus in scores.index and row != minus and not is_fixed
+        sample = differences(scores, {row: 1.0, minus: -1.0}).tolist() if is_compared else ()
+        own = {row, minus} if is_compared else {row}
+        printed = column.printed.get(row, nan)
+        yield Cell(
+            column=column,
+            row=row,
+            is_fixed=is_fixed,
+            mean=float(values.mean()),
+            sd=nan if is_fixed else float(values.std(ddof=1)),
+            num_seeds=0 if is_fixed else len(values),
+            printed=printed,
+            minus=minus if is_compared else "",
+            sample=tuple(sample),
+            printed_difference=printed - column.printed.get(minus, nan) if is_compared else nan,
+            less_is_better=attrs["less_is_better"],
+            is_degenerate=bool(own & set(attrs["degenerate"])),
+            is_open=attrs["unplanned"] > 0 or bool(own & set(attrs["open"])),
+        )
+
+
+def _together(cells: Sequence[Cell]) -> list[Cell]:
+    """With intervals of all differences that hold at once."""
+    known = [cell for cell in cells if len(cell.sample) >= MIN_SEEDS]
+    intervals = iter(simultaneous_intervals([list(cell.sample) for cell in known]) if known else ())
+    return [
+        replace(cell, interval=next(intervals)) if len(cell.sample) >= MIN_SEEDS else cell for cell in cells
+    ]
+
+
+def _in_order(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    """Blocks as in the paper; in each what is measured without training, the paper's rows, then rows of ours alone."""
+    rows = dict.fromkeys(cell.row for cell in cells if cell.is_fixed)
+    rows |= dict.fromkeys(row for cell in cells for row in cell.column.printed)
+    rows |= dict.fromkeys(cell.row for cell in cells)
+    blocks = list(dict.fromkeys(cell.column.block for cell in cells))
+    place = {row: number for number, row in enumerate(rows)}
+    return tuple(sorted(cells, key=lambda cell: (blocks.index(cell.column.block), place[cell.row])))

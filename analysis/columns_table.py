@@ -1,0 +1,126 @@
+"""A paper's table with our numbers in it, as tables of text: wide as the paper has it, long with everything found."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from analysis.columns import Cell
+from analysis.comparison_table import show_interval
+from analysis.formats import (
+    DEGENERATE,
+    counted,
+    decimals_of,
+    listed,
+    show_measured,
+    show_number,
+    show_signed,
+)
+
+AT_ONCE = "95 %, all cells at once"
+
+
+def wide_table(cells: Sequence[Cell]) -> pd.DataFrame:
+    """A row per row and block, a column per column of the paper's table: ours, the paper's in parentheses."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for cell in cells:
+        found.setdefault((cell.column.block, cell.row), {})[cell.column.name] = _ours_and_theirs(cell)
+    columns = dict.fromkeys(cell.column.name for cell in cells)
+    rows = [{"block": block, "row": row, **texts} for (block, row), texts in found.items()]
+    table = pd.DataFrame(rows, columns=["block", "row", *columns], dtype=object).fillna("")
+    return table if table["block"].nunique() > 1 else table.drop(columns="block")
+
+
+def _ours_and_theirs(cell: Cell) -> str:
+    decimals = decimals_of(cell.column.metric)
+    printed = f"({show_number(cell.printed, decimals)})" if pd.notna(cell.printed) else ""
+    return f"{show_measured(cell.mean, decimals, cell.is_degenerate)} {printed}".strip()
+
+
+def long_table(cells: Sequence[Cell]) -> pd.DataFrame:
+    """A row per cell: ours with spread and seeds, its difference beside the paper's, and whether their signs agree."""
+    table = pd.DataFrame([_long(cell, decimals_of(cell.column.metric)) for cell in cells], dtype=object)
+    bare = [name for name in ("block", "paper", "paper's difference", "direction") if not table[name].any()]
+    return table.drop(columns=bare)
+
+
+def _long(cell: Cell, decimals: int) -> dict[str, str]:
+    return {
+        "block": cell.column.block,
+        "column": cell.column.name,
+        "row": cell.row,
+        "ours": show_measured(cell.mean, decimals, cell.is_degenerate),
+        "SD": show_number(cell.sd, decimals),
+        "seeds": "" if cell.is_fixed else str(cell.num_seeds),
+        "paper": show_number(cell.printed, decimals),
+        "minus": cell.minus,
+        "difference": show_signed(cell.difference, decimals),
+        AT_ONCE: show_interval(cell.interval, decimals) if cell.interval else "",
+        "paper's difference": show_signed(cell.printed_difference, decimals),
+        "direction": cell.direction,
+        "better is": "less" if cell.less_is_better else "more",
+    }
+
+
+def columns_of_numbers(cells: Sequence[Cell]) -> pd.DataFrame:
+    """The same for programs."""
+    rows = [
+        {
+            "block": cell.column.block,
+            "column": cell.column.name,
+            "metric": cell.column.metric,
+            "better": "less" if cell.less_is_better else "more",
+            "row": cell.row,
+            "mean": cell.mean,
+            "sd": cell.sd,
+            "num_seeds": "" if cell.is_fixed else cell.num_seeds,
+            "degenerate": cell.is_degenerate,
+            "paper": cell.printed,
+            "minus": cell.minus,
+            "difference": cell.difference,
+            "simultaneous_low": cell.interval.low if cell.interval else float("nan"),
+            "simultaneous_high": cell.interval.high if cell.interval else float("nan"),
+            "paper_difference": cell.printed_difference,
+            "direction": cell.direction,
+        }
+        for cell in cells
+    ]
+    return pd.DataFrame(rows)
+
+
+def column_remarks(cells: Sequence[Cell], table: str) -> list[str]:
+    """What the cells say together, in sentences."""
+    return [text for text in (_directions(cells, table), _which_way(cells), _worthless(cells)) if text]
+
+
+def _directions(cells: Sequence[Cell], table: str) -> str:
+    counts = Counter(cell.direction for cell in cells if cell.direction)
+    if not counts:
+        return ""
+    minus = listed(dict.fromkeys(cell.minus for cell in cells if cell.direction))
+    told = f"{counts['same']} same, {counts['other']} other, {counts['undecided']} undecided"
+    told += f", {counts['incomplete']} incomplete" if counts["incomplete"] else ""
+    open_ones = [cell for cell in cells if cell.direction == "undecided"]
+    leaning = sum(cell.leans for cell in open_ones)
+    lean = f"; of the undecided {leaning} lean to the paper's side" if open_ones else ""
+    num_intervals = sum(cell.interval is not None for cell in cells)
+    return (
+        f"Directions of {table}, {counted(counts.total(), 'difference')} from {minus}: {told}{lean}. "
+        f"{counted(num_intervals, 'interval')} hold at once in 95 of 100 studies."
+    )
+
+
+def _which_way(cells: Sequence[Cell]) -> str:
+    less = dict.fromkeys(cell.column.name for cell in cells if cell.less_is_better)
+    if not less:
+        return ""
+    is_all = all(cell.less_is_better for cell in cells)
+    return "Less is better." if is_all else f"Less is better of {listed(less)}."
+
+
+def _worthless(cells: Sequence[Cell]) -> str:
+    if not any(cell.is_degenerate for cell in cells):
+        return ""
+    return (
+        f"{DEGENERATE} Some score says nothing: a classifier has not learnt its task, or all vectors are one."
+    )

@@ -1,0 +1,29 @@
+"""A paper's table with our numbers beside the printed ones, column by column."""
+
+from analysis import page
+from analysis.columns_table import column_remarks, long_table, wide_table
+from analysis.comparison import Comparison
+
+LEGEND = (
+    "Ours, and the paper's in parentheses. A difference has the paper's direction (same) or the contrary one (other) "
+    "where the interval of ours, which holds for all cells at once with 95 %, excludes 0; else it is undecided."
+)
+WITHOUT = "Ours alone: the paper's text has no numbers of it."
+
+
+def paper_table(comparison: Comparison) -> str:
+    """Section "Beside the paper's table"; nothing where the study measured none of its columns."""
+    cells = comparison.columns
+    if not cells:
+        return ""
+    wide = wide_table(cells)
+    has_numbers = any(cell.column.printed for cell in cells)
+    fixed = {cell.row for cell in cells if cell.is_fixed}
+    classes = ["baseline" if row in fixed else "" for row in wide["row"]]
+    return page.section(
+        f"Beside {comparison.table}",
+        page.paragraph(LEGEND if has_numbers else WITHOUT),
+        page.table(wide, classes, "long"),
+        *map(page.paragraph, column_remarks(cells, comparison.table)),
+        page.folded("Every cell with its interval", page.table(long_table(cells), kind="long")),
+    )

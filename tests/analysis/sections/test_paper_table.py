@@ -1,0 +1,69 @@
+import pytest
+
+from analysis.comparison import read_comparison
+from analysis.report import render
+from analysis.sections.paper_table import paper_table
+from rse_study.results.reader import Reader
+from tests.analysis import tabled
+
+SIMCSE = (70.0, 73.5, 68.25)
+ROWS = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
+RATES = {
+    "attack-mr/pwws/success_rate": {
+        "SimCSE": (80.0, 81.0, 82.0),
+        "RobustSentEmbed": (60.0, 61.5, 62.0),
+        "start": 85.0,
+    },
+    "attack-mr/bae/success_rate": {"SimCSE": (70.0, 71.0, 72.0), "RobustSentEmbed": (90.0, 91.5, 92.0)},
+}
+
+
+@pytest.fixture
+def made(tmp_path):
+    def write(scores, table="rse-table1", baseline="SimCSE"):
+        evaluations = tuple(metric.rpartition("/")[0] for metric in scores)
+        paper = {"table": table, "scale": "mini"}
+        folder = tabled.make(tmp_path / "s", ROWS, baseline=baseline, paper=paper, evaluations=evaluations)
+        return tabled.add(folder, scores)
+
+    return write
+
+
+def read(folder):
+    with Reader(folder) as reader:
+        return read_comparison(reader)
+
+
+def test_ours_and_the_papers_stand_side_by_side_in_its_layout(made, contents):
+    folder = made(RATES)
+    comparison = read(folder)
+    html = paper_table(comparison)
+    assert "<h2>Beside rse-table1</h2>" in html
+    assert "<td>PWWS</td><td>RobustSentEmbed</td><td>61.17 (28.05)</td>" in html
+    assert '<tr class="baseline"><td>PWWS</td><td>before training</td><td>85.00</td>' in html
+    assert "2 differences from SimCSE: 1 same, 1 other, 0 undecided" in html
+    assert "Less is better." in html
+    assert html in render(contents(folder), comparison)
+
+
+def test_every_cell_is_folded_below(made):
+    html = paper_table(read(made(RATES)))
+    assert html.count("<details>") == 1
+    folded = html.split("<details>")[1]
+    assert "paper&#x27;s difference" in folded
+    assert folded.count("<tr") == 1 + 5
+
+
+def test_what_the_paper_does_not_print_stands_alone(made):
+    scores = {"attack-mr/pwws/queries": RATES["attack-mr/pwws/success_rate"]}
+    html = paper_table(read(made(scores, "rse-figure2")))
+    assert "no numbers of it" in html
+    assert "Directions" not in html
+    assert "(28.05)" not in html
+
+
+@pytest.mark.parametrize("table", ["rse-table1", "rse-table6"])
+def test_a_study_that_measures_no_column_has_no_such_section(made, contents, table):
+    folder = made({}, table)
+    assert paper_table(read(folder)) == ""
+    assert "<h2>Beside" not in render(contents(folder), read(folder))

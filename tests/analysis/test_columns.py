@@ -1,0 +1,325 @@
+"""A paper's table with our numbers beside it: cells read from made-up ledgers, and as tables of text."""
+
+import math
+
+import pytest
+
+from analysis.columns_table import column_remarks, columns_of_numbers, long_table, wide_table
+from analysis.comparison import read_comparison
+from rse_study.results.reader import Reader
+from tests.analysis import tabled
+from tests.results.samples import around, half_width
+
+SEEDS = 5
+SIMCSE = (70.0, 73.5, 68.25, 71.0, 72.25)
+DEV = dict.fromkeys(("SimCSE", "USCAL", "RobustSentEmbed"), SIMCSE)
+PWWS, BAE = "attack-mr/pwws", "attack-mr/bae"
+RATE = "attack-{}/{}/success_rate"
+BEYOND, WITHIN = 1.01, 0.99
+
+
+def above(base, mean):
+    """By `mean` in the mean of all seeds, with an SD of 1."""
+    return tuple(value + gain for value, gain in zip(base, around(mean, len(base)), strict=True))
+
+
+def make(folder, scores, *, table="rse-table1", rows=DEV, baseline="SimCSE", scale="paper", **study):
+    evaluations = dict.fromkeys(part.rpartition("/")[0] for metric in scores for part in metric.split(" - "))
+    evaluations.pop("STS-B/test", None)  # every such study asks for it
+    study = {"evaluations": tuple(evaluations), **study}
+    folder = tabled.make(
+        folder / "s", rows, baseline=baseline, paper={"table": table, "scale": scale}, **study
+    )
+    return tabled.add(folder, scores)
+
+
+def read(folder):
+    with Reader(folder) as reader:
+        return read_comparison(reader)
+
+
+def cells_of(folder):
+    return {(cell.column.block, cell.column.name, cell.row): cell for cell in read(folder).columns}
+
+
+def rates(halves, num_cells, base=SIMCSE):
+    """SimCSE at `base`, the others above it by so many half widths of the interval of `num_cells` cells at once."""
+    width = half_width(len(base), num_cells)
+    return {"SimCSE": base} | {row: above(base, half * width) for row, half in halves.items()}
+
+
+# The paper has fewer attacks succeed against either than against SimCSE.
+DIRECTIONS = [
+    (-BEYOND, "same", True),
+    (-WITHIN, "undecided", True),
+    (WITHIN, "undecided", False),
+    (BEYOND, "other", False),
+]
+
+
+@pytest.mark.parametrize(("half", "direction", "leans"), DIRECTIONS)
+def test_a_direction_is_the_papers_where_the_interval_says_so(tmp_path, half, direction, leans):
+    folder = make(tmp_path, {RATE.format("mr", "pwws"): rates({"RobustSentEmbed": half, "USCAL": -9.0}, 2)})
+    cell = cells_of(folder)["PWWS", "MR", "RobustSentEmbed"]
+    assert (cell.direction, cell.leans, cell.minus) == (direction, leans, "SimCSE")
+    assert (cell.printed, cell.printed_difference) == (28.05, pytest.approx(28.05 - 55.73))
+    assert cell.difference == pytest.approx(half * half_width(SEEDS, 2))
+    assert cell.interval.high - cell.interval.low == pytest.approx(2 * half_width(SEEDS, 2))
+    assert cell.less_is_better
+
+
+def test_where_more_is_better_the_papers_sign_is_the_other_one(tmp_path):
+    """On STS12 the paper's method gains; a row of ours that loses as clearly goes the other way."""
+    # With the two differences on STS-B, which every such ledger has, there are four.
+    scores = {"STS12/test/all": rates({"RobustSentEmbed": BEYOND, "USCAL": -BEYOND}, 4)}
+    found = cells_of(make(tmp_path, scores, table="rse-table3"))
+    assert found["BERT-base", "STS12", "RobustSentEmbed"].direction == "same"
+    assert found["BERT-base", "STS12", "USCAL"].direction == "other"
+    assert not found["BERT-base", "STS12", "USCAL"].less_is_better
+
+
+def test_the_intervals_hold_for_all_rows_of_all_columns(tmp_path):
+    scores = {
+        RATE.format(task, recipe): rates({"RobustSentEmbed": -BEYOND, "USCAL": -BEYOND}, 6)
+        for task, recipe in (("mr", "pwws"), ("sst2", "pwws"), ("mr", "bae"))
+    }
+    found = cells_of(make(tmp_path, scores))
+    compared = [cell for cell in found.values() if cell.minus]
+    assert len(compared) == 6
+    assert {cell.direction for cell in compared} == {"same"}
+    for cell in compared:
+        assert cell.interval.low == pytest.approx(-(BEYOND + 1) * half_width(SEEDS, 6))
+    assert {cell.direction for cell in found.values() if cell.row == "SimCSE"} == {""}
+
+
+def test_cells_stand_as_the_papers_blocks_and_rows_do(tmp_path):
+    rows = {"ours": SIMCSE, "RobustSentEmbed": SIMCSE, "USCAL": SIMCSE, "SimCSE": SIMCSE}
+    every = dict.fromkeys(rows, SIMCSE) | {"start": 88.0}
+    scores = {RATE.format("mr", "bae"): every, RATE.format("mr", "pwws"): every}
+    found = cells_of(make(tmp_path, scores, rows=rows))
+    order = ["before training", "SimCSE", "USCAL", "RobustSentEmbed", "ours"]
+    assert list(found) == [(block, "MR", row) for block in ("PWWS", "BAE") for row in order]
+
+
+def test_a_mean_is_there_where_all_its_columns_are(tmp_path):
+    five = ("MR", "CR", "SUBJ", "MPQA", "SST2")
+    scores = {f"{task}/full/accuracy": {"SimCSE": SIMCSE, "USCAL": above(SIMCSE, 1.0)} for task in five}
+    part = cells_of(make(tmp_path / "part", scores, table="rse-table4"))
+    assert {column for _, column, _ in part} == set(five)
+    last = {"SimCSE": above(SIMCSE, 6.0), "USCAL": above(SIMCSE, 13.0)}
+    whole = cells_of(make(tmp_path / "whole", scores | {"MRPC/full/accuracy": last}, table="rse-table4"))
+    cell = whole["BERT-base", "Avg.", "USCAL"]
+    assert cell.mean == pytest.approx(71.0 + (5 * 1.0 + 13.0) / 6)
+    assert cell.difference == pytest.approx((5 * 1.0 + 7.0) / 6)
+    assert (cell.printed, cell.printed_difference) == (85.80, pytest.approx(0.09))
+
+
+def test_a_mean_of_a_seed_needs_every_column_of_that_seed(tmp_path):
+    scores = {
+        RATE.format("mr", "pwws"): {"SimCSE": SIMCSE, "USCAL": SIMCSE},
+        RATE.format("sst2", "pwws"): {"SimCSE": SIMCSE, "USCAL": (None, *SIMCSE[1:])},
+    }
+    others = {
+        RATE.format(task, "pwws"): {"SimCSE": SIMCSE, "USCAL": SIMCSE}
+        for task in ("imdb", "yelp", "mrpc", "snli", "mnli_mismatched")
+    }
+    found = cells_of(make(tmp_path, scores | others))
+    assert (found["PWWS", "Avg.", "SimCSE"].num_seeds, found["PWWS", "Avg.", "USCAL"].num_seeds) == (5, 4)
+
+
+def test_baselines_stand_beside_the_papers_rows_without_training(tmp_path):
+    scores = {"STS12/test/all": dict.fromkeys(DEV, SIMCSE) | {"whitening": 51.0, "token_overlap": 47.5}}
+    found = cells_of(make(tmp_path, scores, table="rse-table3"))
+    cell = found["BERT-base", "STS12", "whitened mean, no training"]
+    assert (cell.is_fixed, cell.mean, cell.printed, cell.minus) == (True, 51.0, 57.83, "")
+    assert math.isnan(cell.sd)
+    assert math.isnan(found["BERT-base", "STS12", "token overlap"].printed)
+
+
+def test_without_a_baseline_the_encoder_before_training_is_what_a_row_is_compared_with(tmp_path):
+    metric = "GLUE-WNLI/fine_tuned/accuracy"
+    gain = BEYOND * half_width(SEEDS)
+    scores = {metric: {"+Ours": tuple(60.0 + value for value in around(gain, SEEDS)), "start": 60.0}}
+    folder = make(tmp_path, scores, table="l2p-table4", rows={"+Ours": SIMCSE}, baseline="")
+    cell = cells_of(folder)["", "WNLI", "+Ours"]
+    assert (cell.minus, cell.direction) == ("before training", "same")
+    assert cell.printed_difference == pytest.approx(36.62 - 33.80)
+    (wnli, *others) = read(folder).judged
+    assert (wnli.claim.id, wnli.verdict) == ("l2p-table4-wnli", "reproduced")
+    assert {judged.verdict for judged in others} == {"not asked"}
+
+
+def test_a_claim_is_judged_on_its_metric_less_being_better(tmp_path):
+    width = half_width(SEEDS, 2)  # two of ten claims are asked
+    base = (40.0, 41.0, 39.5, 42.0, 40.0)
+    rows = {"USCAL": SIMCSE, "RobustSentEmbed": SIMCSE}
+    scores = {
+        f"{PWWS}/queries": {"USCAL": base, "RobustSentEmbed": above(base, BEYOND * width)},
+        f"{PWWS}/original_accuracy": dict.fromkeys(rows, (90.0,) * SEEDS),
+        f"{PWWS}/accuracy_under_attack": {"USCAL": base, "RobustSentEmbed": above(base, BEYOND * width)},
+    }
+    folder = make(tmp_path, scores, table="rse-figure2", rows=rows, baseline="USCAL")
+    found = {judged.claim.id: judged for judged in read(folder).judged}
+    assert found["rse-figure2-queries-pwws"].verdict == "reproduced"
+    assert found["rse-figure2-accuracy-pwws"].verdict == "reproduced"
+    (one,) = found["rse-figure2-accuracy-pwws"].compared
+    assert one.mean == pytest.approx(BEYOND * width)  # what USCAL loses more
+    assert found["rse-figure2-queries-bae"].verdict == "not asked"
+    cell = cells_of(folder)["PWWS", "accuracy reduction", "RobustSentEmbed"]
+    assert cell.mean == pytest.approx(90.0 - 40.5 - BEYOND * width)
+    assert (cell.direction, cell.less_is_better) == ("", True)  # the paper's text has no numbers of it
+
+
+@pytest.mark.parametrize("state", [tabled.PLANNED, tabled.RUNNING])
+def test_nothing_is_decided_while_a_score_is_still_to_come(tmp_path, state):
+    rows = DEV | {"USCAL": (*SIMCSE[:-1], state)}
+    scores = {
+        RATE.format("mr", "pwws"): rates({"RobustSentEmbed": -BEYOND}, 2)
+        | {"USCAL": (*above(SIMCSE, -50.0)[:-1], None)}
+    }
+    found = cells_of(make(tmp_path, scores, rows=rows))
+    assert found["PWWS", "MR", "USCAL"].direction == "incomplete"
+    assert found["PWWS", "MR", "RobustSentEmbed"].direction == "same"
+
+
+def test_cells_that_wait_for_their_evaluation_are_incomplete(tmp_path):
+    scores = {RATE.format("mr", "pwws"): {"SimCSE": SIMCSE, "USCAL": (*above(SIMCSE, -50.0)[:-1], None)}}
+    found = cells_of(make(tmp_path, scores))
+    assert found["PWWS", "MR", "USCAL"].direction == "incomplete"
+
+
+def test_two_seeds_are_undecided(tmp_path):
+    rows = {name: scores[:2] for name, scores in DEV.items()}
+    scores = {RATE.format("mr", "pwws"): {"SimCSE": (80.0, 81.0), "USCAL": (10.0, 12.0)}}
+    cell = cells_of(make(tmp_path, scores, rows=rows))["PWWS", "MR", "USCAL"]
+    assert (cell.direction, cell.interval, cell.difference) == ("undecided", None, -69.5)
+    assert cell.leans
+
+
+def test_where_the_paper_shows_no_difference_there_is_no_direction(tmp_path):
+    """RobustEmbed and RobustSentEmbed have one and the same number on STS15."""
+    rows = {"RobustEmbed": SIMCSE, "RobustSentEmbed": SIMCSE}
+    scores = {"STS15/test/all": {"RobustEmbed": SIMCSE, "RobustSentEmbed": above(SIMCSE, 50.0)}}
+    cell = cells_of(make(tmp_path, scores, table="rse-table3", rows=rows, baseline="RobustEmbed"))[
+        "BERT-base", "STS15", "RobustSentEmbed"
+    ]
+    assert (cell.direction, cell.printed_difference) == ("", 0.0)
+
+
+def test_a_study_that_measures_none_of_it_has_no_columns(tmp_path):
+    assert read(make(tmp_path, {}, table="rse-table1")).columns == ()
+    assert read(make(tmp_path / "other", {}, table="rse-table6")).columns == ()
+
+
+def test_the_papers_numbers_do_not_stand_beside_the_objective_of_a_main_table(tmp_path):
+    """Its first column is another quantity."""
+    assert read(make(tmp_path, {}, table="rse-table1")).printed == {}
+
+
+def test_figures_that_an_evaluation_does_not_have_are_left_out(tmp_path):
+    """ANLI's dev splits alone are here: nobody waits for the others."""
+    scores = {
+        f"ANLI/fine_tuned/{name} dev": {"SimCSE": SIMCSE, "V-advCSE": above(SIMCSE, 50.0)}
+        for name in ("R1", "R2", "R3", "mean")
+    }
+    rows = {"SimCSE": SIMCSE, "V-advCSE": SIMCSE}
+    found = read(make(tmp_path, scores, table="vadv-table3", rows=rows))
+    assert {cell.column.block for cell in found.columns} == {"Dev"}
+    assert [judged.verdict for judged in found.judged] == ["reproduced", "not asked"]
+
+
+@pytest.fixture
+def told(tmp_path):
+    """One column decided each way, one not; the third is marked: its baseline says nothing."""
+    scores = {
+        RATE.format("mr", "pwws"): rates({"USCAL": -BEYOND, "RobustSentEmbed": BEYOND}, 4),
+        RATE.format("sst2", "bae"): rates({"USCAL": -WITHIN, "RobustSentEmbed": 0.5}, 4) | {"start": 91.5},
+    }
+    folder = make(tmp_path, scores, scale="mini")
+    with_nan = {RATE.format("imdb", "bae"): {"USCAL": (math.nan,) * SEEDS, "SimCSE": SIMCSE}}
+    return folder, with_nan
+
+
+def test_the_wide_table_is_laid_out_as_the_papers(told):
+    table = wide_table(read(told[0]).columns)
+    assert list(table.columns) == ["block", "row", "MR", "SST2"]
+    assert table.to_numpy().tolist() == [
+        ["PWWS", "SimCSE", "71.00 (55.73)", ""],
+        ["PWWS", "USCAL", f"{71 - BEYOND * half_width(5, 4):.2f} (40.67)", ""],
+        ["PWWS", "RobustSentEmbed", f"{71 + BEYOND * half_width(5, 4):.2f} (28.05)", ""],
+        ["BAE", "before training", "", "91.50"],
+        ["BAE", "SimCSE", "", "71.00 (68.27)"],
+        ["BAE", "USCAL", "", f"{71 - WITHIN * half_width(5, 4):.2f} (51.72)"],
+        ["BAE", "RobustSentEmbed", "", f"{71 + 0.5 * half_width(5, 4):.2f} (31.43)"],
+    ]
+
+
+def test_directions_are_counted(told):
+    first, second = column_remarks(read(told[0]).columns, "rse-table1")
+    assert first == (
+        "Directions of rse-table1, 4 differences from SimCSE: 1 same, 1 other, 2 undecided; of the undecided 1 lean to "
+        "the paper's side. 4 intervals hold at once in 95 of 100 studies."
+    )
+    assert second == "Less is better."
+
+
+def test_the_long_table_has_every_cell(told):
+    table = long_table(read(told[0]).columns).set_index(["block", "column", "row"])
+    assert len(table) == 7
+    low, high = (BEYOND * half_width(5, 4) + sign * half_width(5, 4) for sign in (-1, 1))
+    assert table.loc[("PWWS", "MR", "RobustSentEmbed")].to_dict() == {
+        "ours": f"{71 + BEYOND * half_width(5, 4):.2f}",
+        "SD": table.loc[("PWWS", "MR", "RobustSentEmbed"), "SD"],
+        "seeds": "5",
+        "paper": "28.05",
+        "minus": "SimCSE",
+        "difference": f"+{BEYOND * half_width(5, 4):.2f}",
+        "95 %, all cells at once": f"[+{low:.2f}, +{high:.2f}]",
+        "paper's difference": "−27.68",
+        "direction": "other",
+        "better is": "less",
+    }
+    assert table.loc[("BAE", "SST2", "before training"), ["ours", "seeds", "minus"]].tolist() == [
+        "91.50",
+        "",
+        "",
+    ]
+
+
+def test_programs_read_the_numbers_themselves(told):
+    cells = read(told[0]).columns
+    table = columns_of_numbers(cells).set_index(["block", "column", "row"])
+    for cell in cells:
+        found = table.loc[(cell.column.block, cell.column.name, cell.row)]
+        assert (found["metric"], found["direction"]) == (cell.column.metric, cell.direction)
+        assert found["mean"] == cell.mean
+        if cell.interval:
+            assert (found["simultaneous_low"], found["simultaneous_high"]) == (
+                cell.interval.low,
+                cell.interval.high,
+            )
+
+
+def test_figures_that_say_nothing_are_marked(told):
+    folder, more = told
+    with_bae = make(folder.parent / "more", more)
+    comparison = read(with_bae)
+    table = wide_table(comparison.columns).set_index("row")
+    assert table.loc["USCAL", "IMDB"] == "undefined \N{DAGGER} (58.57)"
+    assert table.loc["SimCSE", "IMDB"] == "71.00 (73.50)"
+    assert any(
+        text.startswith("\N{DAGGER} Some score") for text in column_remarks(comparison.columns, "rse-table1")
+    )
+
+
+def test_the_sphere_has_three_decimals(tmp_path):
+    scores = {
+        "STS-B/geometry/alignment": {"SimCSE": (0.0731,) * 5, "RobustSentEmbed": (0.0514,) * 5},
+        "STS-B/geometry/uniformity": {"SimCSE": (-2.3049,) * 5, "RobustSentEmbed": (-2.2951,) * 5},
+    }
+    rows = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
+    table = wide_table(read(make(tmp_path, scores, table="rse-figure3", rows=rows)).columns)
+    assert table.to_numpy().tolist() == [
+        ["RobustSentEmbed", "-2.295 (-2.295)", "0.051 (0.051)"],
+        ["SimCSE", "-2.305", "0.073"],
+    ]
