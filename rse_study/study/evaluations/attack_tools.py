@@ -1,7 +1,7 @@
 """The models that attacks are given, found by name: sentence similarity is MiniLM's, a masked LM the one named."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +51,7 @@ def look_for_tools(recipe: str, data_dir: Path, masked_lm: str) -> str:
     if recipe in NEED_SIMILARITY:
         models.append(fingerprint_of_model(str(minilm_folder())))
     if recipe in NEED_MASKED_LM:
-        models.append(masked_lm if masked_lm == MINILM_MLM else fingerprint_of_model(masked_lm))
+        models.append(_fingerprint_of_masked_lm(masked_lm, recipe))
     named = RECIPES.get(recipe)(
         Resources(
             data_dir,
@@ -65,6 +65,26 @@ def look_for_tools(recipe: str, data_dir: Path, masked_lm: str) -> str:
 def tools_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[Resources]:
     """`attack_tools` of one recipe, to be called where it runs."""
     return partial(attack_tools, (recipe,), data_dir, masked_lm)
+
+
+def _fingerprint_of_masked_lm(name: str, recipe: str) -> str:
+    if name == MINILM_MLM:
+        return name
+    found = fingerprint_of_model(name) if Path(name).is_dir() else _on_the_hub(name)
+    if not found:
+        rule = f"masked language model {name!r}: neither a folder here nor to be had from the hub"
+        remedy = f"Check name and connection, or name another (attacks.masked_lm): {MINILM_MLM}, a folder"
+        raise InputError("no masked language model", where=f"recipe {recipe}", rule=rule, remedy=remedy)
+    return found
+
+
+@cache
+def _on_the_hub(name: str) -> str:
+    """Its fingerprint; nothing where it cannot be had. Asked once: an absent hub keeps its callers waiting."""
+    try:
+        return fingerprint_of_model(name)
+    except OSError:
+        return ""
 
 
 def _masked_lm(name: str, data_dir: Path) -> str:
