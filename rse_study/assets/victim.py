@@ -6,16 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from jaxtyping import Int
+
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.masked_lm import one_thread
 from rse_study.assets.store import META, asset_path, build, write_meta
 from rse_study.data.labelled import Labelled, Text
-from rse_study.data.overlap import without
+from rse_study.data.overlap import bare, without
+from rse_study.data.pairs import StsPairs
 from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.training.fine_tuning import FineTuned, FineTuning, Start, Told, fine_tune
 from rse_study.training.tuning_config import identity_of_tuning
+from rse_study.training.tuning_examples import Supervised
 
 KIND = "victim"
 WEAK = 0.6  # clean accuracy below which a victim is marked weak: what is broken already is easily broken
@@ -23,7 +28,10 @@ WEAK = 0.6  # clean accuracy below which a victim is marked weak: what is broken
 
 @dataclass(frozen=True)
 class Victim:
-    """A victim on disk. Accuracies are shares; `num_removed` of the training texts were among the inputs."""
+    """A victim on disk. Accuracies are shares; `num_removed` of the training texts were among the inputs.
+
+    Of a regression Spearman's rho stands in accuracy's place.
+    """
 
     folder: Path
     dev_accuracy: float
@@ -39,12 +47,12 @@ def victim(
     root: Path,
     base: str,
     pooling: PoolingKind,
-    training: Labelled,
+    training: Supervised,
     inputs: Sequence[Text],
     seed: int,
     spec: FineTuning | None = None,
     *,
-    dev: Labelled | None = None,
+    dev: Supervised | None = None,
     revision: str = "main",
     device: str = "cpu",
     told: Told = lambda progress: None,
@@ -53,8 +61,8 @@ def victim(
 
     An interrupted fine-tuning goes on where it stopped. `base` is a folder or a hub name. Raises InputError.
     """
-    kept, num_removed = without(training, inputs)
-    left = dev and without(dev, inputs)[0]
+    kept, num_removed = _unseen(training, inputs)
+    left = None if dev is None else _unseen(dev, inputs)[0]
     wanted = spec or FineTuning()
     start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
     key = identity_of_tuning(wanted, seed, start, kept, left)
@@ -71,6 +79,24 @@ def victim(
     shutil.rmtree(steps, ignore_errors=True)
     meta = json.loads((folder / META).read_text(encoding="utf-8"))
     return Victim(folder, meta["dev_accuracy"], meta["weak"], num_removed)
+
+
+def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
+    """The examples at these places, in this order; of pairs with a gold value without their subsets."""
+    if isinstance(training, Labelled):
+        return training.take(places)
+    first, second = ([side[place] for place in places] for side in (training.first, training.second))
+    return StsPairs(training.name, training.split, first, second, training.gold[places])
+
+
+def _unseen(training: Supervised, inputs: Sequence[Text]) -> tuple[Supervised, int]:
+    """(what of `training` is not among `inputs`, how many of its examples were removed)."""
+    if isinstance(training, Labelled):
+        return without(training, inputs)
+    seen = {bare(text) for text in inputs}
+    texts = zip(training.first, training.second, strict=True)
+    places = np.array([place for place, text in enumerate(texts) if bare(text) not in seen], np.int64)
+    return taken(training, places), len(training) - len(places)
 
 
 def _describe(draft: Path, tuned: FineTuned, num_removed: int, made_of: dict[str, object]) -> None:

@@ -19,9 +19,9 @@ ModelArgument = Annotated[
 def evaluate(
     model: ModelArgument,
     suite: Annotated[
-        Literal["sts", "fast", "full", "attacks"],
+        Literal["sts", "fast", "full", "attacks", "nli", "glue"],
         typer.Option(
-            help="sts; fast: and transfer (5 folds), geometry; full: 10 folds, and invariance; attacks."
+            help="sts; fast: and transfer (5 folds), geometry; full: 10 folds, invariance; attacks; nli; glue."
         ),
     ] = "sts",
     data: Annotated[Path | None, typer.Option(help="Data folder; default: RSE_STUDY_DATA.")] = None,
@@ -35,10 +35,11 @@ def evaluate(
     threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     out: Annotated[
-        Path, typer.Option(help="attacks: folder for every input's outcome; the same one goes on.")
-    ] = Path("attacks"),
+        Path | None,
+        typer.Option(help="attacks (default ./attacks): every outcome; nli, glue: the rows as JSON."),
+    ] = None,
     on: Annotated[
-        list[str] | None, typer.Option(help="attacks: mr (default), imdb, snli, mnli_matched ...")
+        list[str] | None, typer.Option(help="attacks: mr (default), imdb ...; nli: ANLI ...; glue: RTE ...")
     ] = None,
     recipe: Annotated[
         list[str] | None,
@@ -46,32 +47,43 @@ def evaluate(
     ] = None,
     inputs: Annotated[int, typer.Option(min=0, help="attacks: the first so many of a set; 0 = all.")] = 0,
     max_queries: Annotated[int, typer.Option(min=1, help="attacks: queries an input.")] = 5000,
-    seed: Annotated[int, typer.Option(min=0, help="attacks: of victim and attack.")] = 0,
-    epochs: Annotated[int, typer.Option(min=1, help="attacks: of the victim's fine-tuning.")] = 3,
-    lr: Annotated[float, typer.Option(help="attacks: of the victim's fine-tuning.")] = 5e-5,
-    max_length: Annotated[int, typer.Option(min=4, help="attacks: tokens a victim reads.")] = 128,
+    seed: Annotated[int, typer.Option(min=0, help="attacks, nli, glue: of what they draw.")] = 0,
+    epochs: Annotated[int, typer.Option(min=1, help="attacks, nli, glue: of the fine-tuning.")] = 3,
+    lr: Annotated[float, typer.Option(help="attacks, nli, glue: of the fine-tuning.")] = 5e-5,
+    max_length: Annotated[int, typer.Option(min=4, help="attacks, nli, glue: tokens a text.")] = 128,
     masked_lm: Annotated[
         str, typer.Option(help="attacks: bae and bert_attack need one; a folder, a hub name, or minilm-mlm.")
     ] = "",
 ) -> None:
-    """Evaluate a sentence encoder on every set present: STS, transfer and geometry, or under attack.
+    """Evaluate a sentence encoder on every set present: STS, transfer and geometry; under attack; after fine-tuning.
 
-    Under attack are classifiers fine-tuned from it: how often they fall, and after how many queries.
+    Under attack are classifiers fine-tuned from it: how often they fall, and after how many queries. nli and glue
+    fine-tune one for each task and score it on texts it has not seen.
     """
-    if suite != "attacks":
+    if suite in ("sts", "fast", "full"):
         from rse_study.cli.evaluate_here import evaluate_here
 
         evaluate_here(model, data, pooling, variant, suite, threads, as_json)
         return
-    from rse_study.cli.attack_here import Asked, attack_here, can_run
     from rse_study.data.location import data_dir
-    from rse_study.evaluation.attacks.recipes import RECIPES
     from rse_study.study.reading import build
-    from rse_study.training.tuning_config import FineTuning
+    from rse_study.training.tuning_spec import FineTuning
 
-    chosen = recipe or [name for name in RECIPES if can_run(name, masked_lm)]
+    folder = data or data_dir()
     tuning = build(FineTuning, {"epochs": epochs, "lr": lr, "max_length": max_length}, where="evaluate")
-    asked = Asked(data or data_dir(), on or ["mr"], chosen, inputs, max_queries, seed, tuning, masked_lm, out)
+    if suite != "attacks":
+        from rse_study.cli import tuned_here as tuned
+        from rse_study.study.evaluations.settings import Attacks, Settings, Tasks
+
+        settings = Settings(Attacks(), tuning, Tasks(seed=seed))
+        wanted = tuned.Asked(suite, folder, on or [], settings, out)
+        tuned.tuned_here(model, pooling, wanted, threads, as_json)
+        return
+    from rse_study.cli.attack_here import Asked, attack_here, can_run
+    from rse_study.evaluation.attacks.recipes import RECIPES
+
+    chosen, kept = recipe or [name for name in RECIPES if can_run(name, masked_lm)], out or Path("attacks")
+    asked = Asked(folder, on or ["mr"], chosen, inputs, max_queries, seed, tuning, masked_lm, kept)
     attack_here(model, pooling, asked, threads, as_json)
 
 

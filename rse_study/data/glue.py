@@ -1,9 +1,12 @@
 """GLUE (Wang et al. 2018) as `datasets` reads it: from the hub, or a local folder in the hub's layout.
 
-A local folder is one of these, below the data folder or absolute:
+A local folder is one of these, below the data folder or absolute; one that is called as the hub calls it
+(nyu-mll/glue) is taken before the hub is asked:
 
     <folder>/README.md with the tasks' configurations, as the hub's own copy (nyu-mll/glue) has it
     <folder>/<task>/   files named after the splits: train, validation, test (JSON Lines, CSV or parquet)
+    <folder>/<task>/data/<split>-00000-of-00001.jsonl (or .csv, .parquet): MNLI's two validation splits need this, or
+                       the README, since `datasets` takes validation_matched.jsonl for a part of `validation`
     <folder>/          the same for one task alone
 
 <task> is cola, sst2, mrpc, stsb, qqp, mnli, qnli, rte or wnli.
@@ -20,10 +23,11 @@ from rse_study.data.classes import NLI_CLASSES, Example, label_of, labelled, mal
 from rse_study.data.hub import load_split
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry, did_you_mean
 
 HUB_NAME = "nyu-mll/glue"
+GLUE_LAYOUT = "<task>/{train,validation}.{jsonl,csv,parquet}"
 NO_LABEL = -1  # of the test splits, which GLUE keeps to itself
 MAX_GOLD = 5.0
 
@@ -85,11 +89,18 @@ def read_glue(
 
 
 def _place(task: GlueTask, dataset: str, data_dir: Path) -> tuple[str, str]:
-    """(name for `datasets`, configuration)."""
+    """(name for `datasets`, configuration). Raises MissingFile where a folder has other tasks, and not this one."""
     folder = data_dir / dataset
-    if not folder.is_dir() or (folder / "README.md").is_file():
+    if not folder.is_dir():
         return dataset, task.config
-    return (f"{dataset}/{task.config}" if (folder / task.config).is_dir() else dataset), ""
+    there = [GLUE.get(name).config for name in GLUE if (folder / GLUE.get(name).config).is_dir()]
+    if there and task.config not in there:
+        rule = f"the layout is {GLUE_LAYOUT} in {folder}"
+        remedy = f"Copy it there, beside {', '.join(there)}"
+        raise MissingFile("no such folder", where=str(folder / task.config), rule=rule, remedy=remedy)
+    if (folder / "README.md").is_file():
+        return dataset, task.config
+    return (f"{dataset}/{task.config}" if there else dataset), ""
 
 
 def _examples(table: Any, task: GlueTask, where: str) -> Iterator[Example]:

@@ -18,7 +18,6 @@ class ClassifierScore:
     task: str
     split: str
     metric: str
-    settings: str  # what was fine-tuned how, in a word the report can show
     value: float  # x100
     num_examples: int
     num_unlabelled: int  # left out: they have no label

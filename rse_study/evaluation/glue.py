@@ -38,7 +38,7 @@ GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
 )
 
 
-def evaluate_glue(predict: Victim, task: Labelled, *, settings: str, seed: int) -> list[ClassifierScore]:
+def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[ClassifierScore]:
     """A task's metrics x100, the first of them the one that papers name first. Raises InputError."""
     predicted = probabilities(predict, task).argmax(axis=1)
     return [
@@ -46,7 +46,6 @@ def evaluate_glue(predict: Victim, task: Labelled, *, settings: str, seed: int) 
             task=task.name,
             split=task.split,
             metric=metric,
-            settings=settings,
             value=100 * _METRICS[metric](task.labels, predicted),
             num_examples=len(task),
             num_unlabelled=task.num_unlabelled,
@@ -58,7 +57,7 @@ def evaluate_glue(predict: Victim, task: Labelled, *, settings: str, seed: int) 
     ]
 
 
-def evaluate_glue_pairs(scores: Scores, task: StsPairs, *, settings: str, seed: int) -> list[ClassifierScore]:
+def evaluate_glue_pairs(scores: Scores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
     """Pearson and Spearman x100 of STS-B's values; 0 and degenerate where all values are one. Raises InputError."""
     found = np.asarray(scores(list(zip(task.first, task.second, strict=True))), np.float64)
     if found.shape != (len(task),) or not np.isfinite(found).all():
@@ -71,7 +70,6 @@ def evaluate_glue_pairs(scores: Scores, task: StsPairs, *, settings: str, seed: 
             task=task.name,
             split=task.split,
             metric=metric,
-            settings=settings,
             value=0.0 if is_flat else 100 * float(named[metric](found, task.gold).statistic),
             num_examples=len(task),
             num_unlabelled=0,

@@ -17,14 +17,12 @@ from rse_study.spec import fingerprint_of
 ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"  # over examples, over rounds
 
 
-def evaluate_nli(
-    predict: Victim, tasks: Sequence[Labelled], *, settings: str, seed: int
-) -> list[ClassifierScore]:
+def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> list[ClassifierScore]:
     """Accuracy x100 of each task; where all three rounds of a split of ANLI are among them, both its averages too.
 
     `predict` answers in the order of each task's classes. Raises InputError where it does not.
     """
-    rows = [_score(predict, task, settings, seed) for task in tasks]
+    rows = [_score(predict, task, seed) for task in tasks]
     for split in dict.fromkeys(task.split for task in tasks):
         rounds = [row for row in rows if row.split == split and row.task in ANLI_ROUNDS]
         if {row.task for row in rounds} == set(ANLI_ROUNDS):
@@ -32,13 +30,12 @@ def evaluate_nli(
     return rows
 
 
-def _score(predict: Victim, task: Labelled, settings: str, seed: int) -> ClassifierScore:
+def _score(predict: Victim, task: Labelled, seed: int) -> ClassifierScore:
     predicted = probabilities(predict, task).argmax(axis=1)
     return ClassifierScore(
         task=task.name,
         split=task.split,
         metric="accuracy",
-        settings=settings,
         value=100 * accuracy(task.labels, predicted),
         num_examples=len(task),
         num_unlabelled=task.num_unlabelled,
@@ -57,7 +54,6 @@ def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:
             task=name,
             split=first.split,
             metric="accuracy",
-            settings=first.settings,
             value=float(value),
             num_examples=sum(sizes),
             num_unlabelled=sum(row.num_unlabelled for row in rounds),

@@ -15,7 +15,7 @@ from pydantic import (
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field
 from rse_study.study.domains import AnyDomain, FiniteDomain
-from rse_study.study.evaluations.settings import Attacks, Settings
+from rse_study.study.evaluations.settings import Attacks, Settings, Tasks
 from rse_study.training.trial import Trial
 from rse_study.training.tuning_spec import FineTuning
 
@@ -151,6 +151,7 @@ class Study(Spec):
     )
     attacks: Attacks = Attacks()
     fine_tuning: FineTuning = field(FineTuning(), description="of the classifiers that evaluations ask for")
+    tasks: Tasks = field(Tasks(), description="of evaluations that end in /fine_tuned")
     confirm: Confirm | None = None
     paper: Paper | None = None
     keep_models: Literal["final", "best", "none"] = "final"
@@ -164,4 +165,4 @@ class Study(Spec):
     @property
     def settings(self) -> Settings:
         """How its evaluations are asked."""
-        return Settings(self.attacks, self.fine_tuning)
+        return Settings(self.attacks, self.fine_tuning, self.tasks)

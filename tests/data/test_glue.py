@@ -4,7 +4,7 @@ import datasets
 import pytest
 
 from rse_study.data.glue import GLUE, read_glue
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
 
 NUM_ROWS = 4
 
@@ -63,6 +63,31 @@ def test_both_dev_splits_of_mnli_stay_apart(tmp_path):
     assert texts == [
         f"{split} premise 0" for split in ("train", "validation_matched", "validation_mismatched")
     ]
+
+
+def test_plain_files_of_mnli_are_told_apart_by_the_hubs_names(tmp_path):
+    task = GLUE.get("MNLI")
+    (tmp_path / "mine/mnli/data").mkdir(parents=True)
+    for split in task.splits:
+        table = datasets.Dataset.from_list(_rows(task, split))
+        table.to_json(str(tmp_path / f"mine/mnli/data/{split}-00000-of-00001.jsonl"))
+    for split in task.splits:
+        assert read_glue("MNLI", split, tmp_path, "mine").texts[0] == (
+            f"{split} premise 0",
+            f"{split} hypothesis 0",
+        )
+
+
+def test_files_of_one_task_are_not_taken_for_anothers(tmp_path):
+    """RTE and MRPC have the same columns."""
+    folder = tmp_path / "nyu-mll/glue/rte"
+    folder.mkdir(parents=True)
+    datasets.Dataset.from_list(_rows(GLUE.get("RTE"), "train")).to_json(str(folder / "train.json"))
+    assert len(read_glue("RTE", "train", tmp_path)) == NUM_ROWS
+    with pytest.raises(
+        MissingFile, match=r"glue/mrpc: no such folder: the layout is .* Copy it there, beside rte"
+    ):
+        read_glue("MRPC", "train", tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["json", "csv", "parquet"])

@@ -23,7 +23,7 @@ def _says(predicted):
 
 
 def _values(name, predicted=PREDICTED):
-    rows = evaluate_glue(_says(predicted), _task(name), settings="", seed=0)
+    rows = evaluate_glue(_says(predicted), _task(name), seed=0)
     return {row.metric: row.value for row in rows}
 
 
@@ -44,8 +44,8 @@ def test_silence_scores_nothing():
     zeros = np.zeros(10, int)
     assert _values("GLUE-CoLA", zeros) == {"matthews": 0.0}
     assert _values("GLUE-MRPC", zeros) == {"f1": 0.0, "accuracy": 40.0}
-    (row,) = evaluate_glue(_says(zeros), _task("GLUE-RTE"), settings="m", seed=7)
-    assert (row.degenerate, row.seed, row.settings, row.num_examples) == (True, 7, "m", 10)
+    (row,) = evaluate_glue(_says(zeros), _task("GLUE-RTE"), seed=7)
+    assert (row.degenerate, row.seed, row.num_examples) == (True, 7, 10)
 
 
 def _pairs():
@@ -60,7 +60,7 @@ def test_correlations_of_the_regression():
         asked.extend(texts)
         return np.array([0.1, 9.0, 3.0, 2.0])
 
-    rows = {row.metric: row for row in evaluate_glue_pairs(scores, _pairs(), settings="", seed=0)}
+    rows = {row.metric: row for row in evaluate_glue_pairs(scores, _pairs(), seed=0)}
     assert asked == [("a", "e"), ("b", "f"), ("c", "g"), ("d", "h")]
     assert rows["spearman"].value == pytest.approx(80.0)  # 1 - 6 * 2 / (4 * 15): two neighbours swapped
     x, y = np.array([0.1, 9.0, 3.0, 2.0]), _pairs().gold
@@ -68,12 +68,12 @@ def test_correlations_of_the_regression():
         ((x - x.mean()) ** 2).sum() * ((y - y.mean()) ** 2).sum()
     )
     assert rows["pearson"].value == pytest.approx(100 * expected)
-    flat = evaluate_glue_pairs(lambda texts: np.ones(4), _pairs(), settings="", seed=0)
+    flat = evaluate_glue_pairs(lambda texts: np.ones(4), _pairs(), seed=0)
     assert [(row.value, row.degenerate) for row in flat] == [(0.0, True)] * 2
     with pytest.raises(InputError, match=r"GLUE-STS-B: shape \(4, 1\): 4 pairs need as many finite numbers"):
-        evaluate_glue_pairs(lambda texts: np.ones((4, 1)), _pairs(), settings="", seed=0)
+        evaluate_glue_pairs(lambda texts: np.ones((4, 1)), _pairs(), seed=0)
 
 
 def test_other_tasks_are_not_glue():
     with pytest.raises(InputError, match=r"no such GLUE task 'GLUE-SST2'. Did you mean 'GLUE-SST-2'"):
-        evaluate_glue(_says(PREDICTED), _task("GLUE-SST2"), settings="", seed=0)
+        evaluate_glue(_says(PREDICTED), _task("GLUE-SST2"), seed=0)

@@ -2,17 +2,16 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from rse_study.data.attack_sets import read_attack_set
-from rse_study.data.labelled import Labelled
 from rse_study.data.readers import read_sts
 from rse_study.data.victim_texts import training_for
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.known import read_evaluation as read_of_vectors
-from rse_study.streams import Streams
 from rse_study.study.evaluations.attack_tools import look_for_tools, tools_for
-from rse_study.study.evaluations.names import adversarial_sts_names, attack_names
+from rse_study.study.evaluations.fine_tuned import drawn
+from rse_study.study.evaluations.glue_fine_tuned import read_glue_fine_tuned
+from rse_study.study.evaluations.names import NLI, adversarial_sts_names, attack_names, fine_tuned_names
+from rse_study.study.evaluations.nli_fine_tuned import read_nli_fine_tuned
 from rse_study.study.evaluations.settings import Attacks, Settings
 from rse_study.study.evaluations.similarity_under_attack import SimilarityUnderAttack
 from rse_study.study.evaluations.under_attack import UnderAttack
@@ -29,6 +28,9 @@ def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None)
         return read_under_attack(task.removeprefix("attack-"), recipe, data_dir, asked)
     if name in adversarial_sts_names():
         return read_similarity_under_attack(task.removeprefix("Adv"), recipe, data_dir, asked.attacks)
+    if name in fine_tuned_names():
+        read = read_nli_fine_tuned if task in NLI else read_glue_fine_tuned
+        return read(task, data_dir, asked)
     return read_of_vectors(name, data_dir)
 
 
@@ -36,9 +38,11 @@ def read_under_attack(name: str, recipe: str, data_dir: Path, settings: Settings
     """A recipe on the attack set of that name."""
     masked_lm = settings.attacks.masked_lm
     made_of = look_for_tools(recipe, data_dir, masked_lm)
-    training = _drawn(training_for(name, data_dir), settings.attacks)
+    training = training_for(name, data_dir)
+    places = drawn(len(training), settings.attacks.num_training, settings.attacks.seed)
     resources = tools_for(recipe, data_dir, masked_lm)
-    return UnderAttack(read_attack_set(name, data_dir), training, recipe, settings, resources, made_of)
+    whole = read_attack_set(name, data_dir)
+    return UnderAttack(whole, training.take(places), recipe, settings, resources, made_of)
 
 
 def read_similarity_under_attack(
@@ -49,12 +53,3 @@ def read_similarity_under_attack(
     pairs, fitting = (read_sts(task, split, data_dir) for split in ("test", _DEV[task]))
     resources = tools_for(recipe, data_dir, attacks.masked_lm)
     return SimilarityUnderAttack(pairs, fitting, recipe, attacks, resources, made_of)
-
-
-def _drawn(training: Labelled, attacks: Attacks) -> Labelled:
-    """As many training texts as are asked for, drawn by the seed (stream `order`), in their order."""
-    wanted = attacks.num_training
-    if not wanted or wanted >= len(training):
-        return training
-    places = Streams(attacks.seed).numpy("order").choice(len(training), wanted, replace=False)
-    return training.take(np.sort(places))

@@ -1,10 +1,11 @@
 """How evaluations that attack or fine-tune are asked, once for all of them in a study."""
 
-from dataclasses import dataclass
+import dataclasses
 from typing import Literal
 
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
+from rse_study.data.glue import HUB_NAME
 from rse_study.spec import Spec, field
 from rse_study.training.tuning_spec import FineTuning
 
@@ -29,9 +30,24 @@ class Attacks(Spec):
     )
 
 
-@dataclass(frozen=True)
+class Tasks(Spec):
+    """What NLI and GLUE are fine-tuned on; `fine_tuning` says how."""
+
+    num_training: NonNegativeInt = field(
+        0, description="texts drawn of a task's training set; 0: all there are"
+    )
+    seed: NonNegativeInt = field(0, description="of what is drawn, and of the fine-tuning")
+    glue: str = field(
+        HUB_NAME,
+        min_length=1,
+        description="GLUE in the hub's layout: a folder (absolute or in the data folder), else a name on the hub",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
 class Settings:
     """All that a study says about them."""
 
     attacks: Attacks
     fine_tuning: FineTuning
+    tasks: Tasks = dataclasses.field(default_factory=Tasks)
