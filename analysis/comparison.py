@@ -24,7 +24,8 @@ WORDS = {
 class Comparison:
     """What a grid shows. `scores` [rows, seeds]; `compared`: each row minus `baseline`, all at once; `judged`: the
     claims about `table`; `printed`: the paper's value of a row; `fixed`: what was measured without training;
-    `stale`: cells that other software made, in words; `columns`: cells of the table that have metrics of their own."""
+    `stale`: cells that other software made, in words; `columns`: cells of the table that have metrics of their own;
+    `degenerate`: rows, and names of `fixed`, with a score that a collapsed model got."""
 
     name: str
     label: str
@@ -38,6 +39,7 @@ class Comparison:
     fixed: Mapping[str, float]
     stale: str = ""
     columns: tuple[Cell, ...] = ()
+    degenerate: frozenset[str] = frozenset()
 
     @property
     def num_seeds(self) -> int:
@@ -86,6 +88,7 @@ def read_comparison(reader: Reader) -> Comparison | None:
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=told(stale(reader.cells(), reader.provenance())),
         columns=read_columns(reader, table, baseline),
+        degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.attrs["degenerate"]]),
     )
 
 

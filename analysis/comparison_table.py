@@ -5,7 +5,8 @@ from itertools import chain
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.formats import counted, decimals_of, show_number, show_signed
+from analysis.formats import DEGENERATE, counted, decimals_of, show_measured, show_number, show_signed
+from analysis.scores import MEANING
 from rse_study.results.claims import Judged
 from rse_study.results.comparisons import Compared
 from rse_study.results.statistics import Interval
@@ -18,7 +19,10 @@ OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """A row per row of the grid, what was measured without training first: paper, mean, SD, seeds, and against the
     baseline: difference, simultaneous 95 % interval, p exact and after Holm, Hedges' g."""
-    fixed = [{"row": row, "mean": show_number(value, decimals)} for row, value in comparison.fixed.items()]
+    fixed = [
+        {"row": row, "mean": show_measured(value, decimals, row in comparison.degenerate)}
+        for row, value in comparison.fixed.items()
+    ]
     own = [_row(comparison, row, decimals) for row in _in_the_papers_order(comparison)]
     columns = dict.fromkeys(["row", *OWN, *(name for row in own for name in row)])
     table = pd.DataFrame([*fixed, *own], columns=list(columns), dtype=object).fillna("")
@@ -36,7 +40,7 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
     own = {
         "row": row,
         "paper": show_number(comparison.printed.get(row, float("nan")), decimals),
-        "mean": show_number(values.mean(), decimals),
+        "mean": show_measured(values.mean(), decimals, row in comparison.degenerate),
         "SD": show_number(values.std(ddof=1), decimals),
         "seeds": str(len(values)),
     }
@@ -123,6 +127,8 @@ def remarks(comparison: Comparison) -> list[str]:
             f"Claims: {counted(len(contrasts_of_claims), 'contrast')}, whose intervals hold all at once in 95 of 100 "
             "studies; the rule was fixed before the study ran."
         )
+    if comparison.degenerate:
+        texts.append(f"{DEGENERATE} {MEANING}")
     if comparison.stale:
         texts.append(comparison.stale)
     if comparison.scale == "mini":

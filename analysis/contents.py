@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.formats import show_value
+from analysis.formats import decimals_of, show_value
 from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, Objective, StudyRecord
 
@@ -35,8 +35,15 @@ class Contents:
 
     @property
     def decimals(self) -> int:
-        """Scores are percentages of a correlation; a loss needs more digits."""
-        return 2 if self.study.objective.evaluation else 4
+        """Of the objective: scores are percentages of a correlation; a loss needs more digits."""
+        evaluation = self.study.objective.evaluation
+        return decimals_of(evaluation, fine=4) if evaluation else 4
+
+    @property
+    def decimals_by_measure(self) -> dict[str, int]:
+        """Of everything that is scored, by the name readers see."""
+        measures = {one.name: decimals_of(one.metric, fine=4) for one in self.study.shown_measures}
+        return measures | {self.label: self.decimals}
 
     @property
     def current(self) -> pd.DataFrame:
@@ -108,15 +115,15 @@ def label_of(objective: Objective) -> str:
 
 
 def baseline_scores(evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The baselines on one evaluation: subject, label, value (NaN where nobody measured it).
+    """The baselines on one evaluation: subject, label, value (NaN where nobody measured it), degenerate.
 
     Those that a study asks for on top are there once anything of them was measured.
     """
-    matching = evaluations[evaluations["metric"] == metric].set_index("subject")["value"]
+    matching = evaluations[evaluations["metric"] == metric].set_index("subject")
     shown = {*ALWAYS_SHOWN, *evaluations["subject"]}
-    rows = [
-        (subject, label, matching.get(subject, float("nan")))
-        for subject, label in BASELINES.items()
-        if subject in shown
-    ]
-    return pd.DataFrame(rows, columns=["subject", "label", "value"])
+    rows = [(subject, label) for subject, label in BASELINES.items() if subject in shown]
+    frame = pd.DataFrame(rows, columns=["subject", "label"])
+    return frame.assign(
+        value=frame["subject"].map(matching["value"]).astype(float),
+        degenerate=frame["subject"].isin(matching.index[matching["degenerate"]]),
+    )

@@ -1,15 +1,19 @@
 """Scores that are results: of confirmed trials or of a grid's rows, seed by seed, beside the baselines."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
 from analysis.contents import BASE, Contents, baseline_scores
-from analysis.formats import show_number, show_status
+from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_number, show_status
 from rse_study.results.records import BASELINES, StudyRecord
 
 NOT_MEASURED = "not measured"
-COLUMNS = ["position", "row", "kind", "trial", "seed", "measure", "value", "status"]
+MEANING = (
+    "Degenerate: the model says one and the same of everything, or its vectors are not finite. Such a score counts as "
+    "the worst there is, or is undefined: it tells that the model has collapsed, not how good it is."
+)
+COLUMNS = ["position", "row", "kind", "trial", "seed", "measure", "value", "status", "degenerate"]
 
 
 def measures_of(study: StudyRecord, label: str) -> dict[str, str]:
@@ -27,7 +31,8 @@ def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     """One row per row, seed and measure: baselines first (seed missing), then `cells`.
 
     `kind` is baseline, base (the paper's setting) or row; `value` is NaN where it is not there, and of cells that are
-    not complete: a value after fewer steps is another quantity. Rows keep the order of `cells`.
+    not complete: a value after fewer steps is another quantity. `degenerate`: measured on a model that says one and
+    the same of everything; such a score may be NaN (its status is `undefined`). Rows keep the order of `cells`.
     """
     scored = measures_of(contents.study, contents.label)
     frames = [_baselines(contents.evaluations, measure, metric) for measure, metric in scored.items()]
@@ -41,29 +46,39 @@ def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
 
 def _baselines(evaluations: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:
     found = baseline_scores(evaluations, metric)
-    status = ["complete" if known else NOT_MEASURED for known in found["value"].notna()]
+    status = [_status("complete", value, flag) for value, flag in found[["value", "degenerate"]].values]
     fixed = {"kind": "baseline", "trial": pd.NA, "seed": pd.NA, "measure": measure, "status": status}
-    return found.rename(columns={"label": "row"})[["row", "value"]].assign(**fixed)
+    return found.rename(columns={"label": "row"})[["row", "value", "degenerate"]].assign(**fixed)
 
 
 def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:
-    if measure == contents.label:
-        values = cells["objective"]
-    else:
-        found = contents.evaluations[contents.evaluations["metric"] == metric].set_index("subject")["value"]
-        values = cells["identity"].map(found).astype(float)
+    found = contents.evaluations[contents.evaluations["metric"] == metric].set_index("subject")
+    values = (
+        cells["objective"]
+        if measure == contents.label
+        else cells["identity"].map(found["value"]).astype(float)
+    )
     complete = cells["status"] == "complete"
-    status = cells["status"].where(~complete | values.notna(), NOT_MEASURED)
+    flags = cells["identity"].isin(found.index[found["degenerate"]]) & complete
+    status = [_status(*one) for one in zip(cells["status"], values, flags, strict=True)]
     kind = ["base" if label == BASE else "row" for label in cells["label"]]
     frame = cells[["trial", "seed"]].assign(row=cells["name"], kind=kind, measure=measure)
-    return frame.assign(value=values.where(complete), status=status)
+    return frame.assign(value=values.where(complete), status=status, degenerate=flags)
+
+
+def _status(status: str, value: float, is_degenerate: bool) -> str:
+    """A cell's own where it has not ended well; else what became of the score."""
+    if status != "complete" or pd.notna(value):
+        return status
+    return UNDEFINED if is_degenerate else NOT_MEASURED
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """Per row and measure: mean, sd (n - 1 below; NaN of one seed), low, high, and num_seeds that have a value."""
-    groups = frame.groupby(["position", "row", "kind", "measure"], sort=True)["value"]
-    table = groups.agg(mean="mean", sd="std", low="min", high="max", num_seeds="count")
-    return table.reset_index()
+    """Per row and measure: mean, sd (n - 1 below; NaN of one seed), low, high, num_seeds that have a value, and whether
+    one is degenerate."""
+    groups = frame.groupby(["position", "row", "kind", "measure"], sort=True)
+    table = groups["value"].agg(mean="mean", sd="std", low="min", high="max", num_seeds="count")
+    return table.assign(degenerate=groups["degenerate"].any()).reset_index()
 
 
 def differences(frame: pd.DataFrame, row: str, reference: str) -> pd.DataFrame:
@@ -82,29 +97,40 @@ def seeds_of(frame: pd.DataFrame) -> list[int]:
     return sorted(int(seed) for seed in frame["seed"].dropna().unique())
 
 
-def show_scores(frame: pd.DataFrame, spread: str, decimals: int, every_seed: Iterable[str]) -> pd.DataFrame:
+def show_scores(
+    frame: pd.DataFrame, spread: str, decimals: Mapping[str, int], every_seed: Iterable[str]
+) -> pd.DataFrame:
     """The scores as text: a row per row; under each measure its mean, its `spread` (range or SD), its seeds.
 
-    Columns are pairs (measure, what). Measures that are not among `every_seed` show mean and spread alone.
+    Columns are pairs (measure, what). Measures that are not among `every_seed` show mean and spread alone. `decimals`:
+    of each measure. Degenerate scores, and means with one among them, are marked.
     """
     detailed, table, seeds = set(every_seed), summarise(frame), seeds_of(frame)
     rows = table.drop_duplicates("position")[["position", "row"]]
     shown = {("", "row"): rows["row"].tolist()}
     for measure in dict.fromkeys(frame["measure"]):
         part = table[table["measure"] == measure].set_index("position").loc[rows["position"]]
-        shown[measure, "mean"] = _means(part, len(seeds), decimals)
-        shown[measure, spread] = _spreads(part, spread, decimals)
+        shown[measure, "mean"] = _means(part, len(seeds), decimals[measure])
+        shown[measure, spread] = _spreads(part, spread, decimals[measure])
         for seed in seeds if measure in detailed else ():
-            shown[measure, f"seed {seed}"] = _of_seed(frame, measure, seed, rows["position"], decimals)
+            shown[measure, f"seed {seed}"] = _of_seed(
+                frame, measure, seed, rows["position"], decimals[measure]
+            )
     return pd.DataFrame(shown, dtype=object)
+
+
+def degenerate_note(frame: pd.DataFrame) -> str:
+    """What the mark means, where a score has it."""
+    return f"{DEGENERATE} {MEANING}" if frame["degenerate"].any() else ""
 
 
 def _means(part: pd.DataFrame, num_seeds: int, decimals: int) -> list[str]:
     texts = []
-    for mean, kind, known in part[["mean", "kind", "num_seeds"]].itertuples(index=False):
-        is_partial = kind != "baseline" and 0 < known < num_seeds
-        bare = NOT_MEASURED if kind == "baseline" else ""
-        texts.append((show_number(mean, decimals) or bare) + (f" (n = {known})" if is_partial else ""))
+    for row in part.itertuples():
+        is_partial = row.kind != "baseline" and 0 < row.num_seeds < num_seeds
+        bare = NOT_MEASURED if row.kind == "baseline" else ""
+        text = show_measured(row.mean, decimals, row.degenerate) or bare
+        texts.append(text + (f" (n = {row.num_seeds})" if is_partial else ""))
     return texts
 
 
@@ -120,10 +146,10 @@ def _spreads(part: pd.DataFrame, spread: str, decimals: int) -> list[str]:
 def _of_seed(
     frame: pd.DataFrame, measure: str, seed: int, positions: Iterable[int], decimals: int
 ) -> list[str]:
-    part = frame[(frame["measure"] == measure) & (frame["seed"] == seed)].set_index("position")
+    part = frame[(frame["measure"] == measure) & (frame["seed"] == seed)]
     texts = {
-        position: show_number(row["value"], decimals) or show_status(row["status"])
-        for position, row in part.iterrows()
+        row.position: show_measured(row.value, decimals, row.degenerate) or show_status(row.status)
+        for row in part.itertuples()
     }
     baselines = set(frame.loc[frame["kind"] == "baseline", "position"])
     return [texts.get(position, "" if position in baselines else "missing") for position in positions]

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis import search
 from analysis.contents import Contents, baseline_scores, read_contents
-from analysis.formats import show_duration, show_number, show_status, show_value
+from analysis.formats import show_duration, show_measured, show_number, show_status, show_value
 from analysis.scores import NOT_MEASURED, scores, show_scores
 from rse_study.results.reader import Reader
 
@@ -22,7 +22,12 @@ def as_text(study_dir: Path) -> pd.DataFrame:
         contents = read_contents(reader)
     if contents.study.kind == "grid":
         return flat(
-            show_scores(scores(contents, contents.stage("grid")), "SD", contents.decimals, (contents.label,))
+            show_scores(
+                scores(contents, contents.stage("grid")),
+                "SD",
+                contents.decimals_by_measure,
+                (contents.label,),
+            )
         )
     above = baseline_scores(contents.evaluations, contents.study.objective.evaluation)
     shown = show_trials(contents, search.trials(contents), above)
@@ -31,11 +36,12 @@ def as_text(study_dir: Path) -> pd.DataFrame:
 
 def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
     """The trials' table with a row per confirmed cell below, and a column per evaluation."""
-    cells, decimals = search.confirmed(contents), contents.decimals
+    cells, decimals = search.confirmed(contents), contents.decimals_by_measure
     frame = scores(contents, cells)
     tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
     values = {
-        (row.row, row.seed, row.measure): show_number(row.value, decimals) for row in frame.itertuples()
+        (row.row, row.seed, row.measure): show_measured(row.value, decimals[row.measure], row.degenerate)
+        for row in frame.itertuples()
     }
     below = [
         {"trial": f"confirmed: {cell['name']}, seed {cell['seed']}", "status": show_status(cell["status"])}
@@ -75,7 +81,7 @@ def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
     axes, label, decimals = contents.study.headings, contents.label, contents.decimals
     names = contents.cells.set_index("identity")["name"]
     above = [
-        {"trial": row.label, label: NOT_MEASURED if pd.isna(row.value) else show_number(row.value, decimals)}
+        {"trial": row.label, label: show_measured(row.value, decimals, row.degenerate) or NOT_MEASURED}
         for row in scores.itertuples()
     ]
     below = [

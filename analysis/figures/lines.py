@@ -7,7 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
-from analysis.figures.style import GREY, INK, SEED_COLOURS, SEED_SYMBOLS, label_text, plain
+from analysis.figures.scales import places, scale_of, x_axis
+from analysis.figures.style import GREY, SEED_COLOURS, SEED_SYMBOLS, label_text, plain
 from analysis.formats import show_value
 from rse_study.results.records import Axis
 
@@ -52,27 +53,25 @@ def series_name(proposal: dict[str, Any], axis: Axis, headings: dict[str, str]) 
     return ", ".join(others)
 
 
-def draw_lines(frame: pd.DataFrame, heading: str, label: str, decimals: int = 2) -> go.Figure:
-    """A line through the means, small dots for the seeds; logarithmic where the values span two decades."""
-    figure = go.Figure()
+def draw_lines(
+    frame: pd.DataFrame, heading: str, label: str, decimals: int = 2, is_log: bool = False
+) -> go.Figure:
+    """A line through the means, small dots for the seeds; on a scale that keeps the values apart."""
+    figure, scale = go.Figure(), scale_of(frame["x"], is_log)
     for number, (series, part) in enumerate(frame.groupby("series", sort=False)):
         colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SEED_SYMBOLS))
         name = label_text(str(series)) if series else "mean of the seeds"
         means = part.drop_duplicates("x").sort_values("x")
         figure.add_scatter(
-            x=means["x"], y=means["mean"], name=name, mode="lines+markers", line={"color": colour, "width": 2},
-            marker={"symbol": symbol, "size": 9}, hovertemplate=f"mean %{{y:.{decimals}f}}<extra></extra>",
+            x=places(means["x"], scale), y=means["mean"], name=name, mode="lines+markers",
+            line={"color": colour, "width": 2}, marker={"symbol": symbol, "size": 9},
+            hovertemplate=f"mean %{{y:.{decimals}f}}<extra></extra>",
         )  # fmt: skip
         figure.add_scatter(
-            x=part["x"], y=part["value"], mode="markers", text=part["seed"], showlegend=False,
+            x=places(part["x"], scale), y=part["value"], mode="markers", text=part["seed"], showlegend=False,
             marker={"symbol": f"{symbol}-open", "size": 6, "color": colour if series else GREY},
             hovertemplate=f"seed %{{text}}: %{{y:.{decimals}f}}<extra></extra>",
         )  # fmt: skip
-    ticks = sorted(frame["x"].unique())
-    is_log = ticks[0] > 0 and ticks[-1] / ticks[0] >= 100
-    figure.update_xaxes(
-        title=label_text(heading, 40), type="log" if is_log else "linear", tickvals=ticks,
-        ticktext=[show_value(tick) for tick in ticks], tickfont={"color": INK},
-    )  # fmt: skip
+    figure.update_xaxes(title=label_text(heading, 40), **x_axis(frame["x"], scale))
     figure.update_yaxes(title=label_text(label, 34), nticks=6)
     return plain(figure, height=320)

@@ -1,11 +1,13 @@
 """The confirmed trials of a search: the only values in it that are results."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from analysis import page
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.formats import counted, listed, show_number, show_signed, show_status
-from analysis.scores import NOT_MEASURED, differences, scores, seeds_of, show_scores
+from analysis.scores import NOT_MEASURED, degenerate_note, differences, scores, seeds_of, show_scores
 from analysis.search import confirm_plan, confirmed, num_confirmed, trials
 from analysis.sections.scores import above_text, dots, is_higher_better, row_classes
 
@@ -17,14 +19,13 @@ def confirmation(contents: Contents) -> str:
         return ""
     frame = scores(contents, cells)
     tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
-    table = page.table(
-        show_scores(frame, "range", contents.decimals, every_seed=tests or [contents.label]),
-        row_classes(frame),
-    )
+    decimals, detailed = contents.decimals_by_measure, tests or [contents.label]
+    table = page.table(show_scores(frame, "range", decimals, every_seed=detailed), row_classes(frame))
     return page.section(
         "Confirmed",
         page.paragraph(f"{explained(contents, frame)} {missing_text(contents, cells, frame)}".strip()),
         table,
+        page.paragraph(degenerate_note(frame)),
         page.paragraph(above_text(contents, frame)),
         dots(contents, frame, "confirmed"),
         gains(contents, frame),
@@ -49,7 +50,8 @@ def gains(contents: Contents, frame: pd.DataFrame) -> str:
     rows = list(dict.fromkeys(frame.loc[frame["kind"] == "row", "row"]))
     found = {row: differences(frame, row, PAPER_SETTING) for row in rows}
     parts = [
-        f"<h3>{page.escape(row)} minus {PAPER_SETTING}, seed by seed</h3>{gain_table(part, contents.decimals)}"
+        f"<h3>{page.escape(row)} minus {PAPER_SETTING}, seed by seed</h3>"
+        + gain_table(part, contents.decimals_by_measure)
         + page.paragraph(gain_text(contents, part))
         for row, part in found.items()
         if len(part)
@@ -57,13 +59,16 @@ def gains(contents: Contents, frame: pd.DataFrame) -> str:
     return "".join(parts)
 
 
-def gain_table(part: pd.DataFrame, decimals: int) -> str:
+def gain_table(part: pd.DataFrame, decimals: Mapping[str, int]) -> str:
     """A row per measure: each seed's difference and their mean, with signs."""
     wide = part.pivot_table(index="measure", columns="seed", values="difference", sort=False)
     shown = {"": list(wide.index)}
     for seed in sorted(wide.columns):
-        shown[f"seed {seed}"] = [show_signed(value, decimals) for value in wide[seed]]
-    shown["mean"] = [show_signed(value, decimals) for value in wide.mean(axis=1)]
+        shown[f"seed {seed}"] = [
+            show_signed(value, decimals[measure]) for measure, value in wide[seed].items()
+        ]
+    means = wide.mean(axis=1)
+    shown["mean"] = [show_signed(value, decimals[measure]) for measure, value in means.items()]
     return page.table(pd.DataFrame(shown, dtype=object))
 
 
@@ -77,7 +82,8 @@ def gain_text(contents: Contents, part: pd.DataFrame) -> str:
         return f"{told} One seed says nothing about how much chance is in it."
     if len(found) == 2:
         return f"{told} Two seeds give no interval: they cannot tell a gain from chance."
-    return f"{told} Standard deviation of the differences: {show_number(found.std(), contents.decimals)}."
+    spread = show_number(found.std(), contents.decimals_by_measure[measure])
+    return f"{told} Standard deviation of the differences: {spread}."
 
 
 def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -> str:

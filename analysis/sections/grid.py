@@ -4,7 +4,7 @@ from analysis import page
 from analysis.contents import Contents
 from analysis.figures.heat import draw_heat, heat_data
 from analysis.figures.lines import draw_lines, lines_data
-from analysis.scores import scores, show_scores
+from analysis.scores import degenerate_note, scores, show_scores
 from analysis.sections.scores import above_text, dots, row_classes
 
 
@@ -17,13 +17,12 @@ def grid_rows(contents: Contents) -> str:
         "Mean, standard deviation (n - 1) and each seed, of complete cells. All rows have the same seeds, which share "
         "initialisation and order of data, so that they can be compared pair by pair."
     )
-    table = page.table(
-        show_scores(frame, "SD", contents.decimals, every_seed=measures), row_classes(frame), "long"
-    )
+    shown = show_scores(frame, "SD", contents.decimals_by_measure, every_seed=measures)
     return page.section(
         "Results",
         page.paragraph(legend),
-        table,
+        page.table(shown, row_classes(frame), "long"),
+        page.paragraph(degenerate_note(frame)),
         page.paragraph(above_text(contents, frame)),
         dots(contents, frame, "rows"),
     )
@@ -38,7 +37,6 @@ def grid_axes(contents: Contents) -> str:
     for number, (axis, heading) in enumerate(zip(study.axes, study.headings, strict=True)):
         frame = lines_data(contents, axis)
         if len(frame):
-            drawn.append(
-                page.figure(draw_lines(frame, heading, contents.label, contents.decimals), f"axis-{number}")
-            )
+            lines = draw_lines(frame, heading, contents.label, contents.decimals, axis.log)
+            drawn.append(page.figure(lines, f"axis-{number}"))
     return page.section("Along the axes", page.grid(drawn)) if drawn else ""

@@ -12,6 +12,7 @@ MAX_ROWS = 80  # of a figure with a line per row
 
 def dots(contents: Contents, frame: pd.DataFrame, name: str) -> str:
     """A figure per measure that has a value."""
+    decimals = contents.decimals_by_measure
     measures = [
         m
         for m, part in frame.groupby("measure", sort=False)
@@ -20,7 +21,7 @@ def dots(contents: Contents, frame: pd.DataFrame, name: str) -> str:
     if frame["position"].nunique() > MAX_ROWS:
         return page.paragraph(f"No figure: it would have more than {MAX_ROWS} rows.")
     drawn = [
-        page.figure(draw_dots(dots_data(frame, measure), measure, contents.decimals), f"{name}-{number}")
+        page.figure(draw_dots(dots_data(frame, measure), measure, decimals[measure]), f"{name}-{number}")
         for number, measure in enumerate(measures)
     ]
     return page.grid(drawn, wide=True) if drawn else ""

@@ -8,6 +8,7 @@ from analysis.figures.curves import curve_data, draw_curves
 from analysis.figures.history import draw_history, history_data
 from analysis.figures.slices import draw_slice, slice_data
 from analysis.formats import counted, listed, show_number
+from analysis.scores import degenerate_note
 from analysis.search import settings, trials
 from analysis.tables import beaten, show_trials
 from rse_study.results.records import FINISHED
@@ -85,7 +86,8 @@ def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
     ]
     if unmeasured:
         remarks.append(f"Not measured in this run: {', '.join(unmeasured)}.")
-    return page.section("Trials", page.paragraph(" ".join(remarks)), page.table(shown, classes, kind="long"))
+    parts = [page.table(shown, classes, kind="long"), page.paragraph(degenerate_note(scores))]
+    return page.section("Trials", page.paragraph(" ".join(remarks)), *parts)
 
 
 def slices(contents: Contents, table: pd.DataFrame) -> str:

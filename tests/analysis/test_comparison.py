@@ -238,3 +238,17 @@ def test_enough_seeds_are_not_complained_about(read):
 def test_a_place_that_makes_no_claim_is_no_error(read):
     found = read(paper={"table": "rse-figure1", "scale": "paper"})
     assert (found.judged, found.printed) == ([], {})
+
+
+def test_what_a_collapsed_model_got_is_marked_and_explained(tmp_path):
+    folder = tabled.make(tmp_path, ROWS, baseline="SimCSE")
+    with Ledger.open(folder) as ledger:
+        scored = measure("untrained", "STS-B/dev", 0.0)
+        ledger.record_evaluations(
+            [scored.model_copy(update={"degenerate": True}), measure("start", "STS-B/dev", 55.0)]
+        )
+    found = comparison_in(folder)
+    means = dict(with_columns(rows_table(found), "row", "mean"))
+    assert (means["untrained encoder"], means["before training"]) == ("0.00 \u2020", "55.00")
+    assert "\u2020" not in means["SimCSE"]
+    assert any(text.startswith("\u2020 Degenerate: ") for text in remarks(found))

@@ -1,8 +1,10 @@
+import dataclasses
+
 import pandas as pd
 import pytest
 
 from analysis.contents import names, standing
-from rse_study.results.records import Axis, Objective, StudyRecord
+from rse_study.results.records import Axis, Measure, Objective, StudyRecord
 from tests.analysis import gridded
 
 AXES = (
@@ -63,3 +65,19 @@ def test_everything_of_a_ledger_is_there_retired_cells_apart(grid_dir, contents)
     assert retired["objective"].tolist() == [69.0]
     assert found.study == gridded.STUDY
     assert found.revisions["number"].tolist() == [1, 2]
+
+
+def test_what_is_scored_has_the_decimals_of_its_metric(grid_dir, contents):
+    found = contents(grid_dir)
+    geometry = Measure(name="STS-B alignment", metric="STS-B/geometry/alignment", direction="minimize")
+    study = found.study.model_copy(
+        update={"measures": (geometry, Measure(name="MR", metric="MR/fast/accuracy"))}
+    )
+    decimals = dataclasses.replace(found, study=study).decimals_by_measure
+    assert decimals == {"STS-B alignment": 4, "MR": 2, "STS-B dev, Spearman x100": 2}
+    loss = study.model_copy(update={"objective": Objective(metric="loss")})
+    assert dataclasses.replace(found, study=loss).decimals_by_measure["loss"] == 4
+    uniform = study.model_copy(
+        update={"objective": Objective(metric="u", evaluation="STS-B/geometry/uniformity")}
+    )
+    assert dataclasses.replace(found, study=uniform).decimals == 4

@@ -3,7 +3,17 @@ import math
 import pandas as pd
 import pytest
 
-from analysis.formats import counted, listed, show_duration, show_number, show_signed, show_time, show_value
+from analysis.formats import (
+    counted,
+    decimals_of,
+    listed,
+    show_duration,
+    show_measured,
+    show_number,
+    show_signed,
+    show_time,
+    show_value,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,3 +59,23 @@ def test_words_are_joined():
 
 def test_times_lose_what_is_always_the_same():
     assert show_time("2026-03-01T10:02:03+00:00") == "2026-03-01 10:02:03"
+
+
+def test_a_score_that_a_collapsed_model_got_is_marked_even_if_it_is_none():
+    assert show_measured(71.234, 2, False) == "71.23"
+    assert show_measured(0.0, 2, True) == "0.00 \N{DAGGER}"
+    assert show_measured(math.nan, 2, True) == "undefined \N{DAGGER}"
+    assert show_measured(math.nan, 2, False) == ""
+
+
+@pytest.mark.parametrize(
+    ("metric", "decimals"),
+    [
+        ("STS-B/geometry/alignment", 4),
+        ("STS-B/geometry/uniformity", 4),
+        ("STS-B/replayed/drift", 4),
+        ("MR/fast/accuracy", 2),
+    ],
+)
+def test_distances_have_more_decimals_than_percentages(metric, decimals):
+    assert decimals_of(metric, fine=4) == decimals

@@ -6,6 +6,8 @@ import pytest
 
 from analysis.report import write_report
 from rse_study.results.ledger import Ledger
+from rse_study.results.records import EvaluationRow, Measure
+from rse_study.results.result_file import Point
 from tests.analysis import gridded, searched
 from tests.analysis.outline import Outline
 
@@ -103,6 +105,30 @@ def test_text_of_a_study_is_text(tmp_path):
         html = write_report(path).read_text(encoding="utf-8")
         assert HOSTILE not in html
         assert "b" not in [tag for tag, _ in Outline(html).tags]
+
+
+@pytest.mark.parametrize("kind", ["search", "grid"])
+def test_geometry_has_four_decimals_and_what_a_collapsed_model_got_is_marked(tmp_path, kind):
+    names = ("alignment", "uniformity")
+    measures = tuple(Measure(name=f"STS-B {name}", metric=f"STS-B/geometry/{name}") for name in names)
+    study = {"search": searched.STUDY, "grid": gridded.STUDY}[kind].model_copy(update={"measures": measures})
+    cells = [
+        searched.cell(0, seed, "confirm") if kind == "search" else gridded.cell(3, seed) for seed in (1, 2)
+    ]
+    row = EvaluationRow(subject="", task="STS-B", split="dev", preset="geometry", value=0, num_examples=208)
+    folder = searched.make(tmp_path, study=study)
+    with Ledger.open(folder) as ledger:
+        ledger.plan(cells)
+        for cell, values in zip(cells, ((0.23604, -3.84082), (0.2361, 0.0)), strict=True):
+            searched.run(ledger, cell, "complete", (Point(t=200, metrics={"dev": 70.0}),))
+            found = [{"aggregation": name, "value": value} for name, value in zip(names, values, strict=True)]
+            whose = {"subject": cell.identity}
+            ledger.record_evaluations(
+                [row.model_copy(update=one | whose | {"degenerate": one["value"] == 0}) for one in found]
+            )
+    text = Outline(write_report(folder).read_text(encoding="utf-8")).text
+    for words in ("0.2360", "0.2361", "-3.8408", "0.0000 \u2020", "-1.9204 \u2020", "\u2020 Degenerate: "):
+        assert words in text, words
 
 
 @pytest.mark.parametrize("kind", ["search", "grid"])

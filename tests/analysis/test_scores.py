@@ -1,9 +1,18 @@
+import dataclasses
 import math
 
 import pandas as pd
 import pytest
 
-from analysis.scores import differences, measures_of, scores, seeds_of, show_scores, summarise
+from analysis.scores import (
+    degenerate_note,
+    differences,
+    measures_of,
+    scores,
+    seeds_of,
+    show_scores,
+    summarise,
+)
 from analysis.search import confirmed
 from rse_study.results.records import Objective, StudyRecord
 
@@ -20,7 +29,7 @@ FRAME = pd.DataFrame(
         (3, "other", "row", 4, 3, "test", NAN, "failed"),
     ],
     columns=["position", "row", "kind", "trial", "seed", "measure", "value", "status"],
-)
+).assign(degenerate=False)
 
 
 def test_means_and_spreads_are_those_worked_out_by_hand():
@@ -45,7 +54,7 @@ def test_differences_are_paired_by_seed():
 
 
 def test_the_text_says_what_is_missing_and_how_many_seeds_a_mean_has():
-    shown = show_scores(FRAME, "range", 1, every_seed=["test"])
+    shown = show_scores(FRAME, "range", {"test": 1}, every_seed=["test"])
     assert list(shown.columns) == [
         ("", "row"), ("test", "mean"), ("test", "range"), ("test", "seed 1"), ("test", "seed 2"), ("test", "seed 3"),
     ]  # fmt: skip
@@ -58,7 +67,7 @@ def test_the_text_says_what_is_missing_and_how_many_seeds_a_mean_has():
 
 
 def test_a_seed_nobody_planned_is_missing():
-    shown = show_scores(FRAME[FRAME["status"] != "failed"], "SD", 2, every_seed=["test"])
+    shown = show_scores(FRAME[FRAME["status"] != "failed"], "SD", {"test": 2}, every_seed=["test"])
     assert shown["test", "seed 3"].tolist() == ["", "", "56.00", "missing"]
     assert shown["test", "SD"].tolist() == ["", "", "3.00", "1.06"]
 
@@ -118,3 +127,34 @@ def test_a_value_on_the_way_is_no_score(search_dir, contents):
     assert frame.loc[frame["seed"] == 2, "value"].isna().all()
     assert frame.loc[frame["seed"] == 1, "value"].notna().all()
     assert set(frame.loc[frame["seed"] == 2, "status"]) == {"running"}
+
+
+def test_scores_of_a_collapsed_model_are_marked_and_the_mark_is_explained():
+    collapsed = FRAME.assign(
+        degenerate=(FRAME["row"] == "other") & (FRAME["seed"] == 1) | (FRAME["row"] == "before")
+    )
+    shown = show_scores(collapsed, "SD", {"test": 2}, every_seed=["test"])
+    assert shown["test", "mean"].tolist() == ["10.00", "undefined \u2020", "53.00", "51.75 \u2020 (n = 2)"]
+    assert shown["test", "seed 1"].tolist() == ["", "", "50.00", "52.50 \u2020"]
+    assert shown["test", "seed 2"].tolist() == ["", "", "53.00", "51.00"]
+    assert degenerate_note(collapsed).startswith("\u2020 Degenerate: ")
+    assert degenerate_note(FRAME) == ""
+
+
+def test_what_an_evaluation_calls_degenerate_is_so_in_the_scores(grid_dir, contents):
+    found = contents(grid_dir)
+    first, second = found.stage("grid")["identity"][:2]
+    rows = found.evaluations
+    is_test = rows["metric"] == "STS-B/test/all"
+    marked = rows.assign(
+        degenerate=is_test & rows["subject"].isin([first, second, "untrained"]),
+        value=rows["value"].mask(is_test & (rows["subject"] == second)),
+    )
+    frame = scores(dataclasses.replace(found, evaluations=marked), found.stage("grid"))
+    bad = frame[frame["degenerate"]]
+    assert bad[["row", "measure", "status"]].values.tolist() == [
+        ["untrained encoder", "STS-B/test", "complete"],
+        ["lambda1 = 0.000976562", "STS-B/test", "complete"],
+        ["lambda1 = 0.000976562", "STS-B/test", "undefined"],
+    ]
+    assert bad["value"].isna().tolist() == [False, False, True]

@@ -16,7 +16,7 @@ SCORES = pd.DataFrame(
         (3, "full", "row", 1, "dev", 99.0),
     ],
     columns=["position", "row", "kind", "seed", "measure", "value"],
-)
+).assign(degenerate=False)
 
 
 def test_every_value_is_there_with_its_rows_mean():

@@ -40,3 +40,4 @@ def test_the_map_holds_the_means_in_the_order_of_the_file(crossed):
     assert field.z.tolist() == [[71.0, 74.5, 63.5], [71.0, 74.0, 65.0]]
     assert field.text[0][1].startswith("74.50 (SD ")
     assert drawn.layout.xaxis.title.text == "lambda1"
+    assert (drawn.layout.xaxis.type, drawn.layout.yaxis.type) == ("category", "category")

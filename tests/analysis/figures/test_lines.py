@@ -52,3 +52,15 @@ def test_two_decades_are_logarithmic(found):
     figure = draw_lines(near, "lambda1", "dev")
     assert figure.layout.xaxis.type == "linear"
     assert list(figure.data[0].x) == [1, 2, 3]
+    assert draw_lines(near, "lambda1", "dev", is_log=True).layout.xaxis.type == "log"
+
+
+def test_a_zero_among_values_far_apart_makes_categories_in_their_order(found):
+    frame = lines_data(found, found.study.axes[0])
+    figure = draw_lines(frame.assign(x=frame["x"].where(frame["x"] != 1 / 128, 0.0)), "lambda1", "dev")
+    axis = figure.layout.xaxis
+    assert axis.type == "category"
+    assert list(axis.categoryarray) == list(axis.tickvals) == ["0.0", "0.0009765625", "0.125"]
+    assert list(axis.ticktext) == ["0", "0.000977", "0.125"]
+    assert list(figure.data[0].x) == list(axis.categoryarray)
+    assert list(figure.data[0].y) == [pytest.approx(223 / 3), 71.0, 64.0]

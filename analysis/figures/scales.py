@@ -1,0 +1,41 @@
+"""On which scale values of an axis are told apart."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, Literal
+
+from analysis.figures.style import INK
+from analysis.formats import show_value
+
+Scale = Literal["linear", "log", "category"]
+DECADES = 100.0  # as many times the least value: two decades are no longer linear
+LEAST_GAP = 0.05  # of the range: two ticks nearer than that run into each other
+
+
+def scale_of(values: Iterable[float], is_log: bool = False) -> Scale:
+    """Linear while that keeps ticks apart, else logarithmic; side by side where a value has no logarithm.
+
+    `is_log`: the axis is meant to be logarithmic, however few values of it there are.
+    """
+    ticks = sorted(set(values))
+    gaps = [high - low for low, high in pairwise(ticks)]
+    is_crowded = bool(gaps) and min(gaps) < LEAST_GAP * (ticks[-1] - ticks[0])
+    is_wide = ticks[0] > 0 and ticks[-1] / ticks[0] >= DECADES
+    if not (is_log or is_crowded or is_wide):
+        return "linear"
+    return "log" if ticks[0] > 0 else "category"
+
+
+def x_axis(values: Iterable[float], scale: Scale) -> dict[str, Any]:
+    """plotly's settings: a tick at every value."""
+    ticks = sorted(set(values))
+    texts = [show_value(tick) for tick in ticks]
+    look = {"type": scale, "tickfont": {"color": INK}}
+    at = places(ticks, scale)
+    order = {"categoryorder": "array", "categoryarray": at} if scale == "category" else {}
+    return look | order | {"tickvals": at, "ticktext": texts}
+
+
+def places(values: Iterable[float], scale: Scale) -> list[Any]:
+    """Where values stand on an axis: numbers, or their names among categories."""
+    return [repr(float(value)) if scale == "category" else float(value) for value in values]

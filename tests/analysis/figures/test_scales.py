@@ -1,0 +1,36 @@
+import pytest
+
+from analysis.figures.scales import places, scale_of, x_axis
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ([0.1, 0.2, 0.3, 0.9], "linear"),
+        ([1, 2, 4, 16], "linear"),
+        ([-1, 0, 1], "linear"),
+        ([3.0], "linear"),
+        ([1 / 1024, 1 / 512, 1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16], "log"),  # 64 times, and crowded
+        ([1, 100], "log"),
+        ([0, 1 / 1024, 1 / 128, 1 / 16], "category"),
+        ([0, 1e-3, 1], "category"),
+        ([0, 0.5, 1], "linear"),
+        ([-1e-3, 1e-3, 1], "category"),
+    ],
+)
+def test_the_scale_keeps_values_apart(values, scale):
+    assert scale_of(values) == scale
+    assert scale_of(values[::-1] + values) == scale
+
+
+def test_an_axis_that_is_meant_to_be_logarithmic_is_so_where_it_can_be():
+    assert scale_of([1, 2, 3], is_log=True) == "log"
+    assert scale_of([0, 1, 2], is_log=True) == "category"
+
+
+def test_values_that_look_alike_are_two_categories():
+    values = [0.0, 0.00976562, 0.00976563, 9.0]
+    axis = x_axis(values, "category")
+    assert axis["categoryarray"] == places(values, "category")
+    assert len(set(axis["categoryarray"])) == 4
+    assert axis["ticktext"] == ["0", "0.00977", "0.00977", "9"]
