@@ -1,0 +1,1 @@
+"""Our attacks beside TextAttack's own, input by input."""
