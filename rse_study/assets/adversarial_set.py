@@ -6,26 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.similarity import sentence_similarity
+from rse_study.assets.attack_resources import fingerprints_of, resources_of
+from rse_study.assets.reference import Reference
 from rse_study.assets.store import build, write_meta
 from rse_study.data.pairs import StsPairs
-from rse_study.data.wordnet import wordnet_fingerprint
+from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.outcome import Outcome
 from rse_study.evaluation.attacks.recipes import PWWS, TextBugger, TextFooler
-from rse_study.evaluation.attacks.resources import Resources
 from rse_study.evaluation.replayed import ReplayedPairs
-from rse_study.models.embedder import Embedder
-from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed
 
 KIND = "adversarial"
-SEMANTICS = 1  # bump when the same settings find other texts
-Told = Callable[[int, int], None]  # pairs done, of how many
-_RECIPES: dict[str, Callable[..., Any]] = {"pwws": PWWS, "textbugger": TextBugger, "textfooler": TextFooler}
+SEMANTICS = 2  # bump when the same settings find other texts, or are refused
+NUM_IN_FLIGHT = 8
+OF_TEXTS = {"labelled", "num_texts", "num_training"}  # fields that decide nothing of the pairs
+Told = Callable[[int, int], None]  # inputs done, of how many
+RECIPES_OF_PAIRS: dict[str, Callable[..., Any]] = {
+    "pwws": PWWS,
+    "textbugger": TextBugger,
+    "textfooler": TextFooler,
+}
 
 
 def adversarial_set(
@@ -39,34 +42,36 @@ def adversarial_set(
 ) -> Path:
     """The folder of the set, made if it is not there yet. `base`: what `reference: base` stands for.
 
-    Raises InputError where the reference, WordNet or the lists of words are missing.
+    Raises InputError where the reference or what the recipe uses is missing, and where no pair could be changed.
     """
-    is_base = replayed.reference == "base"
-    reference, revision = (base, encoder.revision) if is_base else (replayed.reference, "main")
+    reference = Reference.of(replayed, base, encoder)
     key = {
-        "reference": fingerprint_of_model(reference, revision),
-        "pooling": encoder.pooling,
-        "template": encoder.template,
+        **reference.key(),
         "pairs": dev.fingerprint,
-        "replayed": replayed.model_dump(mode="json"),
-        "wordnet": wordnet_fingerprint(data_dir),
+        "replayed": replayed.model_dump(mode="json", exclude=OF_TEXTS),
+        "resources": fingerprints_of(replayed.recipe, data_dir),
         "semantics": SEMANTICS,
     }
 
     def make(draft: Path) -> None:
-        loaded = load_encoder(reference, encoder.pooling, revision)
-        embed = Embedder(*loaded, encoder.template)
-        recipe = _RECIPES[replayed.recipe](sides=replayed.sides)(
-            Resources(data_dir, encoder=sentence_similarity()), Maximise(distance="deviation")
+        embed = reference.load()
+        recipe = RECIPES_OF_PAIRS[replayed.recipe](sides=replayed.sides)(
+            resources_of(replayed.recipe, data_dir), Maximise(distance="deviation")
         )
         targets = targets_of(dev, replayed.num_pairs, replayed.seed)
         victim = victim_of(embed, fit_score(embed, dev))
         outcomes: list[Outcome] = []
         for outcome in attack(
-            recipe, victim, targets, max_queries=replayed.max_queries, seed=replayed.seed, num_in_flight=8
+            recipe,
+            victim,
+            targets,
+            max_queries=replayed.max_queries,
+            seed=replayed.seed,
+            num_in_flight=NUM_IN_FLIGHT,
         ):
             outcomes.append(outcome)
             told(len(outcomes), len(targets))
+        num_changed = require_changes(outcomes, replayed, f"{dev.name} {dev.split}")
         draft.mkdir()
         _pairs(dev, outcomes, recipe.label, replayed.reference).save(draft)
         figures = summarise_scores(outcomes)
@@ -76,7 +81,7 @@ def adversarial_set(
                 "asset": KIND,
                 **key,
                 "recipe": recipe.label,
-                "num_changed": sum(bool(outcome.changed) for outcome in outcomes),
+                "num_changed": num_changed,
                 "clean_spearman": figures.clean_spearman,
                 "spearman_under_attack": figures.spearman_under_attack,
                 "mean_drift": figures.mean_drift,
@@ -85,6 +90,17 @@ def adversarial_set(
         )
 
     return build(root, KIND, key, make)
+
+
+def require_changes(outcomes: list[Outcome], replayed: Replayed, where: str) -> int:
+    """How many inputs were changed. Raises InputError where none was: what is clean says nothing of robustness."""
+    num_changed = sum(bool(outcome.changed) for outcome in outcomes)
+    if not num_changed:
+        what = f"{replayed.recipe} changed none of {len(outcomes)} inputs"
+        rule = f"{replayed.max_queries} queries each, and all are as they were: a replayed set of these is no attack"
+        remedy = "Raise replayed.max_queries, or choose another recipe or reference"
+        raise InputError(what, where=where, rule=rule, remedy=remedy)
+    return num_changed
 
 
 def _pairs(dev: StsPairs, outcomes: list[Outcome], label: str, reference: str) -> ReplayedPairs:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rse_study.assets.adversarial_set import adversarial_set
+from rse_study.assets.adversarial_texts import adversarial_texts
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.fit import check_batch, check_encoder
 from rse_study.assets.generator import check_generator, choose_generator
@@ -22,6 +23,7 @@ from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.evaluation.replayed import ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.models.loading import load_tokenizer
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Selection, Trial
@@ -51,6 +53,7 @@ def prepare(
     tokenised = tokenised_corpus(root, corpus.sentences, tokenizer, trial.max_length, trial.encoder.template)
     synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
     replayed = _replayed(trial, base, dev, root, data_dir, announce)
+    texts = _replayed_texts(trial, base, root, data_dir, announce)
     fingerprints = {
         "corpus": TokenisedCorpus.open(tokenised).fingerprint,
         "base": fingerprint_of_model(base, trial.encoder.revision),
@@ -58,6 +61,7 @@ def prepare(
         **({"generator": fingerprint_of_model(generator, revision)} if generator else {}),
         **({"synonyms": Synonyms.open(Path(synonyms)).fingerprint} if synonyms else {}),
         **({"replayed": ReplayedPairs.open(Path(replayed)).fingerprint} if replayed else {}),
+        **({"replayed_texts": ReplayedTexts.open(Path(texts)).fingerprint} if texts else {}),
     }
     return Materials(
         corpus=tokenised,
@@ -67,6 +71,7 @@ def prepare(
         generator_revision=revision,
         synonyms=synonyms,
         replayed=replayed,
+        replayed_texts=texts,
         fingerprints=fingerprints,
     )
 
@@ -74,16 +79,25 @@ def prepare(
 def _replayed(trial: Trial, base: str, dev: StsPairs, root: Path, data_dir: Path, announce: Announce) -> str:
     if trial.replayed.recipe == "none":
         return ""
-
-    def told(done: int, total: int) -> None:
-        if done % TOLD_EVERY == 0 or done == total:
-            announce(f"asset adversarial set: {done} of {total} pairs attacked by {trial.replayed.recipe}")
-
+    told = _attacked("pairs", trial, announce)
     folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, told)
     made = json.loads((folder / META).read_text(encoding="utf-8"))
     announce(
         f"adversarial set: {made['num_changed']} of {trial.replayed.num_pairs} pairs changed by {made['recipe']}, "
         f"the reference's Spearman {made['clean_spearman']:.1f} -> {made['spearman_under_attack']:.1f}"
+    )
+    return str(folder)
+
+
+def _replayed_texts(trial: Trial, base: str, root: Path, data_dir: Path, announce: Announce) -> str:
+    if trial.replayed.labelled == "none":
+        return ""
+    told = _attacked("texts", trial, announce)
+    folder = adversarial_texts(root, trial.replayed, base, trial.encoder, data_dir, told)
+    made = json.loads((folder / META).read_text(encoding="utf-8"))
+    announce(
+        f"adversarial texts: {made['num_changed']} of {trial.replayed.num_texts} changed by {made['recipe']}, "
+        f"the reference's accuracy {made['clean_accuracy']:.1f} -> {made['accuracy_under_attack']:.1f}"
     )
     return str(folder)
 
@@ -99,6 +113,14 @@ def _base(trial: Trial, root: Path, sentences: list[str], announce: Announce) ->
     if trial.encoder.name == "tiny":
         return str(tiny_encoder(root, sentences, told=_teller("tiny", announce)))
     return str(minilm_folder()) if trial.encoder.name == "minilm" else trial.encoder.name
+
+
+def _attacked(noun: str, trial: Trial, announce: Announce) -> Callable[[int, int], None]:
+    def told(done: int, total: int) -> None:
+        if done % TOLD_EVERY == 0 or done == total:
+            announce(f"asset adversarial set: {done} of {total} {noun} attacked by {trial.replayed.recipe}")
+
+    return told
 
 
 def _teller(name: str, announce: Announce) -> Told:

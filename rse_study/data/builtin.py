@@ -17,9 +17,11 @@ from rse_study.data.grammar import (
     say,
     vocabulary,
 )
+from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
 
 NUM_PAIRS = 400
+OPINIONS = "builtin-opinions"  # another name than that of the pairs: scores of the two stand side by side
 _WEIGHTS = {"agent": 1.0, "action": 1.4, "patient": 1.4, "quality": 0.4, "place": 0.4, "time": 0.4}
 _SIBLING = 0.35  # similarity of two concepts that share their topic (or list) and slot
 _CONTRARY = 0.45  # an event and its negation
@@ -63,6 +65,12 @@ def labelled(split: Literal["train", "test"]) -> LabelledSentences:
         found[sentence] = label
     chosen = list(found.items())[:800] if split == "train" else list(found.items())[800:]
     return LabelledSentences([text for text, _ in chosen], np.array([label for _, label in chosen], np.int64))
+
+
+def opinions() -> Labelled:
+    """The labelled sentences to train on, as every other labelled set is read."""
+    told = labelled("train")
+    return Labelled(OPINIONS, "train", [(text,) for text in told.sentences], told.labels, ("bad", "good"))
 
 
 def similarity(one: Event, other: Event) -> float:

@@ -54,6 +54,10 @@ class Fit:
         """The label of each row."""
         return self.model.predict((features - self.shift) / self.scale)
 
+    def probabilities(self, features: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
+        """Of each class that was fitted, in the order of the labels."""
+        return self.model.predict_proba((features - self.shift) / self.scale)
+
     def accuracy(self, features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"]) -> float:
         """Share of rows whose label is predicted, 0..1."""
         return float(accuracy_score(labels, self.predict(features)))

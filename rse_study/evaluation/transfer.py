@@ -73,7 +73,7 @@ def evaluate_transfer(embed: Embed, tasks: Sequence[Task], preset: Preset, seed:
         rows = [np.array([[place[text] for text in parts] for parts in split.texts]) for split in task]
         used = vectors[np.unique(np.concatenate(rows))]
         values = (
-            {} if _is_collapsed(used) else _values(task, [_features(vectors, r) for r in rows], preset, seed)
+            {} if is_collapsed(used) else _values(task, [_features(vectors, r) for r in rows], preset, seed)
         )
         scores.extend(_rows(task, values, preset, seed))
     return scores
@@ -136,7 +136,7 @@ def _features(vectors: np.ndarray, rows: Int[np.ndarray, "n parts"]) -> Float[np
     return parts[0] if len(parts) == 1 else pair_features(*parts)
 
 
-def _is_collapsed(vectors: np.ndarray) -> bool:
+def is_collapsed(vectors: Float[np.ndarray, "n d"]) -> bool:
     """Whether a number is not finite, or the rows are all one."""
     if not np.isfinite(vectors).all():
         return True

@@ -1,6 +1,6 @@
 """A study from its first cell to its last score: the one process that writes the ledger."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -8,8 +8,10 @@ import ray
 
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.kinds.similarity import Similarity
+from rse_study.evaluation.kinds.texts_under_replay import TextsUnderReplay
 from rse_study.evaluation.kinds.under_replay import UnderReplay
 from rse_study.evaluation.replayed import ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.on_ray.agenda import Agenda
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.evaluations import ask_for_scores, drop_models, missing_evaluations, scored_in
@@ -30,6 +32,7 @@ from rse_study.study.baselines import can_measure, measure_baselines
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
 from rse_study.study.validation import Checked
+from rse_study.training.materials import Materials
 
 Read = Callable[[str], Evaluation]
 GONE = "the driver ended while it ran"
@@ -67,6 +70,15 @@ def run_study(
     return place.study
 
 
+def judges_of(base: Materials) -> Iterator[Evaluation]:
+    """What every look at a trial measures, as evaluations that baselines are scored on."""
+    yield Similarity(base.dev)
+    if base.replayed:
+        yield UnderReplay(ReplayedPairs.open(Path(base.replayed)))
+    if base.replayed_texts:
+        yield TextsUnderReplay(ReplayedTexts.open(Path(base.replayed_texts)))
+
+
 def _close(room: Room, watcher: Watcher) -> None:
     room.closing.set()
     watcher.told("interrupted: running cells end first, no other starts; once more stops now")
@@ -96,8 +108,7 @@ class Run:
         self._ledger.close_attempts(GONE)
         sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
         self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
-        replayed = [UnderReplay(ReplayedPairs.open(Path(base.replayed)))] if base.replayed else []
-        self._baselines([Similarity(base.dev), *replayed, *self._evaluations])
+        self._baselines([*judges_of(base), *self._evaluations])
 
     def _refuse_another_question(self) -> None:
         """InputErrors where the study's name owns another question: before corpora are read and encoders made."""

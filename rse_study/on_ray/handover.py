@@ -21,6 +21,7 @@ def write_materials(folder: Path, materials: Materials) -> Path:
         "generator_revision": materials.generator_revision,
         "synonyms": materials.synonyms,
         "replayed": materials.replayed,
+        "replayed_texts": materials.replayed_texts,
         "fingerprints": materials.fingerprints,
         "dev": {
             "name": dev.name,

@@ -19,7 +19,7 @@ from rse_study.study.evaluations.settings import Attacks, Settings, Tasks
 from rse_study.training.trial import Trial
 from rse_study.training.tuning_spec import FineTuning
 
-METRICS = ("dev", "loss", "robust/spearman", "robust/drift")
+METRICS = ("dev", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
 LOWER_IS_BETTER = ("loss", "robust/drift")
 Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
 Seed = Annotated[int, Field(strict=True, ge=0)]

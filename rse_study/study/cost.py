@@ -16,6 +16,7 @@ from rse_study.study.sampling import NUM_POINTS
 from rse_study.study.sizes import Sizes
 from rse_study.study.stage_plan import StagePlan
 from rse_study.study.validation import Checked
+from rse_study.training.trial import Replayed
 
 
 @dataclass(frozen=True)
@@ -122,8 +123,24 @@ def _notes(
         yield f"trials are not known before {who} proposes them: {NUM_POINTS} even points of the space stand for them"
     if checked.rungs and is_open:
         yield "low: every rung stops all but the best of its cells; high: none is stopped"
+    if is_open:
+        yield from _asked_of_the_reference(checked.study.base.replayed)
     for clerk in clerks:
         yield from rates.assumptions(clerk.shapes, clerk.resources)
     yield from sizes.supposed
     for name in sizes.missing:
         yield f"{name} is not in the data folder: the time for it is not counted"
+
+
+def _asked_of_the_reference(replayed: Replayed) -> Iterator[str]:
+    """What finding the replayed set may take: its one bound that is known is the queries'."""
+    sets = {"pairs": replayed.num_pairs, "texts": replayed.num_texts if replayed.labelled != "none" else 0}
+    if replayed.recipe == "none":
+        return
+    most = " and ".join(
+        f"{number:,} {noun} x {replayed.max_queries:,} queries" for noun, number in sets.items() if number
+    )
+    yield (
+        f"the replayed set, unless it is there already, is found once before the first cell: at most {most} of its "
+        "reference, beside what the recipe's own models take; the time for it is not counted"
+    )

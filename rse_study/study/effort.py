@@ -36,6 +36,8 @@ def effort_of(trial: Trial, sizes: Sizes) -> Effort:
     num_sentences = sizes.num_scored(f"{trial.selection.dev}/dev") or 0
     if trial.replayed.recipe != "none":
         num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
+    if trial.replayed.labelled != "none":
+        num_sentences += trial.replayed.num_training + 2 * trial.replayed.num_texts
     looks = num_looks * scoring_work(trial, num_sentences)
     return Effort(num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial))
 

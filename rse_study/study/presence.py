@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from rse_study.data.corpus import TextFiles
@@ -20,7 +21,13 @@ def check_data(checked: Checked, data_dir: Path) -> list[InputError]:
     """Every corpus, encoder, generator and set of pairs that is not here, once, where the study names it first."""
     found: dict[str, InputError] = {}
     for at, trial in _trials(checked):
-        for what, problem in (*_corpus(trial, data_dir), *_models(trial), *_synonyms(trial, data_dir)):
+        sought = (
+            _corpus(trial, data_dir),
+            _models(trial),
+            _synonyms(trial, data_dir),
+            _replayed(trial, data_dir),
+        )
+        for what, problem in chain.from_iterable(sought):
             found.setdefault(what, _told(f"{at}{what}", problem, checked.where))
     found |= {problem.what: problem for problem in _pairs(checked, data_dir)}
     return list(found.values())
@@ -68,10 +75,24 @@ def _models(trial: Trial) -> Iterator[Missing]:
 
 
 def _synonyms(trial: Trial, data_dir: Path) -> Iterator[Missing]:
-    if trial.replayed.recipe != "none":
-        yield from _tried(f"replayed.recipe = {trial.replayed.recipe!r}", partial(wordnet_archive, data_dir))
     if trial.method.needs_synonyms:
         yield from _tried(f"method.name = {trial.method.name!r}", partial(wordnet_archive, data_dir))
+
+
+def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
+    replayed = trial.replayed
+    if replayed.recipe == "none":
+        return
+    # With them come seconds of models, and of what evaluates.
+    from rse_study.assets.adversarial_texts import read_for
+    from rse_study.assets.attack_resources import fingerprints_of
+
+    yield from _tried(
+        f"replayed.recipe = {replayed.recipe!r}", partial(fingerprints_of, replayed.recipe, data_dir)
+    )
+    yield from _folder("replayed.reference", replayed.reference, Path())
+    if replayed.labelled != "none":
+        yield from _tried(f"replayed.labelled = {replayed.labelled!r}", partial(read_for, replayed, data_dir))
 
 
 def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:

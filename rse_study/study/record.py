@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from rse_study.data.few_labelled import name_of
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.results.records import Axis as AxisRecord
@@ -54,11 +55,15 @@ def _objective(study: Study, dev: StsPairs) -> tuple[str, str]:
         return "training loss", ""
     if metric == "dev":
         return f"{dev.name} {dev.split}, Spearman x100", f"{dev.name}/{dev.split}/all"
-    figure = {"robust/spearman": "Spearman x100", "robust/drift": "drift x100"}[metric]
-    attack = study.base.replayed.recipe
-    return f"{dev.name} {dev.split} under {attack}, {figure}", metric.replace(
-        "robust", f"{dev.name}/replayed"
-    )
+    replayed = study.base.replayed
+    if metric == "robust/accuracy":
+        task, what = name_of(replayed.labelled), name_of(replayed.labelled)
+    else:
+        task, what = dev.name, f"{dev.name} {dev.split}"
+    figure = {"spearman": "Spearman", "drift": "drift", "accuracy": "accuracy"}[
+        metric.removeprefix("robust/")
+    ]
+    return f"{what} under {replayed.recipe}, {figure} x100", metric.replace("robust", f"{task}/replayed")
 
 
 def num_cells(checked: Checked) -> int:

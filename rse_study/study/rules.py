@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
+from rse_study.data.few_labelled import tasks_seen_with
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.study.config import Resources, Study
@@ -106,10 +107,27 @@ def _evaluations(study: Study) -> Found:
 
 
 def _replayed(study: Study) -> Found:
-    metric = study.objective.metric
-    if metric.startswith("robust/") and study.base.replayed.recipe == "none":
+    metric, replayed = study.objective.metric, study.base.replayed
+    what = f"objective.metric = {metric!r}"
+    if metric == "robust/accuracy":
+        if replayed.labelled == "none":
+            rule = "is measured on replayed adversarial texts, and none are replayed"
+            yield what, rule, "Set base.replayed, for example to {recipe: pwws, labelled: builtin}"
+    elif metric.startswith("robust/") and replayed.recipe == "none":
         rule = "is measured on replayed adversarial pairs, and none are replayed"
-        yield f"objective.metric = {metric!r}", rule, "Set base.replayed.recipe, for example to pwws"
+        yield what, rule, "Set base.replayed.recipe, for example to pwws"
+
+
+def _seen_by_the_objective(study: Study) -> Found:
+    """Only a search selects: a grid's rows are all of them results."""
+    if study.objective.metric != "robust/accuracy" or study.search is None:
+        return
+    labelled = study.base.replayed.labelled
+    for index, name in enumerate(study.evaluations):
+        if name.split("/")[0] in tasks_seen_with(labelled):
+            rule = f"the search selects by {labelled}, attacked (base.replayed.labelled): it has seen these texts"
+            remedy = "Replay texts of another set (builtin), or evaluate on another one"
+            yield f"evaluations.{index} = {name!r}", rule, remedy
 
 
 def _baselines(study: Study) -> Found:
@@ -150,6 +168,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_evaluations, ("evaluations",)),
     (_baselines, ("baselines",)),
     (_replayed, ("objective", "base")),
+    (_seen_by_the_objective, ("objective", "base", "search", "evaluations")),
     (_executors, ("resources", "confirm")),
     (_budget, ("budget",)),
 )

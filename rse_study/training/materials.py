@@ -19,6 +19,7 @@ class Materials:
     generator_revision: str = "main"  # of a hub name
     synonyms: str = ""  # folder of the table; empty where nothing is replaced
     replayed: str = ""  # folder of the adversarial pairs; empty where none are
+    replayed_texts: str = ""  # folder of the adversarial labelled texts; empty where none are
     fingerprints: dict[str, str] = field(default_factory=dict)
 
 

@@ -19,7 +19,6 @@ from rse_study.data.batches import Batches
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.evaluation.replayed import ReplayedPairs, as_metrics, replay
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.methods.method import Networks, Outcome, Run
 from rse_study.models.embedder import Embedder
@@ -31,6 +30,7 @@ from rse_study.training import checkpoint
 from rse_study.training.checkpoint import Account
 from rse_study.training.kept import keep_model
 from rse_study.training.materials import Materials
+from rse_study.training.robustness import Robustness
 from rse_study.training.trial import Trial
 from rse_study.training.workers import require_equal_shares
 
@@ -101,16 +101,16 @@ class Session:
         return metrics
 
     def look(self) -> dict[str, float]:
-        """Spearman x100 on the dev pairs, the training head dropped; and on the replayed ones, where there are any."""
+        """Spearman x100 on the dev pairs, the training head dropped; and what is left under replayed attacks."""
         embed = Embedder(self.networks.encoder, self.tokenizer, template=self.trial.encoder.template)
         score = next(row for row in evaluate_sts(embed, [self.materials.dev]) if row.aggregation == "all")
-        robust = as_metrics(replay(embed, self.replayed)) if self.replayed else {}
+        robust = self.robustness.metrics(embed)
         return {"dev": score.spearman, "dev/degenerate": float(score.degenerate), **robust}
 
     @functools.cached_property
-    def replayed(self) -> ReplayedPairs | None:
-        """The adversarial pairs, read once."""
-        return ReplayedPairs.open(Path(self.materials.replayed)) if self.materials.replayed else None
+    def robustness(self) -> Robustness:
+        """The replayed attacks, read once."""
+        return Robustness.open(self.materials)
 
     def save(self, account: Account) -> None:
         """A checkpoint, by rank 0: workers hold the same weights, moments and V."""

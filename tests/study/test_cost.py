@@ -52,6 +52,23 @@ def test_a_new_grid_runs_every_seed_of_every_row(grid, sizes):
     assert planned.new == {}
 
 
+def test_what_finding_the_replayed_set_may_take_is_said(content, sizes):
+    replayed = {"recipe": "pwws", "num_pairs": 40, "max_queries": 1500}
+    asked = [{}, replayed, {**replayed, "labelled": "builtin", "num_texts": 30}]
+    found = []
+    for settings in asked:
+        checked = grid_of({**content, "base": {**content["base"], "replayed": settings}}, RHOS)
+        found.append(
+            [note for note in plan(checked, Known(), Rates(), sizes).notes if "replayed set" in note]
+        )
+    ended = Known(complete(checked, (0,)))
+    assert (
+        found[0] == [] == [note for note in plan(checked, ended, Rates(), sizes).notes if "replayed" in note]
+    )
+    assert "at most 40 pairs x 1,500 queries of its reference" in found[1][0]
+    assert "at most 40 pairs x 1,500 queries and 30 texts x 1,500 queries of its reference" in found[2][0]
+
+
 def test_hours_are_unknown_without_history(grid, sizes):
     planned = plan(grid, Known(), Rates(), sizes)
     assert planned.device_hours is None

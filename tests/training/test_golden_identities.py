@@ -175,6 +175,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "seed": 3,
         }
     },
+    "replayed, texts besides": {
+        "replayed": {"recipe": "textfooler", "labelled": "MR", "num_texts": 100, "num_training": 300}
+    },
     "budget and selection": {
         "budget": {"unit": "steps", "amount": 100},
         "selection": {"dev": "builtin", "every": 20, "keep": "last"},

@@ -1,18 +1,23 @@
-"""Replayed pairs in training: every look is judged by them, and a cell is another cell where they are others."""
+"""Replayed attacks in training: every look is judged by them, and a cell is another cell where they are others."""
 
 import dataclasses
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.replayed import ReplayedPairs, as_metrics, replay
+from rse_study.evaluation.replayed_texts import ReplayedTexts, replay_texts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.result_file import read_result
 from rse_study.training.loop import train
 from rse_study.training.materials import Materials, identity_of
+from rse_study.training.robustness import Robustness
 from tests.training.world import World, small_trial
 
 ROBUST = {"robust/spearman", "robust/drift", "robust/drop", "robust/degenerate"}
@@ -37,6 +42,22 @@ def with_pairs(world: World, pairs: ReplayedPairs, name: str) -> Materials:
     own = world.materials()
     prints = {**own.fingerprints, "replayed": pairs.fingerprint}
     return dataclasses.replace(own, replayed=str(folder), fingerprints=prints)
+
+
+def shortened(num: int) -> ReplayedTexts:
+    """Generated opinions that have lost their last word, which is the one that judges."""
+    told = builtin.opinions()
+    clean, training = told.take(np.arange(num)), told.take(np.arange(num, num + 60))
+    attacked = [(text.rsplit(" ", 1)[0],) for (text,) in clean.texts]
+    return ReplayedTexts(training, clean, dataclasses.replace(clean, texts=attacked), "last word", "base")
+
+
+def with_texts(materials: Materials, texts: ReplayedTexts, folder: Path) -> Materials:
+    """Replayed texts besides."""
+    folder.mkdir()
+    texts.save(folder)
+    prints = {**materials.fingerprints, "replayed_texts": texts.fingerprint}
+    return dataclasses.replace(materials, replayed_texts=str(folder), fingerprints=prints)
 
 
 def test_every_look_has_them_and_the_last_is_the_kept_models(world: World, tmp_path: Path) -> None:
@@ -65,6 +86,40 @@ def test_they_change_no_other_number(world: World, tmp_path: Path) -> None:
     assert rest == [point.metrics for point in plain]
 
 
+TEXTUAL = {"robust/accuracy", "robust/clean_accuracy"}
+WITH_TEXTS = {**REPLAYED, "labelled": "builtin", "num_texts": 20, "num_training": 60}
+
+
+def test_texts_are_judged_at_every_look_by_the_encoder_as_it_is_then(world: World, tmp_path: Path) -> None:
+    texts = shortened(20)
+    materials = with_texts(with_pairs(world, other_words(8), "pairs-8"), texts, world.root / "texts-20")
+    trial = small_trial(replayed=WITH_TEXTS, selection={"dev": "builtin", "every": 5, "keep": "last"})
+    points = list(train(trial, 3, materials, tmp_path / "judged"))
+    assert [point.t for point in points if point.metrics.keys() >= ROBUST | TEXTUAL] == [0, 5, 10, 12]
+    for encoder, point in (("model", points[-1]), ("base", points[0])):
+        folder = tmp_path / "judged" / "model" if encoder == "model" else materials.base
+        found = replay_texts(Embedder(*load_encoder(folder, trial.encoder.pooling)), texts)
+        assert point.metrics["robust/accuracy"] == pytest.approx(found.accuracy)
+        assert point.metrics["robust/clean_accuracy"] == pytest.approx(found.clean_accuracy)
+    pairs_alone = list(train(trial, 3, dataclasses.replace(materials, replayed_texts=""), tmp_path / "pairs"))
+    rest = [{name: value for name, value in point.metrics.items() if name not in TEXTUAL} for point in points]
+    assert rest == [point.metrics for point in pairs_alone]
+
+
+def test_either_finds_a_collapsed_encoder() -> None:
+    """By one text alone that no pair holds, or the other way round."""
+    pairs, texts = other_words(8), shortened(8)
+    lost = {texts.attacked.texts[0][0], pairs.attacked.second[0]}
+    for one in lost:
+
+        def embed(sentences: list[str], one: str = one) -> np.ndarray:
+            rows = [[math.nan if text == one else len(text), text.count("e"), 1.0] for text in sentences]
+            return np.array(rows)
+
+        assert Robustness(pairs, texts).metrics(embed)["robust/degenerate"] == 1
+    assert Robustness().metrics(embed) == {}
+
+
 PRINTS = {"corpus": "c", "base": "b", "dev": "d", "generator": "g"}
 WITHOUT = Materials(corpus=Path("corpus"), base="base", dev=builtin.graded_pairs("dev"), fingerprints=PRINTS)
 
@@ -85,8 +140,28 @@ def test_another_set_is_another_cell() -> None:
 
 def test_where_nothing_is_replayed_its_settings_decide_nothing() -> None:
     before = identity_of(small_trial(), 3, WITHOUT)
-    for settings in ({}, {"num_pairs": 7}, {"sides": "both", "seed": 5, "reference": "./elsewhere"}):
+    for settings in (
+        {},
+        {"num_pairs": 7},
+        {"num_texts": 7, "num_training": 30},
+        {"sides": "both", "seed": 5, "reference": "./elsewhere"},
+    ):
         assert identity(**settings) == before
         assert "replayed" not in small_trial(replayed=settings).identity()
     named = small_trial(replayed=REPLAYED).identity()["replayed"]
     assert (named["recipe"], named["num_pairs"], named["seed"]) == ("pwws", 40, 0)
+
+
+def test_where_no_texts_are_attacked_their_numbers_decide_nothing() -> None:
+    print_ = other_words(40).fingerprint
+    before = identity(print_, recipe="pwws")
+    assert identity(print_, recipe="pwws", num_texts=7, num_training=30) == before
+    assert identity(print_, recipe="pwws", labelled="MR") != before
+    assert identity(print_, recipe="pwws", labelled="MR", num_texts=7) != identity(
+        print_, recipe="pwws", labelled="MR"
+    )
+
+
+def test_texts_without_a_recipe_are_refused() -> None:
+    with pytest.raises(ValidationError, match="labelled: MR needs a recipe that attacks its texts"):
+        small_trial(replayed={"labelled": "MR"})

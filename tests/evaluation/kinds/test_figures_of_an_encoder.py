@@ -15,10 +15,13 @@ from rse_study.evaluation.geometry import evaluate_geometry
 from rse_study.evaluation.invariance import evaluate_invariance
 from rse_study.evaluation.kinds.sphere import Sphere
 from rse_study.evaluation.kinds.steadiness import NUM_TEXTS, SEED, Steadiness
+from rse_study.evaluation.kinds.texts_under_replay import TextsUnderReplay
 from rse_study.evaluation.kinds.under_replay import UnderReplay
 from rse_study.evaluation.replayed import replay
+from rse_study.evaluation.replayed_texts import replay_texts
 from rse_study.results.records import Measure
 from tests.evaluation.test_replayed import REPLAYED, constant
+from tests.evaluation.test_replayed_texts import REPLAYED as TEXTS
 from tests.evaluation.toy_pairs import embed
 
 DEV = graded_pairs("dev")
@@ -62,6 +65,20 @@ def test_replayed_pairs_give_a_row_a_figure():
         Measure(name="toy/replayed Spearman", metric="toy/replayed/spearman"),
         Measure(name="toy/replayed drift", metric="toy/replayed/drift", direction="minimize"),
     )
+    assert all(row.degenerate for row in rows_of(evaluation, constant).values())
+
+
+def test_replayed_texts_give_both_accuracies():
+    evaluation = TextsUnderReplay(TEXTS)
+    rows, found = rows_of(evaluation, embed), replay_texts(embed, TEXTS)
+    assert {name: row.value for name, row in rows.items()} == {
+        "accuracy": found.accuracy,
+        "clean_accuracy": found.clean_accuracy,
+    }
+    assert {(row.num_examples, row.split, row.preset) for row in rows.values()} == {(40, "all", "replayed")}
+    assert evaluation.num_sentences == len(TEXTS.training) + 2 * len(TEXTS.clean)
+    assert evaluation.measures == (Measure(name="toy/replayed accuracy", metric="toy/replayed/accuracy"),)
+    assert not any(row.degenerate for row in rows.values())
     assert all(row.degenerate for row in rows_of(evaluation, constant).values())
 
 

@@ -1,0 +1,97 @@
+"""Replayed adversarial texts: labelled texts attacked once through a probe on a reference encoder."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from rse_study.assets.adversarial_set import NUM_IN_FLIGHT, Told, require_changes
+from rse_study.assets.attack_resources import fingerprints_of, resources_of
+from rse_study.assets.reference import Reference
+from rse_study.assets.store import build, write_meta
+from rse_study.data.few_labelled import FewLabelled, read_few_labelled
+from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.summary import summarise
+from rse_study.evaluation.replayed_texts import ReplayedTexts, probe_of, victim_of
+from rse_study.training.trial import Encoder, Replayed
+
+KIND = "adversarial-texts"
+SEMANTICS = 1  # bump when the same settings find other texts
+
+
+def adversarial_texts(
+    root: Path,
+    replayed: Replayed,
+    base: str,
+    encoder: Encoder,
+    data_dir: Path,
+    told: Told = lambda done, total: None,
+) -> Path:
+    """The folder of the texts, made if it is not there yet. `base`: what `reference: base` stands for.
+
+    The victim is a logistic regression on the reference's frozen embeddings; a text is changed until the victim
+    names another class, and stays as it is where it does so already. Raises InputError where something that is
+    used is missing, where there are too few texts, and where none could be changed.
+    """
+    reference, few = Reference.of(replayed, base, encoder), read_for(replayed, data_dir)
+    key = {
+        **reference.key(),
+        "training": few.training.fingerprint,
+        "inputs": few.inputs.fingerprint,
+        "recipe": replayed.recipe,
+        "max_queries": replayed.max_queries,
+        "seed": replayed.seed,
+        "resources": fingerprints_of(replayed.recipe, data_dir),
+        "semantics": SEMANTICS,
+    }
+
+    def make(draft: Path) -> None:
+        embed = reference.load()
+        recipe = RECIPES.get(replayed.recipe)(resources_of(replayed.recipe, data_dir))
+        victim = victim_of(embed, probe_of(embed, few.training))
+        outcomes: list[Outcome] = []
+        for outcome in attack(
+            recipe,
+            victim,
+            few.inputs,
+            max_queries=replayed.max_queries,
+            seed=replayed.seed,
+            num_in_flight=NUM_IN_FLIGHT,
+        ):
+            outcomes.append(outcome)
+            told(len(outcomes), len(few.inputs))
+        num_changed = require_changes(outcomes, replayed, f"{few.inputs.name} {few.inputs.split}")
+        draft.mkdir()
+        _texts(few, outcomes, recipe.label, replayed.reference).save(draft)
+        figures = summarise(outcomes)
+        write_meta(
+            draft,
+            {
+                "asset": KIND,
+                **key,
+                "recipe": recipe.label,
+                "num_changed": num_changed,
+                "clean_accuracy": 100 * figures.original_accuracy,
+                "accuracy_under_attack": 100 * figures.accuracy_under_attack,
+                "mean_queries": figures.mean_queries,
+            },
+        )
+
+    return build(root, KIND, key, make)
+
+
+def read_for(replayed: Replayed, data_dir: Path) -> FewLabelled:
+    """The texts a trial names. Raises InputError where there are too few, or files are missing."""
+    return read_few_labelled(
+        replayed.labelled,
+        data_dir,
+        num_inputs=replayed.num_texts,
+        num_training=replayed.num_training,
+        seed=replayed.seed,
+    )
+
+
+def _texts(few: FewLabelled, outcomes: list[Outcome], label: str, reference: str) -> ReplayedTexts:
+    rows = sorted(outcomes, key=lambda row: row.index)
+    attacked = replace(few.inputs, texts=[row.adversarial for row in rows])
+    return ReplayedTexts(few.training, few.inputs, attacked, label, reference)

@@ -1,0 +1,41 @@
+"""What a recipe of replayed attacks is given, and what that is by content: other words find other texts."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.minilm import minilm_folder
+from rse_study.assets.similarity import sentence_similarity
+from rse_study.data.typos import lookalikes
+from rse_study.data.wordnet import wordnet_fingerprint
+from rse_study.evaluation.attacks.lexicons.lookalikes import keyboard
+from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
+from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
+from rse_study.evaluation.attacks.resources import Resources
+from rse_study.spec import fingerprint_of
+
+SIMILARITY = "sentence similarity"
+_BY_CONTENT: dict[str, Callable[[Path], str]] = {
+    "WordNet": wordnet_fingerprint,
+    "stop words": lambda data_dir: fingerprint_of(sorted(english_stopwords(data_dir))),
+    "synonym lists": lambda data_dir: fingerprint_of(SynonymList.open(data_dir).synonyms),
+    "look-alikes": lambda data_dir: fingerprint_of(lookalikes(data_dir)),
+    "keyboard": lambda data_dir: fingerprint_of(keyboard(data_dir)),
+    SIMILARITY: lambda data_dir: fingerprint_of_model(str(minilm_folder())),
+}
+USED: dict[str, tuple[str, ...]] = {
+    "pwws": ("WordNet", "stop words"),
+    "textfooler": ("stop words", "synonym lists", SIMILARITY),
+    "textbugger": ("stop words", "synonym lists", "look-alikes", "keyboard", SIMILARITY),
+}
+"""What each of the recipes whose texts are replayed asks for, and nothing else."""
+
+
+def resources_of(recipe: str, data_dir: Path) -> Resources:
+    """For the recipe; the sentence encoder is loaded where it asks for one."""
+    return Resources(data_dir, encoder=sentence_similarity() if SIMILARITY in USED[recipe] else None)
+
+
+def fingerprints_of(recipe: str, data_dir: Path) -> dict[str, str]:
+    """sha256 (hex) of everything the recipe uses, by name. Raises InputError where some of it is missing."""
+    return {name: _BY_CONTENT[name](data_dir) for name in USED[recipe]}

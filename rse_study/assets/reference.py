@@ -1,0 +1,35 @@
+"""The reference of replayed attacks: the encoder that they are found against, as a study names it."""
+
+from dataclasses import dataclass
+
+from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.training.trial import Encoder, Replayed
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Folder or hub name with its revision; read with a trial's own pooling and template."""
+
+    name: str
+    revision: str
+    encoder: Encoder
+
+    @classmethod
+    def of(cls, replayed: Replayed, base: str, encoder: Encoder) -> "Reference":
+        """`base`: what `reference: base` stands for."""
+        is_base = replayed.reference == "base"
+        return cls(base if is_base else replayed.reference, encoder.revision if is_base else "main", encoder)
+
+    def key(self) -> dict[str, str]:
+        """What decides its vectors."""
+        return {
+            "reference": fingerprint_of_model(self.name, self.revision),
+            "pooling": self.encoder.pooling,
+            "template": self.encoder.template,
+        }
+
+    def load(self) -> Embedder:
+        """Ready to be asked."""
+        return Embedder(*load_encoder(self.name, self.encoder.pooling, self.revision), self.encoder.template)

@@ -1,0 +1,72 @@
+"""A few labelled texts: some to attack, and others to fit a probe on. From sets without a test split alone.
+
+They are what trials are judged by at every look, and so may select: a test split that had done so could report nothing.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rse_study.data import builtin
+from rse_study.data.labelled import Labelled
+from rse_study.data.overlap import without
+from rse_study.data.transfer_sets import read_transfer, transfer_splits
+from rse_study.errors import InputError
+from rse_study.streams import Streams
+
+BUILTIN = "builtin"
+SEEN_WITH: dict[str, tuple[str, ...]] = {
+    # SST-2 is made of MR's sentences: 1493 of its 1821 test sentences are in MR, 822 of the 1000 that are attacked,
+    # 731 of its 872 dev sentences, by letters and digits.
+    "MR": ("MR", "attack-mr", "SST2", "attack-sst2", "GLUE-SST-2"),
+}
+"""Tasks whose sentences a set holds, by its name; of a set that is not listed the task of its name alone."""
+
+
+@dataclass(frozen=True)
+class FewLabelled:
+    """`training` and `inputs` share no text."""
+
+    training: Labelled
+    inputs: Labelled
+
+
+def name_of(labelled: str) -> str:
+    """The task's name in rows and metrics."""
+    return builtin.OPINIONS if labelled == BUILTIN else labelled
+
+
+def tasks_seen_with(labelled: str) -> tuple[str, ...]:
+    """Tasks of which a study that selects by this set has seen sentences."""
+    return SEEN_WITH.get(labelled, (name_of(labelled),))
+
+
+def read_few_labelled(
+    labelled: str, data_dir: Path, *, num_inputs: int, num_training: int, seed: int
+) -> FewLabelled:
+    """`builtin`, or a transfer task that is cross-validated; drawn by the seed (stream `order`).
+
+    Raises InputError where files are missing, or there are too few texts, of a class or in all.
+    """
+    whole = builtin.opinions() if labelled == BUILTIN else _whole(labelled, data_dir)
+    where = f"{whole.name} {whole.split}"
+    order = Streams(seed).numpy("order").permutation(len(whole))
+    inputs = whole.take(order[:num_inputs])
+    # Sets hold sentences twice: no input may be among what its probe was fitted on.
+    others, _ = without(whole.take(order[num_inputs:]), inputs.texts)
+    if len(others) < num_training:
+        rule = f"{num_inputs} to attack leave {len(others)} others, and {num_training} are to be trained on"
+        raise InputError("too few texts", where=where, rule=rule, remedy="Ask for fewer")
+    training = others.take(np.arange(num_training))
+    absent = sorted(set(range(len(whole.classes))) - set(training.labels.tolist()))
+    if absent:
+        what = f"none of {num_training} training texts is {whole.classes[absent[0]]!r}"
+        rule = "a probe needs texts of every class"
+        raise InputError(what, where=where, rule=rule, remedy="Ask for more, or draw them by another seed")
+    return FewLabelled(training, inputs)
+
+
+def _whole(task: str, data_dir: Path) -> Labelled:
+    assert transfer_splits(task) == ("all",), task
+    return read_transfer(task, "all", data_dir)

@@ -1,0 +1,116 @@
+"""Generated opinions under PWWS with WordNet: a probe on the reference is deceived once, others are asked again."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rse_study.assets.adversarial_texts import adversarial_texts, read_for
+from rse_study.assets.store import META
+from rse_study.data import builtin
+from rse_study.errors import InputError
+from rse_study.evaluation.attacks.words import Worded
+from rse_study.evaluation.replayed_texts import ReplayedTexts, probe_of, replay_texts, victim_of
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.training.trial import Encoder, Replayed
+from tests.training.world import World
+
+pytestmark = pytest.mark.xdist_group("adversarial_set")  # WordNet is read once
+MEAN = Encoder(name="small", pooling="mean")
+ASKED = {"recipe": "pwws", "labelled": "builtin", "num_texts": 12, "num_training": 150, "max_queries": 120}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> World:
+    return World(tmp_path_factory.mktemp("world"), [text for (text,) in builtin.opinions().texts])
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("assets")
+
+
+@pytest.fixture
+def found(world, root, data_dir):
+    """The folder for some settings, and what was told while it was made."""
+
+    def found(encoder=MEAN, at=root, **settings) -> tuple[Path, list[tuple[int, int]]]:
+        told: list[tuple[int, int]] = []
+        wanted = Replayed.model_validate(ASKED | settings)
+        base = world.materials().base
+        folder = adversarial_texts(at, wanted, base, encoder, data_dir, lambda *done: told.append(done))
+        return folder, told
+
+    return found
+
+
+def test_the_probe_on_the_reference_is_deceived_by_changed_words(found, world, data_dir):
+    folder, _ = found()
+    texts, few = ReplayedTexts.open(folder), read_for(Replayed.model_validate(ASKED), data_dir)
+    assert (texts.training.fingerprint, texts.clean.fingerprint) == (
+        few.training.fingerprint,
+        few.inputs.fingerprint,
+    )
+    assert (texts.attacked.labels == texts.clean.labels).all()
+    for before, after in zip(texts.clean.texts, texts.attacked.texts, strict=True):
+        assert len(Worded.of(before)) == len(Worded.of(after))
+    assert (texts.recipe, texts.reference) == ("pwws", "base")
+    embed = Embedder(*load_encoder(world.materials().base, "mean"))
+    ask = victim_of(embed, probe_of(embed, texts.training))
+    clean, now = (ask(side.texts) for side in (texts.clean, texts.attacked))
+    gold = np.arange(len(texts.clean)), texts.clean.labels
+    is_right = clean.argmax(axis=1) == texts.clean.labels
+    # What the victim has wrong is left alone; of the rest, each is as near to deceiving it as the attack could get.
+    untouched = [one == other for one, other in zip(texts.clean.texts, texts.attacked.texts, strict=True)]
+    assert all(same for same, right in zip(untouched, is_right, strict=True) if not right)
+    assert (now[gold] <= clean[gold] + 1e-6).all()
+    meta, scores = json.loads((folder / META).read_text()), replay_texts(embed, texts)
+    assert meta["asset"] == "adversarial-texts"
+    assert meta["num_changed"] == texts.num_changed == untouched.count(False)
+    assert (meta["clean_accuracy"], meta["accuracy_under_attack"]) == pytest.approx(
+        (scores.clean_accuracy, scores.accuracy)
+    )
+    assert scores.clean_accuracy > scores.accuracy
+
+
+def test_the_second_call_attacks_nothing_and_the_same_seed_finds_the_same(found, tmp_path):
+    folder, _ = found()
+    assert found() == (folder, [])
+    other, told = found(at=tmp_path)
+    assert told[-1] == (12, 12) and folder.name == other.name
+    assert ReplayedTexts.open(folder).fingerprint == ReplayedTexts.open(other).fingerprint
+
+
+def test_what_decides_the_texts_names_the_folder(found, world):
+    other = world.materials(dropout=0.0).base  # a folder of its own: its configuration differs
+    few = {"num_texts": 10, "max_queries": 200}
+    folders = [
+        found(**(few | changes))[0]
+        for changes in (
+            {},
+            {"reference": other},
+            {"seed": 1},
+            {"num_texts": 11},
+            {"num_training": 151},
+            {"max_queries": 201},
+            {"encoder": Encoder(name="small", pooling="cls")},
+        )
+    ]
+    assert len(set(folders)) == len(folders)
+    # What decides nothing but the pairs is no part of it.
+    assert found(**few, num_pairs=3, sides="both") == (folders[0], [])
+
+
+def test_texts_none_of_which_could_be_changed_are_refused(found, tmp_path):
+    with pytest.raises(
+        InputError, match=r"builtin-opinions train: pwws changed none of 12 inputs: 1 queries each"
+    ):
+        found(at=tmp_path, max_queries=1)
+    assert not list(tmp_path.glob("adversarial-*"))
+
+
+def test_more_texts_than_there_are_are_refused(found, tmp_path):
+    with pytest.raises(InputError, match="too few texts: 300 to attack leave 500 others, and 501 are"):
+        found(at=tmp_path, num_texts=300, num_training=501)

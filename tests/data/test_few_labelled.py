@@ -1,0 +1,89 @@
+"""A few labelled texts: which are attacked, which are trained on, and whose test split they are part of."""
+
+from collections import Counter
+
+import pytest
+
+from rse_study.data import builtin
+from rse_study.data.few_labelled import name_of, read_few_labelled, tasks_seen_with
+from rse_study.data.glue import GLUE
+from rse_study.data.overlap import num_found
+from rse_study.data.transfer_sets import read_transfer, transfer_tasks
+from rse_study.errors import InputError, MissingFile
+
+
+def drawn(labelled="builtin", data_dir=None, num_inputs=20, num_training=60, seed=0):
+    return read_few_labelled(labelled, data_dir, num_inputs=num_inputs, num_training=num_training, seed=seed)
+
+
+def test_generated_opinions_are_split_without_a_text_in_common(tmp_path):
+    few, told = drawn(data_dir=tmp_path), builtin.labelled("train")
+    assert (len(few.inputs), len(few.training)) == (20, 60)
+    assert not set(few.inputs.texts) & set(few.training.texts)
+    label = dict(zip(told.sentences, told.labels.tolist(), strict=True))
+    for part in (few.inputs, few.training):
+        assert [label[sentence] for (sentence,) in part.texts] == part.labels.tolist()
+        assert (part.name, part.split, part.classes) == ("builtin-opinions", "train", ("bad", "good"))
+        assert len(Counter(part.labels.tolist())) == 2
+
+
+def test_the_seed_draws_and_the_test_split_has_no_part(tmp_path):
+    one, again, other = drawn(data_dir=tmp_path), drawn(data_dir=tmp_path), drawn(data_dir=tmp_path, seed=1)
+    assert one.inputs.fingerprint == again.inputs.fingerprint != other.inputs.fingerprint
+    assert one.training.fingerprint == again.training.fingerprint != other.training.fingerprint
+    whole = drawn(data_dir=tmp_path, num_inputs=300, num_training=500)
+    unseen = set(builtin.labelled("test").sentences)
+    assert not unseen & {sentence for part in (whole.inputs, whole.training) for (sentence,) in part.texts}
+
+
+def customer_reviews(folder, negative, positive):
+    (folder / "transfer" / "CR").mkdir(parents=True)
+    for name, lines in (("neg", negative), ("pos", positive)):
+        (folder / "transfer" / "CR" / f"custrev.{name}").write_text("\n".join(lines) + "\n")
+
+
+def test_what_comes_twice_is_not_trained_on_where_it_is_attacked(tmp_path):
+    bad = ["Bad thing", "bad, thing!", "worse", *(f"bad {i}" for i in range(10))]
+    customer_reviews(tmp_path, bad, [f"good {i}" for i in range(8)] * 2)
+    for seed in range(8):
+        few = drawn("CR", tmp_path, num_inputs=12, num_training=8, seed=seed)
+        assert num_found(few.inputs.texts, few.training) == 0
+        assert (few.inputs.name, few.inputs.split) == ("CR", "all")
+
+
+def test_too_few_texts_are_said(tmp_path):
+    with pytest.raises(
+        InputError,
+        match=r"builtin-opinions train: too few texts: 400 to attack leave 400 others, and 401 are",
+    ):
+        drawn(data_dir=tmp_path, num_inputs=400, num_training=401)
+    customer_reviews(tmp_path, ["no"], [f"good {i}" for i in range(30)])
+    with pytest.raises(
+        InputError, match="none of 3 training texts is 'negative': a probe needs texts of every"
+    ):
+        drawn("CR", tmp_path, num_inputs=2, num_training=3)
+
+
+def test_what_is_not_here_is_said(tmp_path):
+    with pytest.raises(MissingFile, match=r"transfer/MR/rt-polarity\.neg"):
+        drawn("MR", tmp_path)
+
+
+def test_sst2_is_made_of_mr(data_dir):
+    """Why a search that selects by MR has seen SST-2's test split, and one that selects by CR has not."""
+    test = read_transfer("SST2", "test", data_dir)
+    share = {
+        seen: num_found(test.texts, read_transfer(seen, "all", data_dir)) / len(test)
+        for seen in ("MR", "CR", "MPQA")
+    }
+    assert share["MR"] > 0.8
+    assert max(share["CR"], share["MPQA"]) < 0.01
+
+
+def test_tasks_are_called_as_evaluations_are():
+    assert set(tasks_seen_with("MR")) > {"MR", "SST2"}
+    for name in tasks_seen_with("MR"):
+        assert name.removeprefix("GLUE-") in {*transfer_tasks(), "attack-mr", "attack-sst2", *GLUE}
+    assert tasks_seen_with("CR") == ("CR",)
+    assert tasks_seen_with("builtin") == ("builtin-opinions",)  # and not the pairs of that name
+    assert (name_of("builtin"), name_of("MPQA")) == ("builtin-opinions", "MPQA")

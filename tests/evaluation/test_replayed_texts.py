@@ -1,0 +1,178 @@
+"""The same attacked texts for every encoder: accuracy by hand, collapse marked, nothing lost on disk."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from rse_study.data.labelled import Labelled
+from rse_study.errors import InputError
+from rse_study.evaluation.replayed_texts import (
+    FILE,
+    C,
+    ReplayedAccuracy,
+    ReplayedTexts,
+    as_metrics,
+    probe_of,
+    replay_texts,
+    victim_of,
+)
+from tests.evaluation.newton_probe import newton
+from tests.evaluation.toy_pairs import WORDS, embed, vector
+
+
+def texts(num: int, seed: int) -> Labelled:
+    """Five words each; the class is the sign of the sum of their vectors' first numbers."""
+    draw = np.random.default_rng(seed)
+    found = [(" ".join(WORDS[i] for i in draw.choice(20, 5, replace=False)),) for _ in range(num)]
+    labels = (embed([text for (text,) in found])[:, 0] > 0).astype(np.int64)
+    return Labelled("toy", "all", found, labels, ("no", "yes"))
+
+
+def changed(text: str, label: int) -> str:
+    """The word that speaks most for the class gives way to the one that speaks most against it."""
+    by_sign = sorted(WORDS, key=lambda word: (2 * label - 1) * vector(word)[0])
+    strongest = max(text.split(), key=by_sign.index)
+    return text.replace(strongest, by_sign[0])
+
+
+TRAINING, CLEAN = texts(80, 0), texts(40, 1)
+ATTACKED = Labelled(
+    "toy",
+    "all",
+    [(changed(text, label),) for (text,), label in zip(CLEAN.texts, CLEAN.labels.tolist(), strict=True)],
+    CLEAN.labels,
+    CLEAN.classes,
+)
+REPLAYED = ReplayedTexts(TRAINING, CLEAN, ATTACKED, "toy", "base")
+
+
+def by_hand(part: Labelled) -> float:
+    """Newton's method on centred training vectors, divided by their root mean square."""
+    training, tested = (embed([text for (text,) in one.texts]) for one in (TRAINING, part))
+    shift = training.mean(axis=0)
+    scale = math.sqrt(((training - shift) ** 2).mean())
+    weights, intercept = newton((training - shift) / scale, TRAINING.labels, C)
+    return float(np.mean(((tested - shift) / scale @ weights + intercept > 0) == part.labels))
+
+
+def test_accuracies_are_those_of_a_fresh_probe_on_the_encoders_own_vectors():
+    found = replay_texts(embed, REPLAYED)
+    assert (found.accuracy, found.clean_accuracy) == pytest.approx(
+        (100 * by_hand(ATTACKED), 100 * by_hand(CLEAN))
+    )
+    assert found.clean_accuracy > found.accuracy + 5 > 10
+    metrics = as_metrics(found)
+    assert metrics == {
+        "robust/accuracy": found.accuracy,
+        "robust/clean_accuracy": found.clean_accuracy,
+        "robust/degenerate": 0.0,
+    }
+    assert {type(value) for value in metrics.values()} == {float}
+
+
+def test_another_encoder_is_judged_by_its_own_probe():
+    """Turned and stretched vectors tell the same classes apart."""
+    turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))
+    assert replay_texts(lambda sentences: 7 * embed(sentences) @ turn, REPLAYED) == replay_texts(
+        embed, REPLAYED
+    )
+
+
+def test_what_was_not_attacked_is_as_accurate():
+    found = replay_texts(embed, ReplayedTexts(TRAINING, CLEAN, CLEAN, "none", "base"))
+    assert found.accuracy == found.clean_accuracy > 60
+
+
+def test_each_sentence_is_embedded_once():
+    asked = []
+
+    def counting(sentences):
+        asked.append(sentences)
+        return embed(sentences)
+
+    replay_texts(counting, REPLAYED)
+    (sentences,) = asked  # in one call, which fills its batches
+    assert len(sentences) == len(set(sentences))
+    assert set(sentences) == {text for part in (TRAINING, CLEAN, ATTACKED) for (text,) in part.texts}
+
+
+def filled_with(number):
+    return lambda sentences: np.full((len(sentences), 3), number)
+
+
+def lost_once(sentences):
+    """One attacked text alone."""
+    vectors = embed(sentences)
+    vectors[[(text,) == ATTACKED.texts[0] for text in sentences]] = math.inf
+    return vectors
+
+
+@pytest.mark.parametrize(
+    "collapsed",
+    [
+        lambda s: np.ones((len(s), 3)),
+        lambda s: np.zeros((len(s), 3)),
+        lambda s: np.full((len(s), 3), math.nan),
+        lost_once,
+    ],
+    ids=["constant", "nothing", "not finite", "lost once"],
+)
+def test_a_collapsed_encoder_scores_nothing_and_is_marked(collapsed):
+    """A probe that says one class for all would be right half the time."""
+    assert ATTACKED.texts[0] not in {*TRAINING.texts, *CLEAN.texts}
+    assert replay_texts(collapsed, REPLAYED) == ReplayedAccuracy(0.0, 0.0, True)
+
+
+def test_the_victim_is_the_probe_and_each_text_is_answered_by_itself():
+    probe = probe_of(embed, TRAINING)
+    answers = victim_of(embed, probe)(CLEAN.texts)
+    assert answers.shape == (40, 2) and answers.sum(axis=1) == pytest.approx(1)
+    assert np.mean(answers.argmax(axis=1) == CLEAN.labels) == pytest.approx(by_hand(CLEAN))
+    assert victim_of(embed, probe)(CLEAN.texts[3:4]) == pytest.approx(answers[3:4], abs=1e-12)
+
+
+@pytest.mark.parametrize("number", [1.0, math.nan])
+def test_a_collapsed_reference_is_refused(number):
+    with pytest.raises(InputError, match="toy: the reference tells no texts apart: embeddings are all one"):
+        probe_of(filled_with(number), TRAINING)
+
+
+def test_it_is_what_was_saved(tmp_path):
+    odd = Labelled("CR", "all", [("naïve “quote”\n",), ("",)], np.array([0, 1]), ("negative", "positive"))
+    for kept in (REPLAYED, ReplayedTexts(odd, odd, odd, "textbugger-like: é", "/some/folder")):
+        kept.save(tmp_path)
+        again = ReplayedTexts.open(tmp_path)
+        for one, other in zip(_parts(again), _parts(kept), strict=True):
+            assert (one.texts, one.name, one.split, one.classes) == (
+                other.texts,
+                other.name,
+                other.split,
+                other.classes,
+            )
+            assert one.labels.dtype == np.int64 and (one.labels == other.labels).all()
+        assert (again.recipe, again.reference) == (kept.recipe, kept.reference)
+        assert again.fingerprint == kept.fingerprint
+        assert again.num_changed == kept.num_changed
+    assert REPLAYED.num_changed == sum(
+        one != other for one, other in zip(CLEAN.texts, ATTACKED.texts, strict=True)
+    )
+    assert REPLAYED.num_changed > 0 and "naïve" in (tmp_path / FILE).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("part", ["training", "clean", "attacked"])
+@pytest.mark.parametrize("what", ["texts", "labels"])
+def test_the_fingerprint_is_of_texts_and_labels(tmp_path, part, what):
+    REPLAYED.save(tmp_path)
+    content = json.loads((tmp_path / FILE).read_text())
+    content[part][what][3] = (
+        content[part]["texts"][3] + "!" if what == "texts" else 1 - content[part][what][3]
+    )
+    (tmp_path / FILE).write_text(json.dumps(content))
+    assert ReplayedTexts.open(tmp_path).fingerprint != REPLAYED.fingerprint
+    assert ReplayedTexts(*_parts(REPLAYED), "another", "another").fingerprint == REPLAYED.fingerprint
+
+
+def _parts(replayed: ReplayedTexts) -> tuple[Labelled, Labelled, Labelled]:
+    return replayed.training, replayed.clean, replayed.attacked
