@@ -8,7 +8,7 @@ from analysis.figures.queries import draw_queries, queries_data
 from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS
 from analysis.formats import counted, listed, show_number
 from analysis.intervals import share_interval
-from rse_study.results.attack_file import Attacks
+from rse_study.results.attack_file import SIMILARITY, Attacks
 
 WEAK = "\N{DAGGER}"
 COUNTING = (
@@ -24,7 +24,9 @@ def opening(attacks: Attacks) -> str:
     """Title, what was attacked, and how it is counted."""
     victims = attacks.summary.drop_duplicates(["set", "victim"])
     told = [
-        f"The victim on {row.set} was {row.victim}, with a dev accuracy of {row.victim_dev_accuracy:.1%}."
+        f"On {row.set} the similarity scores themselves were attacked."
+        if row.victim == SIMILARITY
+        else f"The victim on {row.set} was {row.victim}, with a dev accuracy of {row.victim_dev_accuracy:.1%}."
         for row in victims.itertuples()
     ]
     question = "How many inputs does a classifier, fine-tuned from the encoder, lose to changed words?"
@@ -49,11 +51,16 @@ def summary_table(summary: pd.DataFrame) -> pd.DataFrame:
             "skipped": str(row.num_skipped), "accuracy": percent(row.original_accuracy),
             "under attack": percent(row.accuracy_under_attack), "success": percent(row.success_rate),
             "95 %": success_interval(row.num_succeeded, row.num_failed), "queries": show_number(row.mean_queries, 1),
-            "words changed": percent(row.share_of_words_changed), "what it is": row.label,
+            "words changed": percent(row.share_of_words_changed), "Spearman": show_number(row.clean_spearman, 2),
+            "Spearman under attack": show_number(row.spearman_under_attack, 2),
+            "drift": show_number(row.mean_drift, 2), "what it is": row.label,
         }
         for row in summary.itertuples()
     ]  # fmt: skip
-    return pd.DataFrame(rows, dtype=object)
+    table = pd.DataFrame(rows, dtype=object)
+    if (summary["victim"] == SIMILARITY).any():
+        return table
+    return table.drop(columns=["Spearman", "Spearman under attack", "drift"])
 
 
 def percent(share: float) -> str:

@@ -1,61 +1,50 @@
-"""What `evaluate --suite attacks` does: victims fine-tuned from an encoder, attacks on them, every outcome kept."""
+"""What `evaluate --suite attacks` does: classifiers or similarity scores under attack, every outcome kept."""
 
 import json
 import sys
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 
 from analysis.attacks import write_attacks
-from rse_study.assets.minilm import minilm_generator
 from rse_study.assets.similarity import sentence_similarity
-from rse_study.assets.victim import WEAK, Victim, victim
+from rse_study.assets.victim import WEAK, Victim
+from rse_study.cli.embedding import embedder_of
 from rse_study.cli.found import model_name
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import announce, print_table
-from rse_study.data.attack_sets import read_attack_set
-from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.location import cache_dir
-from rse_study.data.victim_texts import training_for
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.engine import attack
-from rse_study.evaluation.attacks.kept import KeptOutcomes
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import Named, Resources
-from rse_study.evaluation.attacks.summary import summarise
-from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
-from rse_study.models.generators import load_generator
-from rse_study.models.loading import load_encoder
-from rse_study.models.masked_words import MaskedWords
-from rse_study.training.tuning_config import FineTuning
+from rse_study.models.embedder import Embedder
+from rse_study.registry import Registry
+from rse_study.results.attack_file import SummaryRow
+from rse_study.study.evaluations.attack_tools import NEED_MASKED_LM, NEED_SIMILARITY
+from rse_study.study.evaluations.known import read_similarity_under_attack, read_under_attack
+from rse_study.study.evaluations.names import ADVERSARIAL_STS, ATTACKED
+from rse_study.study.evaluations.settings import Settings
+from rse_study.study.evaluations.similarity_under_attack import SimilarityUnderAttack
+from rse_study.study.evaluations.subject import Weights
+from rse_study.study.evaluations.under_attack import UnderAttack
 
 TOLD_EVERY = 50  # inputs, steps
 Say = Callable[[str], None]
-NEEDS_MASKED_LM = ("bae", "bert_attack")
-NEEDS_ENCODER = ("textfooler", "textbugger", "bae", "bert_attack")
-WIKI = {"source": ["wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt"], "limit": 0}
+Attack = UnderAttack | SimilarityUnderAttack
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is attacked, and how hard."""
+    """What is attacked: sets by name (classifiers), AdvSTS-B and AdvSICK-R (similarity)."""
 
     data_dir: Path
     sets: Sequence[str]
     recipes: Sequence[str]
-    num_inputs: int
-    max_queries: int
-    seed: int
-    tuning: FineTuning
-    masked_lm: str
+    settings: Settings
     out: Path
 
 
@@ -64,154 +53,96 @@ def attack_here(model: str, pooling: str, asked: Asked, threads: int, as_json: b
     require_cache()
     require_folder(asked.out, where="--out")
     say = partial(print, file=sys.stderr, flush=True) if as_json else announce
-    lacking = [name for name in asked.recipes if name in NEEDS_MASKED_LM and not asked.masked_lm]
-    if lacking:
-        rule, remedy = (
-            "its candidates are a masked language model's",
-            "Give --masked-lm: a folder, or minilm-mlm",
-        )
-        raise InputError("no masked language model", where=f"--recipe {lacking[0]}", rule=rule, remedy=remedy)
-    resources = _resources(asked)
-    recipes = {name: RECIPES.get(name, where="--recipe")(resources) for name in asked.recipes}
-    sets = {name: _Set(name, asked) for name in asked.sets}
+    attacks = [_read(name, recipe, asked) for name in asked.sets for recipe in asked.recipes]
     if threads:
         torch.set_num_threads(threads)
-    rows = []
-    for each in sets.values():
-        made = _victim(model, pooling, each, asked, say)
-        for name, recipe in recipes.items():
-            rows.append(_attacked(each, made, name, recipe, asked, say))
-            _keep_summary(asked.out, rows[-1])
+    folder = model_name(model)
+    embed = embedder_of(model, folder, pooling)
+    weights = Weights(folder, embed.encoder.pooling, cache_dir() / "assets", asked.out)
+    rows = list(_rows(attacks, weights, embed, say))
     if as_json:
-        announce(json.dumps(rows, indent=1))
+        announce(json.dumps([row.model_dump(mode="json") for row in rows], indent=1))
     else:
         print_table(_table(rows))
         announce(f"every input: {asked.out.resolve()}/*.jsonl")
     say(f"report: {write_attacks(asked.out).resolve()}")
 
 
-class _Set:
-    """An attack set: all of it, the inputs asked for, and what a victim is trained on."""
-
-    def __init__(self, name: str, asked: Asked) -> None:
-        self.name, self.whole = name, read_attack_set(name, asked.data_dir)
-        num_inputs = min(asked.num_inputs or len(self.whole), len(self.whole))
-        self.inputs = self.whole.take(np.arange(num_inputs))
-        self.training = training_for(name, asked.data_dir)
+def can_run(recipe: str, masked_lm: str) -> bool:
+    """Whether a recipe has the models it needs, where none was named: the default is those that have."""
+    if recipe in NEED_MASKED_LM and not masked_lm:
+        return False
+    return recipe not in NEED_SIMILARITY or sentence_similarity() is not None
 
 
-def _attacked(each: _Set, made: Victim, name: str, recipe: Recipe, asked: Asked, say: Say) -> dict[str, Any]:
-    """One recipe on one set: the figures of the inputs asked for, NaN as null."""
-    predict = made.load().predicting(each.inputs.classes)
-    kept = KeptOutcomes(asked.out / f"{each.name}-{name}.jsonl", _head(name, recipe, made, each, asked))
-    num_before, begun, wanted = len(kept.done), time.monotonic(), len(each.inputs)
-    for outcome in attack(
-        recipe, predict, each.inputs, max_queries=asked.max_queries, seed=asked.seed, done=dict(kept.done)
-    ):
-        kept.add(outcome)
-        if len(kept.done) % TOLD_EVERY == 0 or len(kept.done) == wanted:
-            say(f"{each.name} {name}: {len(kept.done)} of {wanted} inputs")
-    figures = asdict(summarise(outcome for outcome in kept if outcome.index < wanted))
-    return {
-        "set": each.name,
-        "recipe": name,
-        "label": recipe.label,
-        "victim": made.folder.name,
-        "victim_dev_accuracy": made.dev_accuracy,
-        "weak": made.is_weak,
-        **{key: None if value != value else value for key, value in figures.items()},
-        "num_now": len(kept.done) - num_before,
-        "seconds_now": time.monotonic() - begun,
-        "seed": asked.seed,
-        "fingerprint": each.inputs.fingerprint,
-    }
+def _read(name: str, recipe: str, asked: Asked) -> Attack:
+    RECIPES.get(recipe, where="--recipe")
+    Registry("attack set", dict.fromkeys((*ATTACKED, *ADVERSARIAL_STS))).get(name, where="--on")
+    if recipe in NEED_MASKED_LM and not asked.settings.attacks.masked_lm:
+        rule, remedy = (
+            "its candidates are a masked language model's",
+            "Give --masked-lm: a folder, or minilm-mlm",
+        )
+        raise InputError("no masked language model", where=f"--recipe {recipe}", rule=rule, remedy=remedy)
+    if name in ADVERSARIAL_STS:
+        task = name.removeprefix("Adv")
+        return read_similarity_under_attack(task, recipe, asked.data_dir, asked.settings.attacks)
+    return read_under_attack(name, recipe, asked.data_dir, asked.settings)
 
 
-def _keep_summary(out: Path, row: dict[str, Any]) -> None:
-    """summary.json: a row for each set and recipe that was ever attacked into this folder."""
-    path = out / "summary.json"
-    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-    others = [other for other in known if (other["set"], other["recipe"]) != (row["set"], row["recipe"])]
-    path.write_text(json.dumps([*others, row], indent=1) + "\n", encoding="utf-8")
+def _rows(attacks: Sequence[Attack], weights: Weights, embed: Embedder, say: Say) -> Iterator[SummaryRow]:
+    victims: dict[str, Victim] = {}
+    for one in attacks:
+        told = partial(_tell, one.name, say)
+        if isinstance(one, SimilarityUnderAttack):
+            yield one.attacked(embed, weights.kept, told)
+            continue
+        if one.set not in victims:
+            victims[one.set] = _victim(one, weights, say)
+        yield one.attacked(victims[one.set], weights.kept, told)
 
 
-def _victim(model: str, pooling: str, each: _Set, asked: Asked, say: Say) -> Victim:
-    folder = model_name(model)
-    kind = load_encoder(folder, pooling)[0].pooling
+def _tell(name: str, say: Say, done: int, total: int) -> None:
+    if done % TOLD_EVERY == 0 or done == total:
+        say(f"{name}: {done} of {total} inputs")
 
+
+def _victim(one: UnderAttack, weights: Weights, say: Say) -> Victim:
     def told(progress: Any) -> None:
         if progress.t % TOLD_EVERY == 0:
-            say(f"victim of {each.name}: step {progress.t} of {progress.num_steps}")
+            say(f"victim of {one.set}: step {progress.t} of {progress.num_steps}")
 
-    # Without all of the set, not the inputs asked for alone: more of them later, and the victim stays.
-    root, texts = cache_dir() / "assets", each.whole.texts
-    made = victim(root, folder, kind, each.training, texts, asked.seed, asked.tuning, told=told)
+    made = one.victim(weights, told)
     weak = f", below {WEAK:.0%}: weak" if made.is_weak else ""
     say(
-        f"victim of {each.name}: {each.training.name} without {made.num_removed} attacked texts, "
+        f"victim of {one.set}: {one.training.name} without {made.num_removed} attacked texts, "
         f"dev accuracy {made.dev_accuracy:.1%}{weak}"
     )
     return made
 
 
-def _head(name: str, recipe: Recipe, made: Victim, each: _Set, asked: Asked) -> dict[str, Any]:
-    """What the outcomes in a file are outcomes of."""
-    return {
-        "recipe": name,
-        "label": recipe.label,
-        "victim": made.folder.name,
-        "set": each.name,
-        "fingerprint": each.whole.fingerprint,
-        "max_queries": asked.max_queries,
-        "seed": asked.seed,
+def _table(rows: Sequence[SummaryRow]) -> pd.DataFrame:
+    shares = {
+        "accuracy": "original_accuracy",
+        "under attack": "accuracy_under_attack",
+        "success": "success_rate",
+        "words changed": "share_of_words_changed",
     }
-
-
-def can_run(recipe: str, masked_lm: str) -> bool:
-    """Whether a recipe has the models it needs, where none was named: the default is those that have."""
-    if recipe in NEEDS_MASKED_LM and not masked_lm:
-        return False
-    return recipe not in NEEDS_ENCODER or sentence_similarity() is not None
-
-
-def _resources(asked: Asked) -> Resources:
-    """Similarity by MiniLM where it is installed; the masked LM that was named. Recipes ask for what they need."""
-    return Resources(asked.data_dir, encoder=sentence_similarity(), masked_lm=_masked_lm(asked))
-
-
-def _masked_lm(asked: Asked) -> Named[MaskedLM] | None:
-    if not asked.masked_lm or not set(NEEDS_MASKED_LM) & set(asked.recipes):
-        return None
-    path = asked.masked_lm
-    if path == "minilm-mlm":
-        sentences = read_corpus(Corpus.model_validate(WIKI), asked.data_dir).sentences
-        path = str(minilm_generator(cache_dir() / "assets", sentences))
-    model: MaskedLM = MaskedWords(load_generator(path))
-    return Named(asked.masked_lm, model)
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    columns = {
-        "set": "set",
-        "recipe": "recipe",
-        "num_inputs": "inputs",
-        "num_skipped": "skipped",
-        "original_accuracy": "accuracy",
-        "accuracy_under_attack": "under attack",
-        "success_rate": "success",
-        "mean_queries": "queries",
-        "share_of_words_changed": "words changed",
+    numbers = {
+        "queries": "mean_queries",
+        "Spearman": "clean_spearman",
+        "Spearman under attack": "spearman_under_attack",
+        "drift": "mean_drift",
     }
-    shares = {"original_accuracy", "accuracy_under_attack", "success_rate", "share_of_words_changed"}
     shown = [
-        {
-            title: f"{row[key]:.1%}"
-            if key in shares
-            else f"{row[key]:.1f}"
-            if key == "mean_queries"
-            else str(row[key])
-            for key, title in columns.items()
-        }
+        {"set": row.set, "recipe": row.recipe, "inputs": str(row.num_inputs), "skipped": str(row.num_skipped)}
+        | {title: _shown(getattr(row, name), "{:.1%}") for title, name in shares.items()}
+        | {title: _shown(getattr(row, name), "{:.2f}") for title, name in numbers.items()}
         for row in rows
     ]
-    return pd.DataFrame(shown, columns=list(columns.values()))
+    table = pd.DataFrame(shown)
+    return table.loc[:, (table != "").any()]
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "" if value is None else form.format(value)

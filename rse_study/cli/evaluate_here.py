@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from rse_study.cli.embedding import embedder_of
 from rse_study.cli.found import model_name
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import data_dir
@@ -19,9 +20,6 @@ from rse_study.evaluation.names import beyond_similarity
 from rse_study.evaluation.remembered import Remembered
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, Embed, StsScore, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
-from rse_study.models.embedder import Embedder
-from rse_study.models.loading import load_encoder
-from rse_study.models.stored import stored_template
 from rse_study.results.records import EvaluationRow
 from rse_study.study.evaluations.known import read_evaluation
 from rse_study.study.evaluations.subject import Subject, score_subject
@@ -40,7 +38,7 @@ def evaluate_here(
         raise InputError("no STS set is here", where=str(folder), remedy=remedy)
     if threads:
         torch.set_num_threads(threads)
-    embedder = _embedder(model, name, pooling)
+    embedder = embedder_of(model, name, pooling)
     embed, kind = Remembered(embedder), embedder.encoder.pooling
     scores = evaluate_sts(embed, tasks)
     if not as_json:
@@ -59,16 +57,6 @@ def evaluate_here(
         "averages": means,
     }
     announce(json.dumps({**content, **listed}, indent=1))
-
-
-def _embedder(model: str, name: str, pooling: str) -> Embedder:
-    encoder, tokenizer = load_encoder(name, pooling)
-    template = stored_template(name) if encoder.pooling == "prompt" else ""
-    if encoder.pooling == "prompt" and not template:
-        rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
-        remedy = "Use cls, mean or first_last, or a model trained here with prompt pooling"
-        raise InputError("pooling 'prompt'", where=model, rule=rule, remedy=remedy)
-    return Embedder(encoder, tokenizer, template)
 
 
 def _others(

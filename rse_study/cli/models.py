@@ -39,7 +39,8 @@ def evaluate(
         typer.Option(help="attacks (default ./attacks): every outcome; nli, glue: the rows as JSON."),
     ] = None,
     on: Annotated[
-        list[str] | None, typer.Option(help="attacks: mr (default), imdb ...; nli: ANLI ...; glue: RTE ...")
+        list[str] | None,
+        typer.Option(help="attacks: mr (default), imdb, AdvSTS-B ...; nli: ANLI ...; glue: RTE ..."),
     ] = None,
     recipe: Annotated[
         list[str] | None,
@@ -54,10 +55,19 @@ def evaluate(
     masked_lm: Annotated[
         str, typer.Option(help="attacks: bae and bert_attack need one; a folder, a hub name, or minilm-mlm.")
     ] = "",
+    goal: Annotated[
+        Literal["deviation", "drift", "maximise"],
+        typer.Option(help="AdvSTS: away from gold, away from the clean score, or as far as it goes."),
+    ] = "deviation",
+    tau: Annotated[float, typer.Option(help="AdvSTS: how far that must be, on the gold scale.")] = 1.0,
+    sides: Annotated[
+        Literal["first", "second", "both"], typer.Option(help="AdvSTS: sentences that may be changed.")
+    ] = "both",
 ) -> None:
     """Evaluate a sentence encoder on every set present: STS, transfer and geometry; under attack; after fine-tuning.
 
-    Under attack are classifiers fine-tuned from it: how often they fall, and after how many queries. nli and glue
+    Under attack are classifiers fine-tuned from it (how often they fall, after how many queries) or, as AdvSTS-B and
+    AdvSICK-R, its similarity scores. nli and glue
     fine-tune one for each task and score it on texts it has not seen.
     """
     if suite in ("sts", "fast", "full"):
@@ -71,9 +81,10 @@ def evaluate(
 
     folder = data or data_dir()
     tuning = build(FineTuning, {"epochs": epochs, "lr": lr, "max_length": max_length}, where="evaluate")
+    from rse_study.study.evaluations.settings import Attacks, Settings, Tasks
+
     if suite != "attacks":
         from rse_study.cli import tuned_here as tuned
-        from rse_study.study.evaluations.settings import Attacks, Settings, Tasks
 
         settings = Settings(Attacks(), tuning, Tasks(seed=seed))
         wanted = tuned.Asked(suite, folder, on or [], settings, out)
@@ -83,7 +94,10 @@ def evaluate(
     from rse_study.evaluation.attacks.recipes import RECIPES
 
     chosen, kept = recipe or [name for name in RECIPES if can_run(name, masked_lm)], out or Path("attacks")
-    asked = Asked(folder, on or ["mr"], chosen, inputs, max_queries, seed, tuning, masked_lm, kept)
+    attacks = {"num_inputs": inputs, "max_queries": max_queries, "seed": seed, "masked_lm": masked_lm}
+    scores = {"goal": goal, "tau": tau, "sides": sides}
+    settings = Settings(build(Attacks, attacks | scores, where="evaluate"), tuning)
+    asked = Asked(folder, on or ["mr"], chosen, settings, kept)
     attack_here(model, pooling, asked, threads, as_json)
 
 

@@ -14,6 +14,7 @@ from rse_study.results.records import Record
 from rse_study.results.schema import ledger_path
 
 SUMMARY = "summary.json"
+SIMILARITY = "similarity"  # the victim where there is no classifier
 OF_ONE_RUN = ("label", "victim", "seed")  # what figures and outcomes must agree on
 AGAIN = "Attack again into this folder, or remove what is of no use: rse-study evaluate MODEL --suite attacks --out"
 
@@ -45,13 +46,17 @@ class OutcomeRow(Record):
 
 
 class SummaryRow(Record):
-    """A row of `summary.json`: one recipe on the first `num_inputs` of a set. Null where there is nothing to count."""
+    """A row of `summary.json`: one recipe on the first `num_inputs` of a set. Null where there is nothing to count.
+
+    Where similarity itself was attacked (`victim` is `similarity`) the inputs are pairs drawn of a task, Spearman x100
+    is of all of them, and drift is the mean change of a score on the gold scale.
+    """
 
     set: str
     recipe: str
     label: str
     victim: str
-    victim_dev_accuracy: float
+    victim_dev_accuracy: float | None
     weak: bool
     num_inputs: int
     num_skipped: int
@@ -66,6 +71,9 @@ class SummaryRow(Record):
     seconds_now: float
     seed: int
     fingerprint: str
+    clean_spearman: float | None = None
+    spearman_under_attack: float | None = None
+    mean_drift: float | None = None
 
 
 @dataclass(frozen=True)
@@ -102,6 +110,15 @@ def read_attacks(folder: Path) -> Attacks:
     columns = ["set", "recipe", *OutcomeRow.model_fields, "is_counted"]
     outcomes = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
     return Attacks(summary.astype(dict.fromkeys(floats, float)), outcomes)
+
+
+def keep_summary(folder: Path, row: SummaryRow) -> None:
+    """Write the row beside those of other sets and recipes that were ever attacked into this folder."""
+    path = folder / SUMMARY
+    known = _read_summary(path) if path.is_file() else []
+    others = [other for other in known if (other.set, other.recipe) != (row.set, row.recipe)]
+    content = [one.model_dump(mode="json") for one in (*others, row)]
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def outcomes_path(folder: Path, attack_set: str, recipe: str) -> Path:
@@ -167,7 +184,8 @@ def _outcomes(path: Path) -> pd.DataFrame:
 def _counted(path: Path, row: SummaryRow) -> pd.DataFrame:
     """The outcomes that a row of the summary counts, and those it does not."""
     frame = _outcomes(path)
-    frame = frame.assign(is_counted=frame["index"] < row.num_inputs)
+    is_counted = (frame["index"] < row.num_inputs) | (row.victim == SIMILARITY)
+    frame = frame.assign(is_counted=is_counted)
     found = frame.loc[frame["is_counted"], "outcome"].value_counts()
     told = {"succeeded": row.num_succeeded, "failed": row.num_failed, "skipped": row.num_skipped}
     differing = [name for name in OF_ONE_RUN if frame.attrs[name] != getattr(row, name)]

@@ -16,9 +16,14 @@ REMEDY = "Choose another --out, or remove the file to start anew"
 class KeptOutcomes:
     """A JSON-lines file: first what was attacked and how, then an outcome a line."""
 
-    def __init__(self, path: Path, asked: dict[str, Any]) -> None:
-        """Open, or begin. Raises InputError where the file is of another attack, or damaged."""
+    def __init__(self, path: Path, asked: dict[str, Any], *, replaces: bool = False) -> None:
+        """Open, or begin. A file of another attack is replaced where that is wished.
+
+        Raises InputError where it is not wished, or the file is damaged.
+        """
         self.path = path
+        if replaces and path.exists() and not self._is_of(asked):
+            path.unlink()
         if path.exists() and b"\n" in path.read_bytes():  # without a whole line it is one that never began
             self.done = self._read(asked)
         else:
@@ -31,6 +36,10 @@ class KeptOutcomes:
         """Keep one more, before anybody hears of it."""
         self._append(outcome.to_json())
         self.done[outcome.index] = outcome
+
+    def _is_of(self, asked: dict[str, Any]) -> bool:
+        with self.path.open(encoding="utf-8") as stream:
+            return stream.readline() == _line(asked)
 
     def _read(self, asked: dict[str, Any]) -> dict[int, Outcome]:
         self._cut()
@@ -52,9 +61,13 @@ class KeptOutcomes:
 
     def _append(self, content: dict[str, Any]) -> None:
         with self.path.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(content, ensure_ascii=True) + "\n")
+            stream.write(_line(content))
             stream.flush()
             os.fsync(stream.fileno())
 
     def __iter__(self) -> Iterator[Outcome]:
         return iter(self.done.values())
+
+
+def _line(content: dict[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=True) + "\n"

@@ -1,6 +1,8 @@
 """An attack whose every outcome is kept as it comes, so that it goes on where it was interrupted."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,15 @@ from rse_study.evaluation.attacks.victim import Victim
 Told = Callable[[int, int], None]  # inputs done, of how many
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Outcomes of all inputs asked for, by index; `num_now` of them were sought this time, which took `seconds_now`."""
+
+    outcomes: list[Outcome]
+    num_now: int
+    seconds_now: float
+
+
 def attack_and_keep(
     recipe: Recipe,
     victim: Victim,
@@ -25,17 +36,21 @@ def attack_and_keep(
     max_queries: int,
     seed: int,
     told: Told = lambda done, total: None,
-) -> list[Outcome]:
-    """The outcome of every example, in the order of their indices; those that are in the file are not sought again.
+    replaces: bool = False,
+) -> Kept:
+    """The outcome of every example; those that are in the file are not sought again.
 
-    `asked`: what was attacked and how, the head of the file. Raises InputError where the file is of another attack.
+    `asked`: what was attacked and how, the head of the file. A file of another attack is refused by InputError, or
+    replaced where that is wished.
     """
-    kept = KeptOutcomes(path, dict(asked))
+    kept = KeptOutcomes(path, dict(asked), replaces=replaces)
     wanted = range(len(examples)) if isinstance(examples, Labelled) else [one.index for one in examples]
-    found = [index for index in wanted if index in kept.done]
-    for num_new, outcome in enumerate(
-        attack(recipe, victim, examples, max_queries=max_queries, seed=seed, done=dict(kept.done)), start=1
-    ):
+    begun, num_before = time.monotonic(), sum(index in kept.done for index in wanted)
+    found = attack(recipe, victim, examples, max_queries=max_queries, seed=seed, done=dict(kept.done))
+    num_now = 0
+    for outcome in found:
         kept.add(outcome)
-        told(len(found) + num_new, len(wanted))
-    return [kept.done[index] for index in sorted(wanted)]
+        num_now += 1
+        told(num_before + num_now, len(wanted))
+    outcomes = [kept.done[index] for index in sorted(wanted)]
+    return Kept(outcomes, num_now, time.monotonic() - begun)

@@ -25,6 +25,9 @@ class Attacks(Spec):
         description="of an attack on similarity: away from gold, away from the clean score, as far as it goes",
     )
     tau: PositiveFloat = field(1.0, description="how far that must be, on the gold scale")
+    scores: Literal["affine", "isotonic"] = field(
+        "affine", description="the map from cosines to the gold scale, fitted on dev pairs"
+    )
     sides: Literal["first", "second", "both"] = field(
         "both", description="sentences of a pair under an attack on similarity that may be changed"
     )

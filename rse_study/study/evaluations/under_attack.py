@@ -1,20 +1,22 @@
 """Classifiers under attack as an evaluation: fine-tuned from the encoder, then attacked by one recipe."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import nan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rse_study.assets.victim import Victim, victim
 from rse_study.data.labelled import Labelled
-from rse_study.evaluation.attacks.kept_attack import attack_and_keep
+from rse_study.evaluation.attacks.kept_attack import Told, attack_and_keep
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resources
-from rse_study.evaluation.attacks.summary import Summary, summarise
+from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.sts import Embed
+from rse_study.results.attack_file import SummaryRow, keep_summary, outcomes_path
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.study.evaluations.settings import Settings
@@ -39,6 +41,11 @@ class UnderAttack:
     def name(self) -> str:
         """attack-<set>/<recipe>."""
         return f"{self.whole.name}/{self.recipe}"
+
+    @property
+    def set(self) -> str:
+        """The attack set's own name."""
+        return self.whole.name.removeprefix("attack-")
 
     @cached_property
     def inputs(self) -> Labelled:
@@ -72,20 +79,8 @@ class UnderAttack:
 
     def score_weights(self, weights: Weights, embed: Embed, subject: str) -> list[EvaluationRow]:
         """A row a figure; shares x100. A weak victim marks them all as degenerate."""
-        attacks = self.settings.attacks
         made = self.victim(weights)
-        recipe = RECIPES.get(self.recipe)(self.resources())
-        outcomes = attack_and_keep(
-            recipe,
-            made.load().predicting(self.inputs.classes),
-            self.inputs,
-            weights.kept / f"{self.whole.name}-{self.recipe}-{self.fingerprint[:8]}.jsonl",
-            {"set": self.whole.name, "recipe": self.recipe, "label": recipe.label, "subject": subject}
-            | {"fingerprint": self.fingerprint},
-            max_queries=attacks.max_queries,
-            seed=attacks.seed,
-        )
-        found = summarise(outcomes)
+        found = self.attacked(made, weights.kept, replaces=True)
         figures = figures_of(found) | {"victim_accuracy": 100 * made.dev_accuracy}
         return [
             EvaluationRow(
@@ -99,10 +94,54 @@ class UnderAttack:
                 degenerate=made.is_weak or value != value,
                 fingerprint=self.fingerprint,
                 preset=self.recipe,
-                seed=attacks.seed,
+                seed=self.settings.attacks.seed,
             )
             for name, value in figures.items()
         ]
+
+    def attacked(
+        self, made: Victim, folder: Path, told: Told = lambda done, total: None, *, replaces: bool = False
+    ) -> SummaryRow:
+        """The figures, and every outcome in the folder. What is there already is not sought again.
+
+        Outcomes of another attack are refused by InputError, or replaced.
+        """
+        attacks, recipe = self.settings.attacks, RECIPES.get(self.recipe)(self.resources())
+        head = {
+            "recipe": self.recipe,
+            "label": recipe.label,
+            "victim": made.folder.name,
+            "set": self.set,
+            "fingerprint": self.whole.fingerprint,
+            "max_queries": attacks.max_queries,
+            "seed": attacks.seed,
+        }
+        kept = attack_and_keep(
+            recipe,
+            made.load().predicting(self.inputs.classes),
+            self.inputs,
+            outcomes_path(folder, self.set, self.recipe),
+            head,
+            max_queries=attacks.max_queries,
+            seed=attacks.seed,
+            told=told,
+            replaces=replaces,
+        )
+        row = SummaryRow(
+            set=self.set,
+            recipe=self.recipe,
+            label=recipe.label,
+            victim=made.folder.name,
+            victim_dev_accuracy=made.dev_accuracy,
+            weak=made.is_weak,
+            num_now=kept.num_now,
+            seconds_now=kept.seconds_now,
+            seed=attacks.seed,
+            fingerprint=self.inputs.fingerprint,
+            **without_nan(asdict(summarise(kept.outcomes))),
+        )
+        keep_summary(folder, row)
+        return row
 
     def victim(self, weights: Weights, told: Callable[[Any], None] = lambda progress: None) -> Victim:
         """The classifier, fine-tuned unless it is there. It has seen nothing of the whole set, however much is asked.
@@ -123,12 +162,18 @@ class UnderAttack:
         )
 
 
-def figures_of(found: Summary) -> dict[str, float]:
+def figures_of(found: SummaryRow) -> dict[str, float]:
     """What the tables of the papers show, by name; shares x100."""
-    return {
-        "success_rate": 100 * found.success_rate,
-        "original_accuracy": 100 * found.original_accuracy,
-        "accuracy_under_attack": 100 * found.accuracy_under_attack,
-        "queries": found.mean_queries if found.num_inputs else nan,
-        "words_changed": 100 * found.share_of_words_changed,
+    shown = {
+        "success_rate": found.success_rate,
+        "original_accuracy": found.original_accuracy,
+        "accuracy_under_attack": found.accuracy_under_attack,
+        "words_changed": found.share_of_words_changed,
     }
+    shares = {name: nan if value is None else 100 * value for name, value in shown.items()}
+    return shares | {"queries": nan if found.mean_queries is None else found.mean_queries}
+
+
+def without_nan(figures: Mapping[str, int | float]) -> dict[str, Any]:
+    """NaN as null."""
+    return {name: None if value != value else value for name, value in figures.items()}
