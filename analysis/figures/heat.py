@@ -8,7 +8,7 @@ from analysis.figures.style import INK, label_text, plain
 from analysis.formats import show_number, show_value
 
 COLUMNS = ["x", "y", "mean", "sd", "num_seeds"]
-PALE = [[0.0, "#ffffff"], [1.0, "#7fb2ea"]]  # ink stays readable on all of it
+PALE = [[0.0, "#eaf3fd"], [1.0, "#7fb2ea"]]  # ink stays readable on all of it
 
 
 def heat_data(contents: Contents) -> pd.DataFrame:
@@ -35,14 +35,24 @@ def draw_heat(frame: pd.DataFrame, headings: tuple[str, ...], label: str, decima
         for row in frame.itertuples()
     ]
     hover = frame.assign(told=told).pivot(index="y", columns="x", values="told")
+    # Above the map: beside it there would be no room for the fields' own numbers.
+    bar = {
+        "orientation": "h",
+        "thickness": 8,
+        "x": 0,
+        "xanchor": "left",
+        "len": 0.9,
+        "y": 1.02,
+        "yanchor": "bottom",
+    }
     figure = go.Figure(
         go.Heatmap(
             z=means.to_numpy(), x=columns, y=rows, colorscale=PALE, xgap=2, ygap=2,
             texttemplate=f"%{{z:.{decimals}f}}", textfont={"color": INK}, hoverongaps=False,
             text=hover.reindex(index=rows, columns=columns).to_numpy(), hovertemplate="%{text}<extra></extra>",
-            colorbar={"title": {"text": label_text(label, 18)}},
+            colorbar=bar | {"title": {"text": label_text(label, 44), "side": "top"}},
         )
     )  # fmt: skip
     figure.update_xaxes(title=label_text(headings[0], 40), type="category")
     figure.update_yaxes(title=label_text(headings[1], 40), type="category")
-    return plain(figure, height=180 + 46 * len(rows))
+    return plain(figure, height=220 + 46 * len(rows))

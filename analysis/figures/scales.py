@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
+from statistics import mean
 from typing import Any, Literal
 
 from analysis.figures.style import INK
@@ -9,7 +10,9 @@ from analysis.formats import show_value
 
 Scale = Literal["linear", "log", "category"]
 DECADES = 100.0  # as many times the least value: two decades are no longer linear
-LEAST_GAP = 0.05  # of the range: two ticks nearer than that run into each other
+LEAST_GAP = (
+    0.3  # of what the gap between two ticks would be if all were even: nearer ones run into each other
+)
 
 
 def scale_of(values: Iterable[float], is_log: bool = False) -> Scale:
@@ -19,7 +22,7 @@ def scale_of(values: Iterable[float], is_log: bool = False) -> Scale:
     """
     ticks = sorted(set(values))
     gaps = [high - low for low, high in pairwise(ticks)]
-    is_crowded = bool(gaps) and min(gaps) < LEAST_GAP * (ticks[-1] - ticks[0])
+    is_crowded = bool(gaps) and min(gaps) < LEAST_GAP * mean(gaps)
     is_wide = ticks[0] > 0 and ticks[-1] / ticks[0] >= DECADES
     if not (is_log or is_crowded or is_wide):
         return "linear"

@@ -7,10 +7,12 @@ from analysis.figures.scales import places, scale_of, x_axis
     ("values", "scale"),
     [
         ([0.1, 0.2, 0.3, 0.9], "linear"),
-        ([1, 2, 4, 16], "linear"),
+        (list(range(1, 17)), "linear"),
+        ([1, 2, 4, 16], "log"),
+        ([1 / 1024, 1 / 128, 1 / 16], "log"),
         ([-1, 0, 1], "linear"),
         ([3.0], "linear"),
-        ([1 / 1024, 1 / 512, 1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16], "log"),  # 64 times, and crowded
+        ([1 / 1024, 1 / 512, 1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16], "log"),
         ([1, 100], "log"),
         ([0, 1 / 1024, 1 / 128, 1 / 16], "category"),
         ([0, 1e-3, 1], "category"),
