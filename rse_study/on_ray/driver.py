@@ -106,9 +106,11 @@ class Run:
         known = self._ledger.study()
         self._ledger.freeze(record, change_between(known, record) if known else "created")
         self._ledger.close_attempts(GONE)
+        before = self._ledger.last_provenance().get("materials", {})
         sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
         self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
-        self._baselines([*judges_of(base), *self._evaluations])
+        is_known_base = before.get("base") in (None, base.fingerprints["base"])
+        self._baselines([*judges_of(base), *self._evaluations], is_known_base)
 
     def _refuse_another_question(self) -> None:
         """InputErrors where the study's name owns another question: before corpora are read and encoders made."""
@@ -203,9 +205,9 @@ class Run:
         searched = [record for record in self._ledger.cells() if record.stage == "search"]
         return [(r.proposal, values[r.identity][1]) for r in searched if r.status == "complete"]
 
-    def _baselines(self, evaluations: Sequence[Evaluation]) -> None:
-        """Baselines on the dev pairs and on every evaluation, each measured once."""
-        study, known = self._study, scored_in(self._ledger)
+    def _baselines(self, evaluations: Sequence[Evaluation], is_known_base: bool) -> None:
+        """Baselines on the dev pairs and on every evaluation, each measured once of the same weights."""
+        study, known = self._study, scored_in(self._ledger) if is_known_base else set()
         for name in study.baselines:
             lacking = [
                 one

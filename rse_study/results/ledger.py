@@ -1,5 +1,6 @@
 """The ledger: one truth per study, in SQLite, with one writer at a time."""
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -83,6 +84,11 @@ class Ledger(Rows):
             self._db.execute(
                 "INSERT INTO provenance (at, content) VALUES (?, ?)", (now(), canonical_json(content))
             )
+
+    def last_provenance(self) -> dict[str, Any]:
+        """Of the run before, nothing where there was none."""
+        row = self._db.execute("SELECT content FROM provenance ORDER BY run DESC LIMIT 1").fetchone()
+        return dict(json.loads(row[0])) if row else {}
 
     def plan(self, cells: Iterable[CellRecord]) -> None:
         """Add cells that are not known yet; known ones keep everything they have, and are no longer retired.
