@@ -32,7 +32,7 @@ from rse_study.data.text_files import read_lines
 from rse_study.data.transfer_sets import MRPC_CLASSES, read_transfer
 from rse_study.registry import Registry
 
-_OF_TRANSFER = {"sst2": "SST2", "mrpc": "MRPC"}
+OF_TRANSFER = {"sst2": "SST2", "mrpc": "MRPC"}
 NUM_OF_TRANSFER = 1000
 AG_CLASSES = ("world", "sports", "business", "sci/tech")
 _NLI = {name: place for place, name in enumerate(NLI_CLASSES)}
@@ -55,8 +55,8 @@ def read_attack_set(name: str, data_dir: Path) -> Labelled:
     those of pairs are entailment, neutral, contradiction.
     """
     classes = ATTACK_SETS.get(name)
-    if name in _OF_TRANSFER:
-        whole = read_transfer(_OF_TRANSFER[name], "test", data_dir)
+    if name in OF_TRANSFER:
+        whole = read_transfer(OF_TRANSFER[name], "test", data_dir)
         first = whole.take(np.arange(min(NUM_OF_TRANSFER, len(whole))))
         return replace(first, name=f"attack-{name}")
     path = find_set_file(f"attack/{name}/{name}.txt", data_dir)

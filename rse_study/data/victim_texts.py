@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rse_study.data.attack_sets import ATTACK_SETS
+from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import read_nli
@@ -13,7 +13,6 @@ from rse_study.data.transfer_sets import read_transfer
 from rse_study.errors import InputError, MissingFile
 
 # Reviews of films as documents for imdb's, whose own training set is another 25,000 of them.
-_TRANSFER = {"sst2": "SST2", "mrpc": "MRPC"}
 _SENTIMENT = {"imdb": "review-polarity", "yelp": "uci-yelp"}
 
 
@@ -25,8 +24,8 @@ def training_for(name: str, data_dir: Path) -> Labelled:
     """
     if name == "mr":
         return read_transfer("MR", "all", data_dir)
-    if name in _TRANSFER:
-        return read_transfer(_TRANSFER[name], "train", data_dir)
+    if name in OF_TRANSFER:
+        return read_transfer(OF_TRANSFER[name], "train", data_dir)
     if name in _SENTIMENT:
         return read_sentiment(_SENTIMENT[name], data_dir)
     if ATTACK_SETS.get(name) is NLI_CLASSES:

@@ -6,11 +6,12 @@ import json
 import numpy as np
 import pytest
 
-from rse_study.data.attack_sets import ATTACK_SETS, read_attack_set
+from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER, read_attack_set
 from rse_study.data.catalogue import catalogue, verify
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.nli_sets import nli_files, nli_tasks, read_nli
 from rse_study.data.sentiment_sets import SENTIMENT_SETS, read_sentiment
+from rse_study.data.transfer_sets import read_transfer
 from rse_study.errors import InputError, MissingFile
 
 COUNTS = {  # class counts, as the data folder's own account of itself has them
@@ -37,6 +38,14 @@ def test_attacked_inputs_as_published(data_dir, name):
     assert len(found.classes) == len(COUNTS[name])
 
 
+@pytest.mark.parametrize("name", OF_TRANSFER)
+def test_inputs_nobody_published_are_the_first_of_a_test_split(data_dir, name):
+    found, split = read_attack_set(name, data_dir), read_transfer(OF_TRANSFER[name], "test", data_dir)
+    assert (found.name, len(found)) == (f"attack-{name}", 1000)
+    assert found.texts == split.texts[:1000]
+    assert found.labels.tolist() == split.labels[:1000].tolist()
+
+
 @pytest.mark.parametrize(("task", "split"), NLI_COUNTS)
 def test_nli_as_published(data_dir, task, split):
     found = read_nli(task, split, data_dir)
@@ -53,10 +62,11 @@ def test_sentiment_as_published(data_dir, name):
 
 
 def test_the_catalogue_knows_every_file_and_those_here_are_as_measured(data_dir):
-    names = [*(f"attack-{name}" for name in ATTACK_SETS), "snli", "snli-subset", "mnli", "anli"]
+    own = [name for name in ATTACK_SETS if name not in OF_TRANSFER]
+    names = [*(f"attack-{name}" for name in own), "snli", "snli-subset", "mnli", "anli"]
     names += ["review-polarity", "uci-labelled"]
     listed = {file.path for name in names for file in catalogue().get(name).files}
-    read = {f"attack/{name}/{name}.txt" for name in ATTACK_SETS}
+    read = {f"attack/{name}/{name}.txt" for name in own}
     read |= {nli_files(task).get(split) for task in nli_tasks() for split in nli_files(task)}
     assert listed == read | {SENTIMENT_SETS.get(name) for name in SENTIMENT_SETS}
     assert {row.status for row in verify(names, data_dir)} == {"ok", "missing"}
