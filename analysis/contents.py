@@ -20,6 +20,7 @@ class Contents:
     study: StudyRecord
     cells: pd.DataFrame
     curves: pd.DataFrame  # cell, t, value: the objective, step by step
+    course: pd.DataFrame  # cell, t, name, value: what else was scored in the course of training
     attempts: pd.DataFrame
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
@@ -59,10 +60,12 @@ def read_contents(reader: Reader) -> Contents:
     """All frames of a ledger."""
     study, metrics = reader.study(), reader.metrics(retired=True)
     curves = metrics.loc[metrics["name"] == study.objective.metric, ["cell", "t", "value"]]
+    watched = [name for name in metrics["name"].unique() if is_watched(study, name)]
     return Contents(
         study=study,
         cells=standing(study, reader.cells(retired=True), curves),
         curves=curves.reset_index(drop=True),
+        course=metrics.loc[metrics["name"].isin(watched), ["cell", "t", "name", "value"]],
         attempts=reader.attempts(retired=True),
         rungs=reader.rungs(),
         evaluations=reader.evaluations(retired=True),
@@ -71,6 +74,14 @@ def read_contents(reader: Reader) -> Contents:
         events=reader.events(),
         provenance=reader.provenance(),
     )
+
+
+def is_watched(study: StudyRecord, metric: str) -> bool:
+    """Whether a metric of the history is a score that did not decide: of a watched evaluation, or a replayed attack."""
+    if metric == study.objective.metric or metric.endswith("/degenerate"):
+        return False
+    evaluation = metric.rpartition("/")[0]
+    return evaluation == "robust" or evaluation in study.resolved.get("base", {}).get("watched", {})
 
 
 def standing(study: StudyRecord, cells: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:

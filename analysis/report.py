@@ -8,6 +8,7 @@ from analysis.contents import Contents, read_contents
 from analysis.sections.account import cells, cost, failures, provenance, revisions
 from analysis.sections.compared import compared
 from analysis.sections.confirmed import confirmation
+from analysis.sections.course import course
 from analysis.sections.grid import grid_axes, grid_rows
 from analysis.sections.opening import opening
 from analysis.sections.paper_table import paper_table
@@ -31,5 +32,5 @@ def render(contents: Contents, comparison: Comparison | None = None) -> str:
         middle = [beside, columns, grid_rows(contents), grid_axes(contents)]
     else:
         middle = [confirmation(contents), *search_sections(contents)]
-    end = [part(contents) for part in (cells, cost, failures, revisions, provenance)]
+    end = [part(contents) for part in (course, cells, cost, failures, revisions, provenance)]
     return page.page(contents.study.title or contents.study.name, [opening(contents), *middle, *end])

@@ -1,0 +1,57 @@
+"""A figure over steps: a line per cell, of one colour for all seeds of a trial."""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.contents import Contents
+from analysis.figures.style import BLUE, FAINT, GREY, SEED_COLOURS, label_text, plain
+from analysis.formats import decimals_of
+
+MAX_COLOURS = len(SEED_COLOURS)
+COLUMNS = ["series", "seed", "t", "value", "is_base"]
+
+
+def course_data(contents: Contents, metric: str) -> pd.DataFrame:
+    """series (the trial's name), seed, t, value, is_base: of the newest revision, by trial, seed and t.
+
+    Seeds are not averaged: a cell that ended early would change whom a mean is of.
+    """
+    points = contents.course[contents.course["name"] == metric].dropna(subset="value")
+    cells = contents.current[["identity", "trial", "seed", "name", "label", "stage"]]
+    frame = cells.merge(points[["cell", "t", "value"]], left_on="identity", right_on="cell")
+    prefix = "trial " if contents.study.kind == "search" else ""
+    frame = frame.sort_values(["trial", "seed", "t"]).assign(
+        series=prefix + frame["name"].astype(str), is_base=frame["label"] == "base"
+    )
+    return frame[COLUMNS].reset_index(drop=True)
+
+
+def draw_course(frame: pd.DataFrame, metric: str) -> go.Figure:
+    """Few trials each in a colour of its own; of many all are faint, and the paper's setting stands out."""
+    figure, are_few = go.Figure(), frame["series"].nunique() <= MAX_COLOURS
+    for number, (series, part) in enumerate(frame.groupby("series", sort=False)):
+        is_base = bool(part["is_base"].any())
+        colour = SEED_COLOURS[number % MAX_COLOURS] if are_few else BLUE if is_base else FAINT
+        xs, ys, seeds = with_gaps(part)
+        figure.add_scatter(
+            x=xs, y=ys, customdata=seeds, name=label_text(str(series)), mode="lines+markers" if are_few else "lines",
+            line={"color": colour, "width": 2 if are_few or is_base else 1.2}, marker={"size": 4},
+            showlegend=are_few or is_base, connectgaps=False,
+            hovertemplate=f"{label_text(str(series))}, seed %{{customdata}}, step %{{x}}: "
+            f"%{{y:.{decimals_of(metric, fine=4)}f}}<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title="step", rangemode="tozero", tickfont={"color": GREY})
+    figure.update_yaxes(title=label_text(metric, 34), nticks=6)
+    return plain(figure, height=320)
+
+
+def with_gaps(part: pd.DataFrame) -> tuple[list[float | None], list[float | None], list[int]]:
+    """Steps and values of all seeds one after the other, a gap behind each."""
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    seeds: list[int] = []
+    for seed, points in part.groupby("seed"):
+        xs += [*points["t"].tolist(), None]
+        ys += [*points["value"].tolist(), None]
+        seeds += [int(seed)] * (len(points) + 1)
+    return xs, ys, seeds

@@ -1,0 +1,22 @@
+"""What was measured in the course of training besides the objective: watched evaluations, replayed attacks."""
+
+from analysis import page
+from analysis.contents import Contents
+from analysis.figures.course import course_data, draw_course
+
+NOTE = (
+    "Measured at the steps the study names, on the encoder as it was then; nothing here has selected. "
+    "A line is a cell: a trial with one seed."
+)
+
+
+def course(contents: Contents) -> str:
+    """Section "In the course of training": a figure per metric; nothing where nothing was watched."""
+    drawn = []
+    for number, metric in enumerate(sorted(set(contents.course["name"]))):
+        frame = course_data(contents, metric)
+        if len(frame):
+            drawn.append(page.figure(draw_course(frame, metric), f"course-{number}"))
+    if not drawn:
+        return ""
+    return page.section("In the course of training", page.paragraph(NOTE), page.grid(drawn))

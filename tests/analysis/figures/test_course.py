@@ -1,0 +1,92 @@
+"""Scores over steps: of a watched evaluation and of replayed attacks, a line per cell."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from analysis.contents import is_watched
+from analysis.figures.course import course_data, draw_course
+from analysis.report import write_report
+from analysis.sections.course import course
+from rse_study.results.ledger import Ledger
+from rse_study.results.result_file import Point
+from tests.analysis import gridded, searched
+from tests.analysis.outline import Outline
+
+ALIGNMENT, ACCURACY = "STS-B/geometry/alignment", "robust/accuracy"
+
+
+def metrics(trial: int, seed: int, t: int) -> dict[str, float]:
+    """`dev` every 10 steps, alignment every 20 (not defined at first), what is replayed with dev."""
+    found = {"dev": 60.0 + t, "loss": 1.0, ACCURACY: 50.0 + seed, "robust/degenerate": 0.0}
+    if t % 20 == 0:
+        found[ALIGNMENT] = math.nan if t == 0 else 0.1 * trial + 0.01 * seed + t / 1000
+    return found
+
+
+@pytest.fixture(scope="module")
+def watched_dir(tmp_path_factory):
+    """The first four rows of the grid on two seeds; the second seed of the last one lost its loss at step 20."""
+    base = {"base": {"watched": {"STS-B/geometry": 20}}}
+    folder = tmp_path_factory.mktemp("ledgers") / "watched"
+    with Ledger.open(folder) as ledger:
+        ledger.freeze(gridded.STUDY.model_copy(update={"resolved": gridded.STUDY.resolved | base}))
+        cells = {(trial, seed): gridded.cell(trial, seed) for trial in range(4) for seed in range(2)}
+        ledger.plan(cells.values())
+        for (trial, seed), record in cells.items():
+            last, status = (20, "failed") if (trial, seed) == (3, 1) else (40, "complete")
+            points = tuple(Point(t=t, metrics=metrics(trial, seed, t)) for t in range(0, last + 1, 10))
+            searched.run(ledger, record, status, points)
+    return folder
+
+
+def test_every_cell_is_a_line_as_far_as_it_came(watched_dir, contents):
+    frame = course_data(contents(watched_dir), ALIGNMENT)
+    assert frame.groupby(["series", "seed"], sort=False)["t"].apply(list).to_dict() == {
+        (series, seed): [20, 40] if (series, seed) != ("paper setting", 1) else [20]
+        for series in ("lambda1 = 0.000976562", "lambda1 = 0.0078125", "lambda1 = 0.125", "paper setting")
+        for seed in (0, 1)
+    }
+    assert frame["value"].tolist()[:4] == pytest.approx([0.02, 0.04, 0.03, 0.05])
+    assert frame.loc[frame["is_base"], "series"].unique().tolist() == ["paper setting"]
+    assert len(course_data(contents(watched_dir), ACCURACY)) == 7 * 5 + 3
+
+
+def test_few_trials_have_a_colour_each_and_seeds_stay_apart(watched_dir, contents):
+    figure = draw_course(course_data(contents(watched_dir), ALIGNMENT), ALIGNMENT)
+    assert len(figure.data) == len({trace.line.color for trace in figure.data}) == 4
+    first = figure.data[0]
+    assert list(first.x) == [20, 40, None, 20, 40, None]
+    assert list(first.customdata) == [0, 0, 0, 1, 1, 1]
+    assert first.connectgaps is False and all(trace.showlegend for trace in figure.data)
+
+
+def test_of_many_trials_the_papers_setting_stands_out(watched_dir, contents):
+    frame = course_data(contents(watched_dir), ALIGNMENT)
+    others = frame[~frame["is_base"]]
+    many = [others.assign(series=others["series"] + f", copy {number}") for number in range(3)]
+    figure = draw_course(pd.concat([frame[frame["is_base"]], *many], ignore_index=True), ALIGNMENT)
+    assert [trace.showlegend for trace in figure.data] == [
+        trace.name == "paper setting" for trace in figure.data
+    ]
+    assert len({trace.line.color for trace in figure.data}) == 2
+
+
+def test_a_report_has_a_figure_per_metric_that_was_watched(watched_dir, tmp_path):
+    outline = Outline(write_report(watched_dir, tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "In the course of training" in outline.text
+    assert [name for name in outline.figures if name.startswith("course")] == ["course-0", "course-1"]
+
+
+def test_where_nothing_was_watched_there_is_no_such_section(grid_dir, search_dir, contents):
+    assert course(contents(grid_dir)) == course(contents(search_dir)) == ""
+
+
+def test_the_objective_is_drawn_elsewhere(watched_dir, contents):
+    found = contents(watched_dir)
+    assert set(found.course["name"]) == {ALIGNMENT, ACCURACY}
+    by_accuracy = found.study.objective.model_copy(update={"metric": ACCURACY})
+    study = found.study.model_copy(update={"objective": by_accuracy})
+    assert is_watched(study, ALIGNMENT) and not is_watched(study, ACCURACY)
+    assert not is_watched(study, "dev") and not is_watched(study, "loss")
