@@ -15,6 +15,7 @@ from rse_study.assets.store import META
 from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import tiny_encoder
 from rse_study.assets.tokenised import tokenised_corpus
+from rse_study.assets.watched import watched_evaluation
 from rse_study.data import builtin
 from rse_study.data.corpus import read_corpus
 from rse_study.data.pairs import StsPairs
@@ -54,6 +55,7 @@ def prepare(
     synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
     replayed = _replayed(trial, base, dev, root, data_dir, announce)
     texts = _replayed_texts(trial, base, root, data_dir, announce)
+    watched = {name: watched_evaluation(root, name, data_dir) for name in trial.watched}
     fingerprints = {
         "corpus": TokenisedCorpus.open(tokenised).fingerprint,
         "base": fingerprint_of_model(base, trial.encoder.revision),
@@ -62,6 +64,7 @@ def prepare(
         **({"synonyms": Synonyms.open(Path(synonyms)).fingerprint} if synonyms else {}),
         **({"replayed": ReplayedPairs.open(Path(replayed)).fingerprint} if replayed else {}),
         **({"replayed_texts": ReplayedTexts.open(Path(texts)).fingerprint} if texts else {}),
+        **{f"watched {name}": one.fingerprint for name, one in watched.items()},
     }
     return Materials(
         corpus=tokenised,
@@ -72,6 +75,7 @@ def prepare(
         synonyms=synonyms,
         replayed=replayed,
         replayed_texts=texts,
+        watched={name: str(one.folder) for name, one in watched.items()},
         fingerprints=fingerprints,
     )
 

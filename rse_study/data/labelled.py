@@ -1,6 +1,7 @@
 """Texts with a class each: sentences, or pairs of sentences."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -33,6 +34,17 @@ class Labelled:
         """The examples at these places, in this order."""
         texts = [self.texts[place] for place in places]
         return Labelled(self.name, self.split, texts, self.labels[places], self.classes)
+
+    def to_json(self) -> dict[str, Any]:
+        """As what JSON knows."""
+        return {**self.__dict__, "labels": self.labels.tolist()}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "Labelled":
+        """From what `to_json` gave, also after a way through a file."""
+        texts, classes = [tuple(text) for text in content["texts"]], tuple(content["classes"])
+        labels = np.array(content["labels"], np.int64)
+        return cls(**content | {"texts": texts, "labels": labels, "classes": classes})
 
     @property
     def fingerprint(self) -> str:

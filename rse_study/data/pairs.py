@@ -1,6 +1,7 @@
 """Sentence pairs with a gold similarity."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,17 @@ class StsPairs:
     def parts(self) -> dict[str, slice]:
         """Every subset and where it lies; a task without subsets is one part."""
         return self.subsets or {self.name: slice(0, len(self))}
+
+    def to_json(self) -> dict[str, Any]:
+        """As what JSON knows."""
+        bounds = {name: [part.start, part.stop] for name, part in self.subsets.items()}
+        return {**self.__dict__, "gold": self.gold.tolist(), "subsets": bounds}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "StsPairs":
+        """From what `to_json` gave, also after a way through a file."""
+        subsets = {name: slice(start, stop) for name, (start, stop) in content["subsets"].items()}
+        return cls(**content | {"gold": np.array(content["gold"], np.float64), "subsets": subsets})
 
     @property
     def fingerprint(self) -> str:

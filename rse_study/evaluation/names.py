@@ -10,6 +10,7 @@ BUILTIN = "builtin/test"
 SIMILARITY = tuple(f"{task}/test" for task in (*SUBSETS, "STS-B", "SICK-R"))
 TRANSFER_PRESETS = ("fast", "full")  # of evaluation/probe.py
 GEOMETRY, INVARIANCE = "STS-B/geometry", "STS-B/invariance"
+OF_DEV = (GEOMETRY,)  # on dev pairs: what they say, a search may know while it runs
 
 
 def known_evaluations() -> tuple[str, ...]:

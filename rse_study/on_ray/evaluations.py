@@ -19,7 +19,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.study.evaluations.subject import Subject, Weights, score_subject
 from rse_study.training.processes import train_here
-from rse_study.training.trial import Trial
+from rse_study.training.trial import Cadences, Trial
 
 MODEL, CLASSIFIERS, ATTACKS = "model", "classifiers", "attacks"
 
@@ -74,6 +74,8 @@ def drop_models(folders: Sequence[Path]) -> None:
 
 
 def _train_again(config: dict[str, Any], trial: Trial, scratch: Path) -> Path:
+    # For its model alone, which what is watched does not change: that is not measured again.
+    trial = trial.model_copy(update={"watched": Cadences()})
     materials = read_materials(Path(config["materials"]))
     device = "cuda" if config["gpus"] else "cpu"
     train_here(

@@ -15,6 +15,7 @@ from pydantic import (
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field
 from rse_study.study.domains import AnyDomain, FiniteDomain
+from rse_study.study.evaluations.names import all_evaluations
 from rse_study.study.evaluations.settings import Attacks, Settings, Tasks
 from rse_study.training.trial import Trial
 from rse_study.training.tuning_spec import FineTuning
@@ -45,6 +46,10 @@ class Objective(Spec):
     def _produced(cls, metric: str) -> str:
         if "test" in metric:
             raise ValueError(f"{metric!r} is a test split, which can never select; use `dev`")
+        if metric.rpartition("/")[0] in all_evaluations():
+            raise ValueError(
+                f"{metric!r} is an evaluation's, and those never select, watched or not; use `dev`"
+            )
         if metric not in METRICS:
             raise ValueError(f"{metric!r} is not produced by training. {did_you_mean(metric, METRICS)}")
         return metric

@@ -1,10 +1,11 @@
 """What a study still costs, before it runs: cells, steps, gradient passes, device hours, price."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 
 from rse_study.errors import InputError, OverBudget
+from rse_study.evaluation.names import TRANSFER_PRESETS
 from rse_study.study.bill import Bill, Clerk, total
 from rse_study.study.estimates import Range, exactly
 from rse_study.study.known import Known
@@ -125,11 +126,19 @@ def _notes(
         yield "low: every rung stops all but the best of its cells; high: none is stopped"
     if is_open:
         yield from _asked_of_the_reference(checked.study.base.replayed)
+        yield from _fitted_at_looks(checked.study.base.watched)
     for clerk in clerks:
         yield from rates.assumptions(clerk.shapes, clerk.resources)
     yield from sizes.supposed
     for name in sizes.missing:
         yield f"{name} is not in the data folder: the time for it is not counted"
+
+
+def _fitted_at_looks(watched: Iterable[str]) -> Iterator[str]:
+    """Sentences that are watched are counted as all others are; what is fitted on them is not."""
+    fitted = [name for name in watched if name.rpartition("/")[2] in TRANSFER_PRESETS]
+    if fitted:
+        yield f"classifiers are fitted wherever {', '.join(fitted)} is watched: the time for it is not counted"
 
 
 def _asked_of_the_reference(replayed: Replayed) -> Iterator[str]:

@@ -31,14 +31,15 @@ class Effort:
 def effort_of(trial: Trial, sizes: Sizes) -> Effort:
     """A cell of `trial` that runs its full budget. Raises InputError where epochs are asked of a missing corpus."""
     cost, num_steps = trial.method.cost, _num_steps(trial, sizes)
-    every = trial.selection.every
-    num_looks = 1 + num_steps // every + (num_steps % every > 0)  # before, every so many steps, at the end
     num_sentences = sizes.num_scored(f"{trial.selection.dev}/dev") or 0
     if trial.replayed.recipe != "none":
         num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
     if trial.replayed.labelled != "none":
         num_sentences += trial.replayed.num_training + 2 * trial.replayed.num_texts
-    looks = num_looks * scoring_work(trial, num_sentences)
+    num_embedded = num_sentences * _num_looks(num_steps, trial.selection.every)
+    for name, every in trial.watched.items():
+        num_embedded += (sizes.num_scored(name) or 0) * _num_looks(num_steps, every)
+    looks = scoring_work(trial, num_embedded)
     return Effort(num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial))
 
 
@@ -51,6 +52,11 @@ def shape_of(trial: Trial) -> Shape:
 def scoring_work(trial: Trial, num_sentences: int) -> float:
     """Work of a score over so many sentences: each once forward, as many batches as they fill."""
     return FORWARD * num_sentences / trial.batch_size
+
+
+def _num_looks(num_steps: int, every: int) -> int:
+    """Before training, every so many steps, at the end."""
+    return 1 + num_steps // every + (num_steps % every > 0)
 
 
 def _num_steps(trial: Trial, sizes: Sizes) -> int:

@@ -110,6 +110,10 @@ def _pairs(checked: Checked, data_dir: Path) -> Iterator[InputError]:
         (f"evaluations.{index} = {name!r}", partial(read_evaluation, name, data_dir, checked.study.settings))
         for index, name in enumerate(checked.study.evaluations)
     ]
+    sought += [
+        (f"base.watched.{name} = {every}", partial(read_evaluation, name, data_dir))
+        for name, every in checked.study.base.watched.items()
+    ]
     if dev != "builtin":
         sought.append((f"base.selection.dev = {dev!r}", partial(read_sts, dev, "dev", data_dir)))
     for what, read in sought:

@@ -18,7 +18,7 @@ from rse_study.study.validation import Checked
 from rse_study.training.loop import Progress
 from rse_study.training.materials import Materials
 from rse_study.training.processes import train_here
-from rse_study.training.trial import Budget, Selection, Trial
+from rse_study.training.trial import Budget, Cadences, Selection, Trial
 
 MOST_STEPS, FEWEST_STEPS = 6, 3
 PATIENCE_S = 15.0  # of a trial; then the fewest steps are enough
@@ -66,10 +66,11 @@ def _time(trial: Trial, materials: Materials, resources: Resources) -> Timed:
 
 
 def _shortened(trial: Trial) -> Trial:
-    """A point after every step, no look at the dev pairs between them; never run to its end."""
+    """A point after every step, no look at the dev pairs between them, nothing watched; never run to its end."""
     selection = Selection(dev=trial.selection.dev, every=10 * MOST_STEPS)
     budget = Budget(unit="steps", amount=2 * MOST_STEPS)
-    return trial.model_copy(update={"budget": budget, "selection": selection, "report_every": 1})
+    changes = {"budget": budget, "selection": selection, "report_every": 1, "watched": Cadences()}
+    return trial.model_copy(update=changes)
 
 
 @dataclass

@@ -160,6 +160,7 @@ CHANGES: dict[str, Callable[[str, Any, Any, Kind], Found]] = {
     "evaluations": _listed,
     "attacks": _told,
     "fine_tuning": _told,
+    "tasks": _told,
     "baselines": _listed,
     "confirm": _confirm,
 }
@@ -182,7 +183,7 @@ def _neutral_leaves(spec: Spec, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _leaves(content: Any, path: str) -> dict[str, Any]:
-    if not isinstance(content, dict) or not content:
+    if not isinstance(content, dict):
         return {path: ABSENT if content is None else content}
     return {leaf: value for key in content for leaf, value in _leaves(content[key], f"{path}.{key}").items()}
 

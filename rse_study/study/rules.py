@@ -5,6 +5,7 @@ from typing import Any
 
 from rse_study.data.few_labelled import tasks_seen_with
 from rse_study.errors import InputError
+from rse_study.evaluation.names import OF_DEV
 from rse_study.registry import did_you_mean
 from rse_study.study.config import Resources, Study
 from rse_study.study.evaluations.names import all_evaluations
@@ -130,6 +131,17 @@ def _seen_by_the_objective(study: Study) -> Found:
             yield f"evaluations.{index} = {name!r}", rule, remedy
 
 
+def _watched(study: Study) -> Found:
+    """A search must not know while it runs what it reports in the end."""
+    for name, every in study.base.watched.items() if study.search is not None else ():
+        if name not in OF_DEV:
+            rule = (
+                "is measured on what only the confirm stage may show: a test split, or all there is of a task"
+            )
+            remedy = f"Watch {', '.join(OF_DEV)}, which is of dev pairs; list the others in `evaluations`"
+            yield f"base.watched.{name} = {every}", rule, remedy
+
+
 def _baselines(study: Study) -> Found:
     yield from _listed_twice("baselines", study.baselines)
 
@@ -169,6 +181,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_baselines, ("baselines",)),
     (_replayed, ("objective", "base")),
     (_seen_by_the_objective, ("objective", "base", "search", "evaluations")),
+    (_watched, ("base", "search")),
     (_executors, ("resources", "confirm")),
     (_budget, ("budget",)),
 )

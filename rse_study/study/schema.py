@@ -7,6 +7,7 @@ import inspect
 import json
 from typing import Any
 
+from rse_study.evaluation.names import known_evaluations
 from rse_study.study.config import METRICS, Study
 from rse_study.study.domains import KINDS
 from rse_study.study.evaluations.names import all_evaluations
@@ -23,6 +24,9 @@ def json_schema() -> dict[str, Any]:
     definitions = {name: _adapted(below, name) for name, below in schema.pop("$defs").items()}
     _shorthands(definitions["Corpus"]["properties"])
     definitions["Objective"]["properties"]["metric"]["anyOf"][0]["enum"] = list(METRICS)
+    definitions["Trial"]["properties"]["watched"]["anyOf"][0]["propertyNames"] = {
+        "enum": list(known_evaluations())
+    }
     whole = _adapted(schema, "Study")
     whole["properties"]["evaluations"]["anyOf"][0]["items"]["enum"] = list(all_evaluations())
     one = {"type": "string", "description": "a study file this one lies over; relative to it"}

@@ -145,7 +145,7 @@ def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[
 def _judges(base: Trial) -> dict[str, str]:
     """The fields that decide by what a trial is judged, and in which way."""
     alike = "all trials of a study are judged alike"
-    judges = dict.fromkeys(JUDGES, f"by which {alike}")
+    judges = dict.fromkeys(JUDGES, f"by which {alike}") | {"watched": f"whose curves are compared: {alike}"}
     if base.replayed.recipe == "none":
         return judges
     found = f"against which the replayed pairs are found, and {alike}"

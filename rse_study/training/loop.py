@@ -46,7 +46,8 @@ def train(
 ) -> Points:
     """Train one cell. Every worker runs this; rank 0 writes `directory`: checkpoint/, model/ and result.json.
 
-    Yields a point before training, every `report_every` steps, at every look at the dev pairs and at the end.
+    Yields a point before training, every `report_every` steps, at every look at the dev pairs, wherever an evaluation
+    is watched, and at the end.
     Takes "stop" for an answer, which every worker must be given alike: the cell then ends early, with its
     checkpoint kept. None goes on; the final point's answer is ignored. Simply call it again to go on after an
     interruption. A finished cell yields its last point only, but with `continues` one that was stopped early
@@ -131,8 +132,10 @@ def _advance(account: Account, session: Session) -> bool:
 
 
 def _before(session: Session) -> dict[str, float]:
-    """The dev score of the base as it comes; rank 0 looks for all."""
-    return session.look() if session.run.collectives.rank == 0 else {}
+    """The scores of the base as it comes; rank 0 looks for all."""
+    if session.run.collectives.rank != 0:
+        return {}
+    return session.looks.look() | session.looks.watch(0, session.num_steps)
 
 
 def _note(account: Account, metrics: dict[str, float]) -> None:

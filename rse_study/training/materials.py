@@ -20,6 +20,7 @@ class Materials:
     synonyms: str = ""  # folder of the table; empty where nothing is replaced
     replayed: str = ""  # folder of the adversarial pairs; empty where none are
     replayed_texts: str = ""  # folder of the adversarial labelled texts; empty where none are
+    watched: dict[str, str] = field(default_factory=dict)  # folders of watched evaluations, by name
     fingerprints: dict[str, str] = field(default_factory=dict)
 
 

@@ -19,9 +19,7 @@ from rse_study.data.batches import Batches
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.evaluation.sts import evaluate_sts
 from rse_study.methods.method import Networks, Outcome, Run
-from rse_study.models.embedder import Embedder
 from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_encoder
 from rse_study.models.rtd import Generator
@@ -29,8 +27,8 @@ from rse_study.streams import Streams
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import Account
 from rse_study.training.kept import keep_model
+from rse_study.training.looks import Looks
 from rse_study.training.materials import Materials
-from rse_study.training.robustness import Robustness
 from rse_study.training.trial import Trial
 from rse_study.training.workers import require_equal_shares
 
@@ -92,25 +90,21 @@ class Session:
         """Metrics over all workers where a point of the history is due after step `account.t`, else nothing."""
         is_last = account.t == self.num_steps
         look_due = is_last or account.t % self.trial.selection.every == 0
-        if not look_due and account.t % self.trial.report_every != 0:
+        is_watched = bool(self.trial.watched_at(account.t, self.num_steps))
+        if not look_due and not is_watched and account.t % self.trial.report_every != 0:
             return {}
         metrics = self._reduced(outcome) | {"lr": self.optimizer.param_groups[0]["lr"]}
-        if look_due and self.run.collectives.rank == 0:
-            metrics |= self.look()
+        if self.run.collectives.rank != 0:
+            return metrics
+        if look_due:
+            metrics |= self.looks.look()
             self._keep(metrics["dev"], account)
-        return metrics
-
-    def look(self) -> dict[str, float]:
-        """Spearman x100 on the dev pairs, the training head dropped; and what is left under replayed attacks."""
-        embed = Embedder(self.networks.encoder, self.tokenizer, template=self.trial.encoder.template)
-        score = next(row for row in evaluate_sts(embed, [self.materials.dev]) if row.aggregation == "all")
-        robust = self.robustness.metrics(embed)
-        return {"dev": score.spearman, "dev/degenerate": float(score.degenerate), **robust}
+        return metrics | self.looks.watch(account.t, self.num_steps)
 
     @functools.cached_property
-    def robustness(self) -> Robustness:
-        """The replayed attacks, read once."""
-        return Robustness.open(self.materials)
+    def looks(self) -> Looks:
+        """What is measured besides the loss."""
+        return Looks(self.trial, self.materials, self.networks.encoder, self.tokenizer)
 
     def save(self, account: Account) -> None:
         """A checkpoint, by rank 0: workers hold the same weights, moments and V."""

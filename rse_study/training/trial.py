@@ -1,9 +1,10 @@
 """A trial: one complete configuration, defaults written out."""
 
 from math import cos, pi
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     Field,
     NonNegativeFloat,
     NonNegativeInt,
@@ -14,9 +15,11 @@ from pydantic import (
 )
 
 from rse_study.data.corpus import Corpus
+from rse_study.evaluation.names import known_evaluations
 from rse_study.methods import AnyMethod, RobustSentEmbed
 from rse_study.methods.presets import with_preset
 from rse_study.models.pooling import PoolingKind
+from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field
 
 
@@ -130,6 +133,13 @@ class Replayed(Spec):
         return {name: value for name, value in super().identity().items() if name not in unused}
 
 
+class Cadences(dict[str, int]):
+    """Numbers of steps by name; never changed once it was read, so that a trial can be looked up."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+
 class Trial(Spec):
     """One configuration of everything that decides a cell's numbers, but the seed."""
 
@@ -155,5 +165,21 @@ class Trial(Spec):
     """optimiser steps between two points of the history"""
     replayed: Replayed = field(Replayed(), neutral=Replayed())
     """adversarial pairs and texts whose scores stand beside dev's"""
+    watched: Annotated[dict[str, PositiveInt], AfterValidator(Cadences)] = field({}, neutral={})
+    """evaluations of the frozen encoder by name, each every so many optimiser steps, and at the end; none selects"""
+
+    @field_validator("watched")
+    @classmethod
+    def _of_frozen_encoders(cls, watched: Cadences) -> Cadences:
+        for name in watched:
+            if name not in known_evaluations():
+                raise ValueError(
+                    f"{name!r} is no evaluation of a frozen encoder. {did_you_mean(name, known_evaluations())}"
+                )
+        return watched
 
     _with_preset = field_validator("method", mode="before")(with_preset)
+
+    def watched_at(self, t: int, num_steps: int) -> tuple[str, ...]:
+        """Evaluations that are measured after step `t`; before the first step all of them are."""
+        return tuple(name for name, every in self.watched.items() if t % every == 0 or t == num_steps)

@@ -27,6 +27,7 @@ method: {{lambda2: 0}}
 optimizer: {{lr: 1e-3}}
 budget: {{unit: steps, amount: 3}}
 selection: {{dev: builtin}}
+watched: {{builtin/test: 2}}
 batch_size: 16
 max_length: 16
 """
@@ -75,6 +76,11 @@ def trained(rse, home):
 def run_folder(trained, home):
     assert trained.returncode == 0, trained.stderr
     return home / "run"
+
+
+def test_what_is_watched_is_in_the_result(run_folder):
+    history = read_result(run_folder).history
+    assert [point.t for point in history if "builtin/test/all" in point.metrics] == [0, 2, 3]
 
 
 def test_a_run_shows_the_baselines_before_and_after(trained, home):

@@ -3,8 +3,15 @@
 The one axis is a learning rate that is either the paper's or beyond all measure: the second trial loses its loss.
 """
 
+from dataclasses import replace
+
 import pytest
 
+from rse_study.evaluation.evaluations import measure
+from rse_study.evaluation.kinds.sphere import Sphere
+from rse_study.evaluation.stored import store
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
 from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
@@ -13,9 +20,10 @@ from rse_study.results.schema import cell_folder
 from rse_study.study.config import Study
 from rse_study.study.reading import build
 from rse_study.study.validation import check_study
-from tests.on_ray.world import few
+from tests.on_ray.world import few, few_pairs
 
 pytestmark = pytest.mark.xdist_group("ray")
+GEOMETRY = Sphere(replace(few_pairs("builtin/dev"), name="STS-B"))
 
 
 class Diary:
@@ -43,6 +51,8 @@ class Diary:
 @pytest.fixture(scope="module", params=["inline", "train"])
 def checked(request, study_content):
     content = study_content | {
+        "base": study_content["base"]
+        | {"watched": {"STS-B/geometry": 2}, "selection": {"dev": "builtin", "every": 1, "keep": "last"}},
         "search": {"lr": {"choice": [7e-6, 1e30]}},
         "evaluations": ["builtin/test"],
         "confirm": {"seeds": [1], "resources": {"executor": request.param}},
@@ -55,7 +65,26 @@ def checked(request, study_content):
 def ran(checked, materials, tmp_path_factory, ray_home):
     """(folder, diary) of the study after it ran."""
     diary, directory = Diary(), tmp_path_factory.mktemp("studies") / "little"
-    return run_study(checked, directory, lambda trial: materials, few, diary, num_cpus=2), diary
+    folder = tmp_path_factory.mktemp("geometry")
+    store(GEOMETRY, folder)
+    watching = replace(materials, watched={"STS-B/geometry": str(folder)})
+    return run_study(checked, directory, lambda trial: watching, few, diary, num_cpus=2), diary
+
+
+def test_what_is_watched_stands_in_the_history_at_its_own_steps(ran):
+    """Handed over to whichever process trains; on confirmed trials, too."""
+    folder, _ = ran
+    with Ledger.open(folder) as ledger:
+        cells = [cell for cell in ledger.cells() if cell.status == "complete"]
+        assert {cell.stage for cell in cells} == {"search", "confirm"}
+        for cell in cells:
+            found = [row for row in ledger.history(cell.identity) if row.name.startswith("STS-B/geometry/")]
+            assert {(row.t, row.name) for row in found} == {
+                (t, f"STS-B/geometry/{name}") for t in (0, 2, 3) for name in ("alignment", "uniformity")
+            }
+            model = Embedder(*load_encoder(cell_folder(folder, cell.identity) / "model", "mean"))
+            last = {row.name: row.value for row in found if row.t == 3}
+            assert last == pytest.approx(measure(model, [GEOMETRY]), abs=1e-4)
 
 
 def test_a_complete_trials_result_is_the_ledgers(ran):

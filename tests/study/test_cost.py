@@ -69,6 +69,13 @@ def test_what_finding_the_replayed_set_may_take_is_said(content, sizes):
     assert "at most 40 pairs x 1,500 queries and 30 texts x 1,500 queries of its reference" in found[2][0]
 
 
+def test_classifiers_that_are_fitted_at_looks_are_said_to_be_left_out(content, sizes):
+    watched = {"builtin/test": 20, "MR/fast": 60}
+    checked = grid_of({**content, "base": {**content["base"], "watched": watched}}, RHOS)
+    (note,) = [note for note in plan(checked, Known(), Rates(), sizes).notes if "fitted" in note]
+    assert note.startswith("classifiers are fitted wherever MR/fast is watched")
+
+
 def test_hours_are_unknown_without_history(grid, sizes):
     planned = plan(grid, Known(), Rates(), sizes)
     assert planned.device_hours is None

@@ -43,6 +43,16 @@ def test_replayed_attacks_are_embedded_at_every_look(base, tmp_path):
     assert work(num_pairs=50, num_texts=30) == without
 
 
+def test_what_is_watched_is_embedded_at_its_own_pace(base, tmp_path):
+    sizes = Sizes(tmp_path)
+    without = effort_of(trial_of(base), sizes).work
+    for every, looks in ((20, 4), (25, 4), (60, 2), (100, 2)):  # before, on the way, at the end: of 60 steps
+        found = effort_of(trial_of(base, watched={"builtin/test": every}), sizes).work
+        assert found == pytest.approx(without + looks * SCORES), every
+    assert effort_of(trial_of(base, watched={"STS-B/geometry": 20}), sizes).work == without
+    assert sizes.missing == ("STS-B/geometry",)
+
+
 def test_epochs_drop_the_incomplete_batch(base, tmp_path):
     epochs = {"unit": "epochs", "amount": 3}
     sizes = Sizes(tmp_path)

@@ -127,6 +127,12 @@ def test_texts_to_be_attacked_are_looked_for_and_counted(data_dir, tmp_path):
     )
 
 
+def test_the_data_of_what_is_watched_are_looked_for(tmp_path):
+    (found,) = said(["base.watched={STS-B/geometry: 20}"], tmp_path)
+    assert "base.watched.STS-B/geometry = 20: no such file" in found
+    assert "RSE_STUDY_DATA" in found
+
+
 def test_a_name_on_the_hub_is_left_to_the_network(tmp_path):
     assert said(["base.encoder.name=org/model"], tmp_path) == []
 

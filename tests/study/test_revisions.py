@@ -212,3 +212,13 @@ def test_a_trial_frozen_before_a_group_of_fields_existed_had_its_neutral_values(
     assert change_between(old, search()) == ""
     with pytest.raises(InputErrors, match=r'base.replayed.recipe = "pwws": was "none"'):
         change_between(old, search("base.replayed.recipe=pwws"))
+
+
+def test_what_is_watched_stays(search):
+    old = search()
+    with pytest.raises(InputErrors) as caught:
+        change_between(old, search("base.watched={STS-B/geometry: 20}"))
+    (problem,) = caught.value.problems
+    assert problem.what == "base.watched.STS-B/geometry = 20" and problem.rule.startswith("was absent")
+    del old.resolved["base"]["watched"]
+    assert change_between(old, search()) == ""

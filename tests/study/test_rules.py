@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputErrors
+from rse_study.evaluation.names import known_evaluations
 from rse_study.study.config import Study
 from rse_study.study.reading import apply_overrides, build
 from rse_study.study.rules import check_rules
@@ -79,6 +80,16 @@ CASES = [
         "replayed. Set base.replayed, for example to {recipe: pwws, labelled: builtin}",
     ),
     (
+        ["base.watched={STS-B/geometry: 20, builtin/test: 15}"],
+        "x.yaml: base.watched.builtin/test = 15: is measured on what only the confirm stage may show: a test split, or "
+        "all there is of a task. Watch STS-B/geometry, which is of dev pairs; list the others in `evaluations`",
+    ),
+    (
+        ["base.watched={MR/fast: 60}"],
+        "x.yaml: base.watched.MR/fast = 60: is measured on what only the confirm stage may show: a test split, or "
+        "all there is of a task. Watch STS-B/geometry, which is of dev pairs; list the others in `evaluations`",
+    ),
+    (
         ["budget.max_cost=10"],
         "x.yaml: budget.max_cost = 10: cannot bind without a price. Give budget.price_per_hour, too",
     ),
@@ -153,6 +164,11 @@ def test_rules_about_what_could_not_be_read_are_left_out(said):
 )
 def test_replayed_pairs_may_be_the_objective_and_need_not(said, objective):
     assert said(f"objective={objective}", "base.replayed.recipe=textbugger") == []
+
+
+def test_a_grid_may_watch_whatever_is_of_a_frozen_encoder(said):
+    watched = [f"base.watched.{name}=20" for name in known_evaluations()]
+    assert said(*NO_SEARCH, GRID % "ours", *watched) == []
 
 
 BY_MR = ["objective.metric=robust/accuracy", "base.replayed={recipe: pwws, labelled: MR}"]

@@ -89,6 +89,19 @@ BAD = [
     ),
     ("base.replayed.recipe=pwsw", "base.replayed.recipe = 'pwsw': must be 'none', 'pwws', 'textbugger' or"),
     ("base.replayed.num_pairs=0", "base.replayed.num_pairs = 0: must be > 0"),
+    (
+        "base.watched={STS-B/geometri: 5}",
+        "base.watched: 'STS-B/geometri' is no evaluation of a frozen encoder. Did you",
+    ),
+    (
+        "base.watched={attack-mr/pwws: 5}",
+        "base.watched: 'attack-mr/pwws' is no evaluation of a frozen encoder.",
+    ),
+    ("base.watched={STS-B/geometry: 0}", "base.watched.STS-B/geometry = 0: must be > 0"),
+    (
+        "objective.metric=STS-B/geometry/alignment",
+        "'STS-B/geometry/alignment' is an evaluation's, and those never",
+    ),
     ("seeds=[0, 1]", "seeds = [0, 1]: a search runs one seed"),
     ("resources.workers=0", "resources.workers = 0: must be > 0"),
     ("serch={}", "serch: no such field of Study. Did you mean 'search'?"),
@@ -244,6 +257,20 @@ def test_no_axis_or_row_changes_what_all_trials_are_judged_by(path):
     assert said.endswith("all trials of a study are judged alike. Make it a study of its own")
     (said,) = problems_of([*NO_SEARCH, ROWS % f"{path}: {other}"])
     assert said.startswith(f"grid.rows.other: writes base.{judge}, ")
+
+
+def test_no_axis_or_row_watches_something_else():
+    """A curve beside another one is of the same figures at the same steps."""
+    written = "watched: {STS-B/geometry: 20}"
+    assert all(
+        "must be a text or a number" in text for text in problems_of(["search.watched={choice: [{}, {}]}"])
+    )
+    (said,) = problems_of(["search.watched.STS-B/geometry={int: [10, 20]}"])
+    assert said.startswith("search.watched.STS-B/geometry: the base holds {} there, which has no fields")
+    (said,) = problems_of([*NO_SEARCH, ROWS % written])
+    assert said.startswith("grid.rows.other: writes base.watched, whose curves are compared: all trials")
+    alike = ROWS % f"{written}, batch_size: 16"
+    read_study(QUICKSTART, [*NO_SEARCH, alike, "base.watched={STS-B/geometry: 20}"])
 
 
 def test_rows_that_say_what_the_base_says_are_judged_alike():

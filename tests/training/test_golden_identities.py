@@ -178,6 +178,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "replayed, texts besides": {
         "replayed": {"recipe": "textfooler", "labelled": "MR", "num_texts": 100, "num_training": 300}
     },
+    "watched": {"watched": {"STS-B/geometry": 20, "MR/fast": 60}},
     "budget and selection": {
         "budget": {"unit": "steps", "amount": 100},
         "selection": {"dev": "builtin", "every": 20, "keep": "last"},

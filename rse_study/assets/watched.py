@@ -1,0 +1,33 @@
+"""The data of watched evaluations: read once where the data lie, and handed on as a file named by its content."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.assets.store import build, write_meta
+from rse_study.evaluation.evaluations import OfVectors
+from rse_study.evaluation.known import read_evaluation
+from rse_study.evaluation.stored import store
+
+KIND = "evaluation"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """An evaluation's folder, to be opened with `read_stored`, and the fingerprint of its data."""
+
+    folder: Path
+    fingerprint: str
+
+
+def watched_evaluation(root: Path, name: str, data_dir: Path) -> Watched:
+    """The evaluation of that name. Raises InputError where its files are missing or malformed."""
+    evaluation = read_evaluation(name, data_dir)
+    assert isinstance(evaluation, OfVectors), name
+
+    def write(draft: Path) -> None:
+        draft.mkdir()
+        store(evaluation, draft)
+        write_meta(draft, {"asset": KIND, "name": name, "fingerprint": evaluation.fingerprint})
+
+    folder = build(root, KIND, {"name": name, "fingerprint": evaluation.fingerprint}, write)
+    return Watched(folder, evaluation.fingerprint)

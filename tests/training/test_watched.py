@@ -1,0 +1,162 @@
+"""Evaluations in the course of training: each at its own pace, and a cell ends in the same weights without them."""
+
+import dataclasses
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from rse_study.data import builtin
+from rse_study.evaluation.evaluations import measure
+from rse_study.evaluation.kinds.probing import Transfer
+from rse_study.evaluation.kinds.sphere import Sphere
+from rse_study.evaluation.stored import store
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.results.result_file import read_result
+from rse_study.training.drive import drive
+from rse_study.training.loop import train
+from rse_study.training.materials import Materials, identity_of
+from rse_study.training.processes import train_here
+from tests.training.world import World, small_trial, stop_at
+
+GEOMETRY = Sphere(dataclasses.replace(builtin.graded_pairs("dev"), name="STS-B"))
+OPINIONS = Transfer((dataclasses.replace(builtin.opinions(), name="MR", split="all"),), "fast")
+CADENCES = {"STS-B/geometry": 5, "MR/fast": 8}  # of 12 steps; dev every 5, points of the history every 2
+ALIGNMENT, ACCURACY = "STS-B/geometry/alignment", "MR/fast/accuracy"
+LAST = {"dev": "builtin", "every": 5, "keep": "last"}
+
+
+@pytest.fixture(scope="module")
+def watching(world: World) -> Materials:
+    """The world's materials, and what is watched in folders."""
+    folders = {}
+    for evaluation in (GEOMETRY, dataclasses.replace(OPINIONS, task=(few(OPINIONS),))):
+        folder = world.root / evaluation.name.replace("/", "-")
+        folder.mkdir()
+        store(evaluation, folder)
+        folders[evaluation.name] = str(folder)
+    return dataclasses.replace(world.materials(), watched=folders)
+
+
+def few(evaluation: Transfer):
+    """80 of its texts: five folds in five folds are soon fitted."""
+    (whole,) = evaluation.task
+    return whole.take(torch.arange(80).numpy())
+
+
+def when(points, metric: str) -> list[int]:
+    return [point.t for point in points if metric in point.metrics]
+
+
+@pytest.fixture(scope="module")
+def watched(watching: Materials, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cell that was watched to its end."""
+    directory = tmp_path_factory.mktemp("watched")
+    drive(train(small_trial(watched=CADENCES, selection=LAST), 3, watching, directory), lambda progress: None)
+    return directory
+
+
+def test_each_is_measured_at_its_own_steps_and_at_both_ends(watched: Path) -> None:
+    history = read_result(watched).history
+    assert when(history, ALIGNMENT) == when(history, "STS-B/geometry/uniformity") == [0, 5, 10, 12]
+    assert when(history, ACCURACY) == [0, 8, 12]
+    assert when(history, "dev") == [0, 5, 10, 12]
+    assert when(history, "loss") == [2, 4, 5, 6, 8, 10, 12]  # 8 is a point of the history anyway, 5 a look
+
+
+def test_a_step_that_only_a_watched_one_asks_for_is_a_point(watching: Materials, tmp_path: Path) -> None:
+    trial = small_trial(watched={"STS-B/geometry": 7}, selection=LAST)
+    points = list(train(trial, 3, watching, tmp_path))
+    assert when(points, ALIGNMENT) == [0, 7, 12]
+    assert points[[point.t for point in points].index(7)].metrics.keys() > {"loss", "lr", ALIGNMENT}
+
+
+def test_figures_are_those_of_the_model_as_it_is_then(watched: Path, watching: Materials) -> None:
+    history = read_result(watched).history
+    evaluations = [GEOMETRY, dataclasses.replace(OPINIONS, task=(few(OPINIONS),))]
+    for encoder, point in ((watched / "model", history[-1]), (watching.base, history[0])):
+        found = measure(Embedder(*load_encoder(encoder, "mean")), evaluations)
+        assert {name: point.metrics[name] for name in found} == pytest.approx(found, abs=1e-4)
+    assert history[0].metrics[ALIGNMENT] != history[-1].metrics[ALIGNMENT]
+
+
+def test_they_move_no_weight_and_no_other_number(world: World, watched: Path, tmp_path: Path) -> None:
+    drive(train(small_trial(selection=LAST), 3, world.materials(), tmp_path), lambda progress: None)
+    ours, plain = (load_file(folder / "model" / "model.safetensors") for folder in (watched, tmp_path))
+    assert ours.keys() == plain.keys()
+    assert all(torch.equal(ours[name], plain[name]) for name in plain)
+    seen = {point.t: point.metrics for point in read_result(watched).history}
+    for point in read_result(tmp_path).history:
+        rest = {name: value for name, value in seen[point.t].items() if not name.startswith(("STS-B", "MR"))}
+        assert rest == point.metrics
+
+
+def test_a_resumed_cell_has_the_same_history(watching: Materials, watched: Path, tmp_path: Path) -> None:
+    """Left after step 9, between two looks, as a process that is killed leaves it; a new one goes on."""
+    trial = small_trial(watched=CADENCES, selection=LAST)
+    points = train(trial, 3, watching, tmp_path, checkpoint_seconds=0.0)
+    while next(points).t < 8:
+        pass
+    points.close()
+    assert not (tmp_path / "result.json").exists()
+    seen = [point.t for point in train(trial, 3, watching, tmp_path)]
+    assert 0 not in seen and seen[-1] == 12
+    assert read_result(tmp_path).history == read_result(watched).history
+
+
+def test_a_stopped_cell_was_watched_as_far_as_it_came(
+    watching: Materials, watched: Path, tmp_path: Path
+) -> None:
+    trial = small_trial(watched=CADENCES, selection=LAST)
+    drive(train(trial, 3, watching, tmp_path), stop_at(5))
+    whole = read_result(watched).history
+    assert read_result(tmp_path).history == tuple(point for point in whole if point.t <= 5)
+
+
+@pytest.mark.xdist_group("two_workers")
+def test_of_several_workers_one_measures_for_all(watching: Materials, tmp_path: Path) -> None:
+    trial = small_trial(watched={"STS-B/geometry": 4}, selection=LAST, budget={"unit": "steps", "amount": 6})
+    train_here(trial, 3, watching, tmp_path, workers=2)
+    assert when(read_result(tmp_path).history, ALIGNMENT) == [0, 4, 6]
+
+
+def test_what_is_not_defined_is_kept_as_it_was_seen(world: World, tmp_path: Path) -> None:
+    """Pairs of which none is alike have no alignment: NaN, through checkpoint and result."""
+    unlike = dataclasses.replace(GEOMETRY.pairs, gold=GEOMETRY.pairs.gold * 0)
+    (tmp_path / "unlike").mkdir()
+    store(Sphere(unlike), tmp_path / "unlike")
+    materials = dataclasses.replace(world.materials(), watched={"STS-B/geometry": str(tmp_path / "unlike")})
+    trial = small_trial(watched={"STS-B/geometry": 2}, selection=LAST, budget={"unit": "steps", "amount": 4})
+    points = train(trial, 3, materials, tmp_path / "cell", checkpoint_seconds=0.0)
+    while next(points).t < 2:
+        pass
+    points.close()
+    list(train(trial, 3, materials, tmp_path / "cell"))
+    values = [point.metrics.get(ALIGNMENT) for point in read_result(tmp_path / "cell").history]
+    assert len(values) == 3 and all(value is not None and math.isnan(value) for value in values)
+
+
+def test_what_is_watched_how_often_and_on_which_data_makes_another_cell() -> None:
+    def identity(watched: dict[str, int], **fingerprints: str) -> str:
+        prints = {"corpus": "c", "base": "b", "dev": "d", **fingerprints}
+        dev = builtin.graded_pairs("dev")
+        materials = Materials(corpus=Path("corpus"), base="base", dev=dev, fingerprints=prints)
+        return identity_of(small_trial(watched=watched), 3, materials)
+
+    one = identity({"STS-B/geometry": 5, "MR/fast": 8}, geometry="g")
+    assert one == identity({"MR/fast": 8, "STS-B/geometry": 5}, geometry="g")
+    others = [identity({}), identity({"STS-B/geometry": 5}, geometry="g")]
+    others += [
+        identity({"STS-B/geometry": 5, "MR/fast": 9}, geometry="g"),
+        identity(CADENCES, geometry="other"),
+    ]
+    assert len({one, *others}) == 5
+
+
+def test_a_trial_can_be_looked_up_whatever_it_watches() -> None:
+    plain, watched = small_trial(), small_trial(watched=CADENCES)
+    assert {plain: 1, watched: 2}[small_trial(watched=dict(reversed(CADENCES.items())))] == 2
+    assert watched.model_dump(mode="json")["watched"] == CADENCES
