@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 
 from rse_study.data import builtin
 from rse_study.evaluation.evaluations import measure
-from rse_study.evaluation.kinds.probing import Transfer
+from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.kinds.sphere import Sphere
 from rse_study.evaluation.stored import store
 from rse_study.models.embedder import Embedder
@@ -23,9 +23,9 @@ from rse_study.training.processes import train_here
 from tests.training.world import World, small_trial, stop_at
 
 GEOMETRY = Sphere(dataclasses.replace(builtin.graded_pairs("dev"), name="STS-B"))
-OPINIONS = Transfer((dataclasses.replace(builtin.opinions(), name="MR", split="all"),), "fast")
-CADENCES = {"STS-B/geometry": 5, "MR/fast": 8}  # of 12 steps; dev every 5, points of the history every 2
-ALIGNMENT, ACCURACY = "STS-B/geometry/alignment", "MR/fast/accuracy"
+SIMILARITY = Similarity(builtin.graded_pairs("test"))
+CADENCES = {"STS-B/geometry": 5, "builtin/test": 8}  # of 12 steps; dev every 5, points of the history every 2
+ALIGNMENT, SPEARMAN = "STS-B/geometry/alignment", "builtin/test/all"
 LAST = {"dev": "builtin", "every": 5, "keep": "last"}
 
 
@@ -33,18 +33,12 @@ LAST = {"dev": "builtin", "every": 5, "keep": "last"}
 def watching(world: World) -> Materials:
     """The world's materials, and what is watched in folders."""
     folders = {}
-    for evaluation in (GEOMETRY, dataclasses.replace(OPINIONS, task=(few(OPINIONS),))):
+    for evaluation in (GEOMETRY, SIMILARITY):
         folder = world.root / evaluation.name.replace("/", "-")
         folder.mkdir()
         store(evaluation, folder)
         folders[evaluation.name] = str(folder)
     return dataclasses.replace(world.materials(), watched=folders)
-
-
-def few(evaluation: Transfer):
-    """80 of its texts: five folds in five folds are soon fitted."""
-    (whole,) = evaluation.task
-    return whole.take(torch.arange(80).numpy())
 
 
 def when(points, metric: str) -> list[int]:
@@ -62,7 +56,7 @@ def watched(watching: Materials, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def test_each_is_measured_at_its_own_steps_and_at_both_ends(watched: Path) -> None:
     history = read_result(watched).history
     assert when(history, ALIGNMENT) == when(history, "STS-B/geometry/uniformity") == [0, 5, 10, 12]
-    assert when(history, ACCURACY) == [0, 8, 12]
+    assert when(history, SPEARMAN) == [0, 8, 12]
     assert when(history, "dev") == [0, 5, 10, 12]
     assert when(history, "loss") == [2, 4, 5, 6, 8, 10, 12]  # 8 is a point of the history anyway, 5 a look
 
@@ -76,9 +70,8 @@ def test_a_step_that_only_a_watched_one_asks_for_is_a_point(watching: Materials,
 
 def test_figures_are_those_of_the_model_as_it_is_then(watched: Path, watching: Materials) -> None:
     history = read_result(watched).history
-    evaluations = [GEOMETRY, dataclasses.replace(OPINIONS, task=(few(OPINIONS),))]
     for encoder, point in ((watched / "model", history[-1]), (watching.base, history[0])):
-        found = measure(Embedder(*load_encoder(encoder, "mean")), evaluations)
+        found = measure(Embedder(*load_encoder(encoder, "mean")), [GEOMETRY, SIMILARITY])
         assert {name: point.metrics[name] for name in found} == pytest.approx(found, abs=1e-4)
     assert history[0].metrics[ALIGNMENT] != history[-1].metrics[ALIGNMENT]
 
@@ -90,7 +83,9 @@ def test_they_move_no_weight_and_no_other_number(world: World, watched: Path, tm
     assert all(torch.equal(ours[name], plain[name]) for name in plain)
     seen = {point.t: point.metrics for point in read_result(watched).history}
     for point in read_result(tmp_path).history:
-        rest = {name: value for name, value in seen[point.t].items() if not name.startswith(("STS-B", "MR"))}
+        rest = {
+            name: value for name, value in seen[point.t].items() if not name.startswith(("STS-B", "builtin"))
+        }
         assert rest == point.metrics
 
 
@@ -146,11 +141,11 @@ def test_what_is_watched_how_often_and_on_which_data_makes_another_cell() -> Non
         materials = Materials(corpus=Path("corpus"), base="base", dev=dev, fingerprints=prints)
         return identity_of(small_trial(watched=watched), 3, materials)
 
-    one = identity({"STS-B/geometry": 5, "MR/fast": 8}, geometry="g")
-    assert one == identity({"MR/fast": 8, "STS-B/geometry": 5}, geometry="g")
+    one = identity({"STS-B/geometry": 5, "builtin/test": 8}, geometry="g")
+    assert one == identity({"builtin/test": 8, "STS-B/geometry": 5}, geometry="g")
     others = [identity({}), identity({"STS-B/geometry": 5}, geometry="g")]
     others += [
-        identity({"STS-B/geometry": 5, "MR/fast": 9}, geometry="g"),
+        identity({"STS-B/geometry": 5, "builtin/test": 9}, geometry="g"),
         identity(CADENCES, geometry="other"),
     ]
     assert len({one, *others}) == 5
