@@ -29,13 +29,19 @@ USED: dict[str, tuple[str, ...]] = {
     "textbugger": ("stop words", "synonym lists", "look-alikes", "keyboard", SIMILARITY),
 }
 """What each of the recipes whose texts are replayed asks for, and nothing else."""
+_BESIDE_A_MASKED_LM = ("stop words", SIMILARITY)  # bae and bert_attack, which take their words from one
+
+
+def used_by(recipe: str) -> tuple[str, ...]:
+    """Names of everything a recipe uses, a masked LM apart."""
+    return USED.get(recipe, _BESIDE_A_MASKED_LM)
 
 
 def resources_of(recipe: str, data_dir: Path) -> Resources:
     """For the recipe; the sentence encoder is loaded where it asks for one."""
-    return Resources(data_dir, encoder=sentence_similarity() if SIMILARITY in USED[recipe] else None)
+    return Resources(data_dir, encoder=sentence_similarity() if SIMILARITY in used_by(recipe) else None)
 
 
 def fingerprints_of(recipe: str, data_dir: Path) -> dict[str, str]:
     """sha256 (hex) of everything the recipe uses, by name. Raises InputError where some of it is missing."""
-    return {name: _BY_CONTENT[name](data_dir) for name in USED[recipe]}
+    return {name: _BY_CONTENT[name](data_dir) for name in used_by(recipe)}

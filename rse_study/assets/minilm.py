@@ -30,6 +30,11 @@ class MiniLMGenerator(Spec):
     training: MaskedLM = MaskedLM(num_steps=300, batch_size=32, max_length=48, lr=3e-4)
 
 
+def is_minilm_here() -> bool:
+    """Whether the extra `minilm` is installed."""
+    return importlib.util.find_spec(PACKAGE) is not None
+
+
 def minilm_folder() -> Path:
     """Folder of all-MiniLM-L6-v2 inside the installed package."""
     found = importlib.util.find_spec(PACKAGE)

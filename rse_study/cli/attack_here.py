@@ -12,7 +12,8 @@ import pandas as pd
 import torch
 
 from analysis.attacks import write_attacks
-from rse_study.assets.similarity import sentence_similarity
+from rse_study.assets.attack_resources import SIMILARITY, used_by
+from rse_study.assets.minilm import is_minilm_here
 from rse_study.assets.victim import WEAK, Victim
 from rse_study.cli.embedding import embedder_of
 from rse_study.cli.found import model_name
@@ -24,7 +25,7 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.models.embedder import Embedder
 from rse_study.registry import Registry
 from rse_study.results.attack_file import SummaryRow
-from rse_study.study.evaluations.attack_tools import NEED_MASKED_LM, NEED_SIMILARITY
+from rse_study.study.evaluations.attack_tools import NEED_MASKED_LM
 from rse_study.study.evaluations.known import read_similarity_under_attack, read_under_attack
 from rse_study.study.evaluations.names import ADVERSARIAL_STS, ATTACKED
 from rse_study.study.evaluations.settings import Settings
@@ -72,7 +73,7 @@ def can_run(recipe: str, masked_lm: str) -> bool:
     """Whether a recipe has the models it needs, where none was named: the default is those that have."""
     if recipe in NEED_MASKED_LM and not masked_lm:
         return False
-    return recipe not in NEED_SIMILARITY or sentence_similarity() is not None
+    return SIMILARITY not in used_by(recipe) or is_minilm_here()
 
 
 def _read(name: str, recipe: str, asked: Asked) -> Attack:

@@ -1,26 +1,22 @@
 """The models that attacks are given, found by name: sentence similarity is MiniLM's, a masked LM the one named."""
 
-from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-import numpy as np
-
+from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.minilm import minilm_folder, minilm_generator
-from rse_study.assets.similarity import sentence_similarity
+from rse_study.assets.minilm import minilm_generator
 from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.location import cache_dir
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Named, Resources
-from rse_study.evaluation.attacks.transformations.masked_lm import Blank, MaskedLM
+from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
 from rse_study.models.generators import load_generator
 from rse_study.models.masked_words import MaskedWords
 from rse_study.spec import fingerprint_of
 
 NEED_MASKED_LM = ("bae", "bert_attack")
-NEED_SIMILARITY = ("textfooler", "textbugger", *NEED_MASKED_LM)
 MINILM_MLM = "minilm-mlm"
 _WIKI = {
     "source": ["wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt"],
@@ -28,15 +24,13 @@ _WIKI = {
 }
 
 
-def attack_tools(recipes: Iterable[str], data_dir: Path, masked_lm: str) -> Resources:
-    """What these recipes need, loaded; the masked LM of MiniLM is made where it is not there yet (minutes)."""
-    asked = set(recipes)
-    named: Named[MaskedLM] | None = None
-    if masked_lm and asked & set(NEED_MASKED_LM):
-        model: MaskedLM = MaskedWords(load_generator(_masked_lm(masked_lm, data_dir)))
-        named = Named(masked_lm, model)
-    encoder = sentence_similarity() if asked & set(NEED_SIMILARITY) else None
-    return Resources(data_dir, encoder=encoder, masked_lm=named)
+def attack_tools(recipe: str, data_dir: Path, masked_lm: str) -> Resources:
+    """What the recipe needs, loaded; the masked LM of MiniLM is made where it is not there yet (minutes)."""
+    resources = resources_of(recipe, data_dir)
+    if recipe not in NEED_MASKED_LM:
+        return resources
+    model: MaskedLM = MaskedWords(load_generator(_masked_lm(masked_lm, data_dir)))
+    return replace(resources, masked_lm=Named(masked_lm, model))
 
 
 def look_for_tools(recipe: str, data_dir: Path, masked_lm: str) -> str:
@@ -47,24 +41,13 @@ def look_for_tools(recipe: str, data_dir: Path, masked_lm: str) -> str:
     if recipe in NEED_MASKED_LM and not masked_lm:
         rule, remedy = "its candidates are a masked language model's", f"Name one: {MINILM_MLM}, a folder"
         raise InputError("no masked language model", where=f"recipe {recipe}", rule=rule, remedy=remedy)
-    models: list[str] = []
-    if recipe in NEED_SIMILARITY:
-        models.append(fingerprint_of_model(str(minilm_folder())))
-    if recipe in NEED_MASKED_LM:
-        models.append(_fingerprint_of_masked_lm(masked_lm, recipe))
-    named = RECIPES.get(recipe)(
-        Resources(
-            data_dir,
-            encoder=Named("minilm", _no_vectors) if models else None,
-            masked_lm=Named(masked_lm, _no_words) if masked_lm else None,
-        )
-    )
-    return fingerprint_of([named.label, models])
+    of_masked_lm = _fingerprint_of_masked_lm(masked_lm, recipe) if recipe in NEED_MASKED_LM else ""
+    return fingerprint_of([fingerprints_of(recipe, data_dir), of_masked_lm])
 
 
 def tools_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[Resources]:
     """`attack_tools` of one recipe, to be called where it runs."""
-    return partial(attack_tools, (recipe,), data_dir, masked_lm)
+    return partial(attack_tools, recipe, data_dir, masked_lm)
 
 
 def _fingerprint_of_masked_lm(name: str, recipe: str) -> str:
@@ -92,11 +75,3 @@ def _masked_lm(name: str, data_dir: Path) -> str:
         return name
     sentences = read_corpus(Corpus.model_validate(_WIKI), data_dir).sentences
     return str(minilm_generator(cache_dir() / "assets", sentences))
-
-
-def _no_vectors(sentences: list[str]) -> np.ndarray:
-    raise AssertionError("only looked for")
-
-
-def _no_words(blanks: Sequence[Blank]) -> list[list[tuple[str, float]]]:
-    raise AssertionError("only looked for")

