@@ -13,7 +13,7 @@ from rse_study.evaluation.attacks.words import Worded, is_one_word
 class WordNetSwap:
     """All lemmas of all synsets of the word: no part of speech, no inflection; no phrases, and not the word itself.
 
-    In alphabetical order, as TextAttack 0.3.10 sorts the changed texts: of candidates of equal score the first is taken.
+    In alphabetical order, as TextAttack 0.3.10 sorts the changed texts: of equal scores the first is taken.
     """
 
     data_dir: Path
