@@ -173,12 +173,18 @@ class Run:
                 ask_for_scores(cell, room.packer(cell), self._named(missing[cell.identity]))
                 for cell in wanted
             ]
+            failures: list[ray.exceptions.RayTaskError] = []
             while waiting and not room.closing.is_set():
                 done, waiting = ray.wait(waiting, timeout=1.0)
-                for rows in ray.get(done):
-                    self._ledger.record_evaluations(rows)
+                for one in done:
+                    try:
+                        self._ledger.record_evaluations(ray.get(one))
+                    except ray.exceptions.RayTaskError as error:
+                        failures.append(error)  # the others' scores count all the same
                 if done:
                     self._watcher.told(f"evaluated: {len(wanted) - len(waiting)} of {len(wanted)} models")
+            if failures:
+                raise failures[0]
         if not room.closing.is_set():
             drop_models([cell_folder(self._place.study, identity) for identity in self._not_kept(cells)])
 

@@ -2,14 +2,14 @@
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import ray
 import torch
 
-from rse_study.evaluation.evaluations import Evaluation
+from rse_study.evaluation.evaluations import Evaluation, OfVectors
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.cell import Cell
@@ -61,10 +61,20 @@ def evaluate_cell(config: dict[str, Any], evaluations: list[Evaluation]) -> list
         weights = Weights(
             str(model), trial.encoder.pooling, folder / CLASSIFIERS, folder / ATTACKS, device=device
         )
-        rows = score_subject(Subject(config["cell"], embed, weights), evaluations)
+        subject = Subject(config["cell"], embed, weights)
+        rows = []
+        for part in _parts(evaluations):
+            found = score_subject(subject, part)
+            write_evaluations(folder, found)  # before anybody is told, like a result
+            rows += found
     shutil.rmtree(folder / CLASSIFIERS, ignore_errors=True)
-    write_evaluations(folder, rows)  # before anybody is told, like a result
     return rows
+
+
+def _parts(evaluations: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:
+    """What takes vectors alone shares them; what may take hours is kept by itself."""
+    yield [one for one in evaluations if isinstance(one, OfVectors)]
+    yield from ([one] for one in evaluations if not isinstance(one, OfVectors))
 
 
 def drop_models(folders: Sequence[Path]) -> None:

@@ -118,7 +118,9 @@ def keep_summary(folder: Path, row: SummaryRow) -> None:
     known = _read_summary(path) if path.is_file() else []
     others = [other for other in known if (other.set, other.recipe) != (row.set, row.recipe)]
     content = [one.model_dump(mode="json") for one in (*others, row)]
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    draft = path.with_suffix(".draft")
+    draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    draft.replace(path)
 
 
 def outcomes_path(folder: Path, attack_set: str, recipe: str) -> Path:

@@ -6,22 +6,20 @@ from pathlib import Path
 
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.minilm import minilm_generator
+from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.location import cache_dir
+from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.resources import Named, Resources
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
 from rse_study.models.generators import load_generator
 from rse_study.models.masked_words import MaskedWords
-from rse_study.spec import fingerprint_of
+from rse_study.spec import fingerprint_of, hash_file
 
 NEED_MASKED_LM = ("bae", "bert_attack")
 MINILM_MLM = "minilm-mlm"
-_WIKI = {
-    "source": ["wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt"],
-    "limit": 0,
-}
+_WIKI = ("wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt")
 
 
 def attack_tools(recipe: str, data_dir: Path, masked_lm: str) -> Resources:
@@ -41,7 +39,7 @@ def look_for_tools(recipe: str, data_dir: Path, masked_lm: str) -> str:
     if recipe in NEED_MASKED_LM and not masked_lm:
         rule, remedy = "its candidates are a masked language model's", f"Name one: {MINILM_MLM}, a folder"
         raise InputError("no masked language model", where=f"recipe {recipe}", rule=rule, remedy=remedy)
-    of_masked_lm = _fingerprint_of_masked_lm(masked_lm, recipe) if recipe in NEED_MASKED_LM else ""
+    of_masked_lm = _fingerprint_of_masked_lm(masked_lm, recipe, data_dir) if recipe in NEED_MASKED_LM else ""
     return fingerprint_of([fingerprints_of(recipe, data_dir), of_masked_lm])
 
 
@@ -50,15 +48,22 @@ def tools_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[Resources]
     return partial(attack_tools, recipe, data_dir, masked_lm)
 
 
-def _fingerprint_of_masked_lm(name: str, recipe: str) -> str:
+def _fingerprint_of_masked_lm(name: str, recipe: str, data_dir: Path) -> str:
     if name == MINILM_MLM:
-        return name
+        return _what_minilm_mlm_is_made_of(data_dir)
     found = fingerprint_of_model(name) if Path(name).is_dir() else _on_the_hub(name)
     if not found:
         rule = f"masked language model {name!r}: neither a folder here nor to be had from the hub"
         remedy = f"Check name and connection, or name another (attacks.masked_lm): {MINILM_MLM}, a folder"
         raise InputError("no masked language model", where=f"recipe {recipe}", rule=rule, remedy=remedy)
     return found
+
+
+@cache
+def _what_minilm_mlm_is_made_of(data_dir: Path) -> str:
+    """Weights, text and settings it is tuned with. Raises MissingFile where the text is not here."""
+    texts = [hash_file(find_file(path, data_dir)) for path in _WIKI]
+    return fingerprint_of([MiniLMGenerator().identity(), fingerprint_of_model(str(minilm_folder())), texts])
 
 
 @cache
@@ -73,5 +78,5 @@ def _on_the_hub(name: str) -> str:
 def _masked_lm(name: str, data_dir: Path) -> str:
     if name != MINILM_MLM:
         return name
-    sentences = read_corpus(Corpus.model_validate(_WIKI), data_dir).sentences
+    sentences = read_corpus(Corpus.model_validate({"source": list(_WIKI), "limit": 0}), data_dir).sentences
     return str(minilm_generator(cache_dir() / "assets", sentences))

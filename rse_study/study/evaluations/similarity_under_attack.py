@@ -22,6 +22,10 @@ from rse_study.study.evaluations.settings import Attacks
 from rse_study.study.evaluations.subject import Weights
 from rse_study.study.evaluations.under_attack import figures_of, without_nan
 
+NOT_ASKED = {
+    "masked_lm",
+    "num_training",
+}  # settings that decide nothing here; what the first one is, `made_of` says
 _SIDED: Registry[Callable[..., Callable[[Resources, Goal], Recipe]]] = Registry(
     "attack",
     {
@@ -62,9 +66,7 @@ class SimilarityUnderAttack:
     def fingerprint(self) -> str:
         """Of both sets of pairs, and the settings."""
         data = [self.pairs.fingerprint, self.fitting.fingerprint, self.recipe]
-        return fingerprint_of(
-            [*data, self.attacks.model_dump(mode="json", exclude={"masked_lm"}), self.made_of]
-        )
+        return fingerprint_of([*data, self.attacks.model_dump(mode="json", exclude=NOT_ASKED), self.made_of])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -128,7 +130,7 @@ class SimilarityUnderAttack:
             "victim": SIMILARITY,
             "set": self.task,
             "score": [score.cosines.tolist(), score.scores.tolist()],
-            "asked": asked.model_dump(mode="json"),
+            "asked": asked.model_dump(mode="json", exclude=NOT_ASKED),
             "fingerprint": self.fingerprint,
             "seed": asked.seed,
         }

@@ -58,7 +58,9 @@ class UnderAttack:
         """Of texts and settings: other settings give other figures."""
         attacks, tuning = self.settings.attacks, self.settings.fine_tuning
         asked = [attacks.max_queries, attacks.seed, self.made_of, tuning.identity()]
-        return fingerprint_of([self.inputs.fingerprint, self.training.fingerprint, *asked])
+        # The whole set: none of it is in the victim's training texts.
+        texts = [self.inputs.fingerprint, self.whole.fingerprint, self.training.fingerprint]
+        return fingerprint_of([*texts, *asked])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -80,7 +82,7 @@ class UnderAttack:
     def score_weights(self, weights: Weights, embed: Embed, subject: str) -> list[EvaluationRow]:
         """A row a figure; shares x100. A weak victim marks them all as degenerate."""
         made = self.victim(weights)
-        found = self.attacked(made, weights.kept, replaces=True)
+        found = self.attacked(made, weights.kept, device=weights.device, replaces=True)
         figures = figures_of(found) | {"victim_accuracy": 100 * made.dev_accuracy}
         return [
             EvaluationRow(
@@ -100,25 +102,34 @@ class UnderAttack:
         ]
 
     def attacked(
-        self, made: Victim, folder: Path, told: Told = lambda done, total: None, *, replaces: bool = False
+        self,
+        made: Victim,
+        folder: Path,
+        told: Told = lambda done, total: None,
+        *,
+        device: str = "cpu",
+        replaces: bool = False,
     ) -> SummaryRow:
         """The figures, and every outcome in the folder. What is there already is not sought again.
 
         Outcomes of another attack are refused by InputError, or replaced.
         """
         attacks, recipe = self.settings.attacks, RECIPES.get(self.recipe)(self.resources())
+        classifier = made.load()
+        classifier.network.to(device)
         head = {
             "recipe": self.recipe,
             "label": recipe.label,
             "victim": made.folder.name,
             "set": self.set,
+            "made_of": self.made_of,
             "fingerprint": self.whole.fingerprint,
             "max_queries": attacks.max_queries,
             "seed": attacks.seed,
         }
         kept = attack_and_keep(
             recipe,
-            made.load().predicting(self.inputs.classes),
+            classifier.predicting(self.inputs.classes),
             self.inputs,
             outcomes_path(folder, self.set, self.recipe),
             head,

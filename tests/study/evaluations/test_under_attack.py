@@ -1,6 +1,7 @@
 """Classifiers and similarities under attack, as a study asks for them: real victims, real recipes, toy texts."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -108,6 +109,16 @@ def test_other_settings_are_other_figures(evaluation, weights, embed):
     assert len([path for path in weights.made.iterdir() if path.is_dir()]) == 1  # one victim for both
     queries = next(row.value for row in rows if row.metric.endswith("/queries") and row.num_examples == 6)
     assert queries <= 3
+
+
+def test_other_words_are_another_attack(evaluation, weights, embed):
+    """The file of outcomes says what they were found with: nothing old is passed off as new."""
+    score_subject(Subject("me", embed, weights), [evaluation()])
+    (kept,) = weights.kept.glob("*.jsonl")
+    before = kept.stat().st_ino, kept.read_text().splitlines()[0]
+    score_subject(Subject("me", embed, weights), [replace(evaluation(), made_of="other words")])
+    assert (kept.stat().st_ino, kept.read_text().splitlines()[0]) != before
+    assert json.loads(kept.read_text().splitlines()[0])["made_of"] == "other words"
 
 
 def test_the_victim_sees_nothing_of_the_set_however_little_is_asked(evaluation, weights):
