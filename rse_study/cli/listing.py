@@ -33,12 +33,22 @@ def lines_of(store: Path) -> Iterator[str]:
 
 def size_of(content: dict[str, Any]) -> str:
     """How large a study is, from what its file says."""
+    num_evaluations = len(content.get("evaluations") or ())
+    evaluations = f", {_counted(num_evaluations, 'evaluation')}" if num_evaluations else ""
+    return f"{_cells(content)}{evaluations}"
+
+
+def _cells(content: dict[str, Any]) -> str:
     grid = content.get("grid")
     if grid is None:
         return f"{content['num_trials']} trials" if "num_trials" in content else "a search"
     axes, seeds = grid.get("axes", {}), content.get("seeds", [0])
     num_rows = len(grid.get("rows", {})) + (math.prod(map(_num_values, axes.values())) if axes else 0)
-    return f"{num_rows} rows x {len(seeds)} seeds"
+    return f"{_counted(num_rows, 'row')} x {_counted(len(seeds), 'seed')}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _num_values(axis: Any) -> int:

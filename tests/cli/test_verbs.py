@@ -80,7 +80,9 @@ def test_what_has_run_here_is_listed_too(rse, tmp_path):
 def test_a_grid_is_as_large_as_its_rows_and_seeds():
     axes = {"rho": [0, 0.5], "N": {"int": [1, 3]}, "norm": {"choice": ["l1", "l2"], "into": ["ball.norm"]}}
     assert size_of({"grid": {"axes": axes, "rows": {"ours": {}}}, "seeds": [0, 1]}) == "13 rows x 2 seeds"
-    assert size_of({"grid": {"rows": {"ours": {}, "theirs": {}}}}) == "2 rows x 1 seeds"
+    assert size_of({"grid": {"rows": {"ours": {}, "theirs": {}}}}) == "2 rows x 1 seed"
+    asked = {"grid": {"rows": {"ours": {}}}, "seeds": [0, 1], "evaluations": ["STS-B/test"]}
+    assert size_of(asked) == "1 row x 2 seeds, 1 evaluation"
 
 
 def test_shipped_trials_go_by_name():
