@@ -115,7 +115,7 @@ def _which_way(cells: Sequence[Cell]) -> str:
     if not less:
         return ""
     is_all = all(cell.less_is_better for cell in cells)
-    return "Less is better." if is_all else f"Less is better of {listed(less)}."
+    return "Less is better." if is_all else f"Of {listed(less)} less is better."
 
 
 def _worthless(cells: Sequence[Cell]) -> str:

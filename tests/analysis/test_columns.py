@@ -168,6 +168,8 @@ def test_a_claim_is_judged_on_its_metric_less_being_better(tmp_path):
     cell = cells_of(folder)["PWWS", "accuracy reduction", "RobustSentEmbed"]
     assert cell.mean == pytest.approx(90.0 - 40.5 - BEYOND * width)
     assert (cell.direction, cell.less_is_better) == ("", True)  # the paper's text has no numbers of it
+    remarks = column_remarks(read(folder).columns, "rse-figure2")
+    assert remarks == ["Of accuracy reduction less is better."]
 
 
 @pytest.mark.parametrize("state", [tabled.PLANNED, tabled.RUNNING])
