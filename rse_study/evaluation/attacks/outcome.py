@@ -29,11 +29,3 @@ class Outcome:
         return {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
         }
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "Outcome":
-        """From what `to_json` gave, also after a way through a file."""
-        fields: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in content.items()
-        }
-        return cls(**fields)

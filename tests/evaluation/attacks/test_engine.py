@@ -13,6 +13,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.outcome import Outcome
 from rse_study.evaluation.attacks.words import Worded
+from rse_study.results.attack_file import parse_outcomes
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import pwws_with
 
@@ -101,9 +102,10 @@ def test_outcomes_come_as_inputs_finish(recipe, sentences, victim):
     assert sum(victim.asked.values()) < len(sentences) * 8
 
 
-def test_an_outcome_survives_json(recipe, sentences, victim):
+def test_an_outcome_survives_json(recipe, sentences, victim, tmp_path):
     for row in attack(recipe, victim, sentences, max_queries=PLENTY, seed=0):
-        assert Outcome.from_json(json.loads(json.dumps(row.to_json()))) == row
+        line = json.loads(json.dumps(row.to_json()))
+        assert Outcome(**dict(parse_outcomes([line], tmp_path, "")[row.index])) == row  # as kept.py reads it
 
 
 @pytest.mark.parametrize(
