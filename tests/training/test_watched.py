@@ -30,12 +30,11 @@ LAST = {"dev": "builtin", "every": 5, "keep": "last"}
 
 
 @pytest.fixture(scope="module")
-def watching(world: World) -> Materials:
+def watching(world: World, tmp_path_factory: pytest.TempPathFactory) -> Materials:
     """The world's materials, and what is watched in folders."""
     folders = {}
     for evaluation in (GEOMETRY, SIMILARITY):
-        folder = world.root / evaluation.name.replace("/", "-")
-        folder.mkdir()
+        folder = tmp_path_factory.mktemp(evaluation.name.replace("/", "-"))
         store(evaluation, folder)
         folders[evaluation.name] = str(folder)
     return dataclasses.replace(world.materials(), watched=folders)
