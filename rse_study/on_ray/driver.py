@@ -1,10 +1,8 @@
 """A study from its first cell to its last score: the one process that writes the ledger."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-
-import ray
 
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.kinds.similarity import Similarity
@@ -14,7 +12,6 @@ from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.on_ray.agenda import Agenda
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.evaluations import ask_for_scores, drop_models, missing_evaluations, scored_in
 from rse_study.on_ray.importance import importance_rows
 from rse_study.on_ray.interrupt import graceful
 from rse_study.on_ray.listed import Listed
@@ -22,13 +19,13 @@ from rse_study.on_ray.place import Place, Prepare, Stock
 from rse_study.on_ray.proposals import Proposals
 from rse_study.on_ray.proposer import Proposer, describe_sampler
 from rse_study.on_ray.room import Room
+from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stages import confirm_cells, grid_cells
 from rse_study.on_ray.watcher import Watcher
 from rse_study.results.ledger import Ledger
 from rse_study.results.rebuild import rebuild
-from rse_study.results.records import Stage
-from rse_study.results.schema import baselines_folder, cell_folder, ledger_path
-from rse_study.study.baselines import can_measure, measure_baselines
+from rse_study.results.records import BASELINES, Stage
+from rse_study.results.schema import ledger_path
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
 from rse_study.study.validation import Checked
@@ -101,16 +98,20 @@ class Run:
             self.stock.of(self._checked.space.apply(point))
         for row in self._checked.rows:
             self.stock.of(row.trial)
-        self._evaluations: Sequence[Evaluation] = [self._read(name) for name in study.evaluations]
-        record = study_record(self._checked, base.dev, self._evaluations)
+        evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
+        record = study_record(self._checked, base.dev, evaluations, judges)
         known = self._ledger.study()
         self._ledger.freeze(record, change_between(known, record) if known else "created")
         self._ledger.close_attempts(GONE)
         before = self._ledger.last_provenance().get("materials", {})
+        if before.get("base") not in (None, base.fingerprints["base"]):
+            reason = "baselines: the base's weights are others than before"
+            self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
         sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
         self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
-        is_known_base = before.get("base") in (None, base.fingerprints["base"])
-        self._baselines([*judges_of(base), *self._evaluations], is_known_base)
+        of = study, self._place, self._ledger, self.stock, self._watcher
+        self._scoring = Scoring(*of, evaluations, judges)
+        self._scoring.baselines()
 
     def _refuse_another_question(self) -> None:
         """InputErrors where the study's name owns another question: before corpora are read and encoders made."""
@@ -129,7 +130,7 @@ class Run:
             self._search(room)
             cells = self._confirm(room)
         if not room.closing.is_set():
-            self._evaluate([cell for cell in cells if not cell.continues], room)
+            self._scoring.everything([cell for cell in cells if not cell.continues], room)
 
     def _search(self, room: Room) -> None:
         study, checked = self._study, self._checked
@@ -161,66 +162,7 @@ class Run:
             self._watcher.told(f"{stage}: {agenda.num_left} of {len(cells)} cells to run")
         room.run(agenda, cells[0].resources, self._watcher)
 
-    def _evaluate(self, cells: list[Cell], room: Room) -> None:
-        """Scores of the kept models, as many tasks at a time as fit; each is in the ledger as soon as it is there."""
-        missing = missing_evaluations(cells, self._evaluations, self._ledger)
-        wanted = [cell for cell in cells if cell.identity in missing]
-        if wanted:
-            used = wanted[0].resources
-            room.open(used)
-            self._watcher.told(f"evaluations: {len(wanted)} models on {', '.join(self._study.evaluations)}")
-            waiting = [
-                ask_for_scores(cell, room.packer(cell), self._named(missing[cell.identity]))
-                for cell in wanted
-            ]
-            failures: list[ray.exceptions.RayTaskError] = []
-            while waiting and not room.closing.is_set():
-                done, waiting = ray.wait(waiting, timeout=1.0)
-                for one in done:
-                    try:
-                        self._ledger.record_evaluations(ray.get(one))
-                    except ray.exceptions.RayTaskError as error:
-                        failures.append(error)  # the others' scores count all the same
-                if done:
-                    self._watcher.told(f"evaluated: {len(wanted) - len(waiting)} of {len(wanted)} models")
-            if failures:
-                raise failures[0]
-        if not room.closing.is_set():
-            drop_models([cell_folder(self._place.study, identity) for identity in self._not_kept(cells)])
-
-    def _named(self, names: Sequence[str]) -> list[Evaluation]:
-        return [evaluation for evaluation in self._evaluations if evaluation.name in names]
-
-    def _not_kept(self, cells: Sequence[Cell]) -> list[str]:
-        """Identities of the cells whose model goes, by keep_models; `best`: of a search's chosen, of a grid's best."""
-        every = [record.identity for record in self._ledger.cells() if record.status == "complete"]
-        if self._study.keep_models == "final":
-            return []
-        if self._study.keep_models == "none":
-            return every
-        kept = {cell.identity for cell in cells} if self._study.grid is None else set(self._best(every))
-        return [identity for identity in every if identity not in kept]
-
-    def _best(self, identities: Sequence[str]) -> list[str]:
-        values = self._ledger.last_points(self._study.objective.metric)
-        choose = max if self._study.objective.direction == "maximize" else min
-        return [choose(identities, key=lambda identity: values[identity][1])] if identities else []
-
     def _complete_trials(self) -> list[tuple[dict[str, object], float]]:
         values = self._ledger.last_points(self._study.objective.metric)
         searched = [record for record in self._ledger.cells() if record.stage == "search"]
         return [(r.proposal, values[r.identity][1]) for r in searched if r.status == "complete"]
-
-    def _baselines(self, evaluations: Sequence[Evaluation], is_known_base: bool) -> None:
-        """Baselines on the dev pairs and on every evaluation, each measured once of the same weights."""
-        study, known = self._study, scored_in(self._ledger) if is_known_base else set()
-        for name in study.baselines:
-            lacking = [
-                one
-                for one in evaluations
-                if can_measure(name, one) and (name, one.name, one.fingerprint) not in known
-            ]
-            if lacking:
-                materials, folder = self.stock.of(study.base), baselines_folder(self._place.study)
-                rows = measure_baselines(study.base, materials, [name], lacking, folder)
-                self._ledger.record_evaluations(rows)

@@ -1,27 +1,31 @@
-"""Scores of the kept models: a record a (cell, evaluation), each measured once, by tasks of Ray."""
+"""Scores of kept models and of the baselines' weights: each measured once, by tasks of Ray."""
 
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import ray
 import torch
 
+from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation, OfVectors
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.handover import read_materials
-from rse_study.results.evaluation_file import write_evaluations
+from rse_study.results.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
-from rse_study.study.evaluations.subject import Subject, Weights, score_subject
+from rse_study.study.baselines import measure_baselines
+from rse_study.study.config import Baseline
+from rse_study.study.evaluations.subject import CLASSIFIERS, Subject, Weights, score_subject
 from rse_study.training.processes import train_here
 from rse_study.training.trial import Cadences, Trial
 
-MODEL, CLASSIFIERS, ATTACKS = "model", "classifiers", "attacks"
+MODEL, ATTACKS = "model", "attacks"
 
 
 def missing_evaluations(
@@ -45,14 +49,51 @@ def scored_in(ledger: Ledger) -> set[tuple[str, str, str]]:
 
 def ask_for_scores(cell: Cell, config: dict[str, Any], evaluations: list[Evaluation]) -> ray.ObjectRef:
     """The scores of one cell, on their way."""
-    needs = {"num_cpus": cell.resources.workers * cell.resources.threads, "num_gpus": cell.resources.gpus}
-    return ray.remote(evaluate_cell).options(max_retries=3, **needs).remote(config, evaluations)
+    return ray.remote(evaluate_cell).options(max_retries=3, **_needs(config)).remote(config, evaluations)
+
+
+def ask_for_baseline(name: Baseline, config: dict[str, Any], evaluations: list[Evaluation]) -> ray.ObjectRef:
+    """The scores of one baseline, on their way."""
+    task = ray.remote(evaluate_baseline).options(max_retries=3, **_needs(config))
+    return task.remote(name, config, evaluations)
+
+
+def as_they_come(asked: Sequence[ray.ObjectRef], closing: Event) -> Iterator[list[EvaluationRow]]:
+    """The rows of each as it ends, until all have or the room closes. An error of one is raised after the others."""
+    waiting, failures = list(asked), list[Exception]()
+    while waiting and not closing.is_set():
+        done, waiting = ray.wait(waiting, timeout=1.0)
+        for one in done:
+            try:
+                yield ray.get(one)
+            except ray.exceptions.RayTaskError as error:
+                # The others' scores count all the same. What the worker was told is wrong with the input, our user is.
+                failures.append(error.cause if isinstance(error.cause, InputError) else error)
+    if failures:
+        raise failures[0]
+
+
+def evaluate_baseline(
+    name: Baseline, config: dict[str, Any], evaluations: list[Evaluation]
+) -> list[EvaluationRow]:
+    """The rows of one baseline of a packed base. Its classifiers stay: others may share them."""
+    torch.set_num_threads(config["threads"])
+    trial, materials = Trial.model_validate_json(config["trial"]), read_materials(Path(config["materials"]))
+    folder, device = Path(config["directory"]), "cuda" if config["gpus"] else "cpu"
+    return measure_baselines(trial, materials, [name], evaluations, folder, device)
 
 
 def evaluate_cell(config: dict[str, Any], evaluations: list[Evaluation]) -> list[EvaluationRow]:
-    """The rows of one packed cell. Where its model was not kept, it is trained again, bit for bit, for this alone."""
+    """The rows of one packed cell; those its file has already are not measured again.
+
+    Where its model was not kept, it is trained again, bit for bit, for this alone.
+    """
     torch.set_num_threads(config["threads"])
     trial, folder = Trial.model_validate_json(config["trial"]), Path(config["directory"])
+    rows = _written(folder, config["cell"], evaluations)
+    evaluations = [one for one in evaluations if one.name not in {row.evaluation for row in rows}]
+    if not evaluations:
+        return rows
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         model = folder / MODEL if (folder / MODEL).is_dir() else _train_again(config, trial, Path(scratch))
         encoder, tokenizer = load_encoder(model, trial.encoder.pooling)
@@ -62,13 +103,26 @@ def evaluate_cell(config: dict[str, Any], evaluations: list[Evaluation]) -> list
             str(model), trial.encoder.pooling, folder / CLASSIFIERS, folder / ATTACKS, device=device
         )
         subject = Subject(config["cell"], embed, weights)
-        rows = []
         for part in _parts(evaluations):
             found = score_subject(subject, part)
             write_evaluations(folder, found)  # before anybody is told, like a result
             rows += found
     shutil.rmtree(folder / CLASSIFIERS, ignore_errors=True)
     return rows
+
+
+def _written(folder: Path, subject: str, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
+    """What an attempt before wrote of these evaluations, and nobody was told; nothing where that is damaged."""
+    wanted = {(one.name, one.fingerprint) for one in evaluations}
+    try:
+        rows = read_evaluations(folder)
+    except InputError:
+        return []
+    return [row for row in rows if row.subject == subject and (row.evaluation, row.fingerprint) in wanted]
+
+
+def _needs(config: dict[str, Any]) -> dict[str, int | float]:
+    return {"num_cpus": config["workers"] * config["threads"], "num_gpus": config["gpus"]}
 
 
 def _parts(evaluations: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:

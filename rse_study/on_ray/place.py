@@ -7,7 +7,8 @@ from typing import Any
 
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.handover import write_materials
-from rse_study.results.schema import cell_folder
+from rse_study.results.schema import baselines_folder, cell_folder
+from rse_study.study.config import Resources
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.trial import Trial
 
@@ -78,5 +79,18 @@ class Packer:
             "materials": str(write_materials(self._place.materials, self._stock.of(cell.trial))),
             "directory": str(cell_folder(self._place.study, cell.identity)),
             "storage": str(self._place.ray / "train"),
-            **cell.resources.model_dump(include={"workers", "threads", "gpus"}),
+            **_used(cell.resources),
         }
+
+    def base(self, trial: Trial, resources: Resources) -> dict[str, Any]:
+        """What baselines are measured on, for a task of their own."""
+        return {
+            "trial": trial.model_dump_json(),
+            "materials": str(write_materials(self._place.materials, self._stock.of(trial))),
+            "directory": str(baselines_folder(self._place.study)),
+            **_used(resources),
+        }
+
+
+def _used(resources: Resources) -> dict[str, Any]:
+    return resources.model_dump(include={"workers", "threads", "gpus"})

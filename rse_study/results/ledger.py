@@ -11,6 +11,7 @@ from rse_study.errors import InputError
 from rse_study.results import attempts, beside, inserts
 from rse_study.results.opening import lock_study, open_to_write, remove_ledger
 from rse_study.results.records import (
+    WITHDRAWN,
     CellRecord,
     EvaluationRow,
     ImportanceRow,
@@ -172,6 +173,13 @@ class Ledger(Rows):
         with self._db:
             inserts.add_evaluations(self._db, rows)
         beside.write_scores(self.study_dir, self, rows)
+
+    def withdraw_evaluations(self, subjects: Collection[str], reason: str) -> None:
+        """Scores of these subjects are those of other weights: they are kept, and nobody's until measured again."""
+        theirs = [row for row in self.evaluations() if row.subject in subjects]
+        if theirs:
+            self.record_evaluations([row.model_copy(update={"fingerprint": WITHDRAWN}) for row in theirs])
+            self.log("withdrawn", reason)
 
     def record_importance(self, rows: Sequence[ImportanceRow]) -> None:
         """The importance of all axes by the evaluators of these rows, in place of what they said before."""

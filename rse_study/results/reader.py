@@ -9,7 +9,7 @@ import pandas as pd
 
 from rse_study.errors import InputError
 from rse_study.results.opening import open_to_read
-from rse_study.results.records import StudyRecord, evaluation_name
+from rse_study.results.records import WITHDRAWN, StudyRecord, evaluation_name
 from rse_study.results.rows import JSON_COLUMNS, Rows
 from rse_study.results.schema import ledger_path
 
@@ -97,7 +97,7 @@ class Reader:
     def evaluations(self, retired: bool = False) -> pd.DataFrame:
         """One row per score, with its `evaluation` (as a study calls it) and `metric` (evaluation/aggregation).
 
-        Subjects are cells or baselines.
+        Subjects are cells or baselines. Scores on other data or by other settings than the study has now are left out.
         """
         frame = self._read(
             "SELECT evaluation.* FROM evaluation LEFT JOIN cell ON subject = identity"
@@ -108,7 +108,10 @@ class Reader:
         frame["evaluation"] = [evaluation_name(*parts) for parts in names]
         whole = zip(frame["evaluation"], frame["aggregation"], strict=True)
         frame["metric"] = ["/".join(parts) for parts in whole]
-        return frame.astype({"value": float, "degenerate": bool})
+        now = self._fingerprints()
+        given = zip(frame["evaluation"], frame["fingerprint"], strict=True)
+        counts = [found == now.get(name, found) != WITHDRAWN for name, found in given]
+        return frame[pd.Series(counts, dtype=bool)].reset_index(drop=True).astype({"value": float, "degenerate": bool})
 
     def importance(self) -> pd.DataFrame:
         """One row per axis and evaluator, most important first: axis, evaluator, value, num_trials."""
@@ -146,6 +149,11 @@ class Reader:
         table["objective"] = cells["identity"].map(last["value"]).astype(float)
         table["t"] = cells["identity"].map(last["t"]).astype("Int64")
         return table.join(cells[["duration_s", "reason", "identity"]])
+
+    def _fingerprints(self) -> dict[str, str]:
+        """By evaluation; none of a study that was frozen before they were noted."""
+        study = Rows(self._db).study()
+        return study.fingerprints if study else {}
 
     def _last_values(self, metric: str) -> pd.DataFrame:
         # SQLite: with a bare max(), the other columns come from the row that holds it.

@@ -13,6 +13,7 @@ OWN_COLUMNS = frozenset(
     | {"identity", "best"}
 )
 """Headings of the trials table that no axis may take."""
+WITHDRAWN = "withdrawn"
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
 
 
@@ -89,6 +90,8 @@ class StudyRecord(Record):
     rungs: tuple[int, ...] = ()  # steps at which a cell may be stopped early
     evaluations: tuple[str, ...] = ()  # by name, of every cell whose model is a result
     measures: tuple[Measure, ...] = ()  # what is shown of them
+    fingerprints: dict[str, str] = Field(default_factory=dict)
+    """Of data and settings, by evaluation (the baselines' own, too): a score with another is no longer the study's."""
     search_seed: int = 0
     resolved: dict[str, Any] = Field(default_factory=dict)
 
@@ -191,7 +194,8 @@ class EvaluationRow(Record):
     """A task's score of a subject: a cell's identity, or a baseline (untrained, start, token_overlap).
 
     `preset`: how it was measured, where there is more than one way. `num_skipped`: examples that could not count.
-    `seed`: of what the evaluation itself draws. `fingerprint`: of its data.
+    `seed`: of what the evaluation itself draws. `fingerprint`: of its data and settings; WITHDRAWN: of weights that
+    are no longer those of the subject.
     """
 
     subject: str

@@ -1,6 +1,5 @@
 """The rows every report shows beside the trials: without them a score says nothing."""
 
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.results.records import EvaluationRow
 from rse_study.study.config import Baseline
-from rse_study.study.evaluations.subject import OfWeights, Subject, Weights, score_subject
+from rse_study.study.evaluations.subject import CLASSIFIERS, OfWeights, Subject, Weights, score_subject
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
@@ -25,12 +24,14 @@ def measure_baselines(
     names: Iterable[Baseline],
     evaluations: Sequence[Evaluation],
     folder: Path | None = None,
+    device: str = "cpu",
 ) -> list[EvaluationRow]:
     """Every evaluation's rows for each baseline, named as in `results.records.BASELINES`.
 
-    `folder`: what is fine-tuned and attacked on the way is kept there; without it nothing is.
+    `folder`: what is fine-tuned and attacked on the way is kept there; without it nothing is. Whoever gives it removes
+    the classifiers when no other baseline, which may share them, is left.
     """
-    return [row for name in names for row in _scores(name, trial, materials, evaluations, folder)]
+    return [row for name in names for row in _scores(name, trial, materials, evaluations, folder, device)]
 
 
 def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
@@ -46,14 +47,15 @@ def _scores(
     materials: Materials,
     evaluations: Sequence[Evaluation],
     folder: Path | None,
+    device: str,
 ) -> list[EvaluationRow]:
     if name == "token_overlap":
         similarities = [one for one in evaluations if isinstance(one, Similarity)]
         return [row for one in similarities for row in one.score_overlap(name)]
     base, encoder = materials.base, trial.encoder
     if name == "untrained":
-        loaded = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
-        return score_subject(Subject(name, Embedder(*loaded, encoder.template)), evaluations)
+        random = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
+        return score_subject(Subject(name, Embedder(*random, encoder.template)), evaluations)
     if name == "whitening":
         embed = Embedder(*load_encoder(base, "mean", encoder.revision))
         # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
@@ -61,12 +63,10 @@ def _scores(
         return [row for one in of_vectors for row in one.score(lambda texts: whitened(embed(texts)), name)]
     pooling = encoder.pooling if name == "start" else name
     template = encoder.template if name == "start" else ""
-    subject = Subject(name, Embedder(*load_encoder(base, pooling, encoder.revision), template))
+    loaded, tokenizer = load_encoder(base, pooling, encoder.revision)
+    subject = Subject(name, Embedder(loaded.to(device), tokenizer, template))
     if folder is not None:
-        made, kept = folder / "classifiers", folder / f"attacks-{name}"
-        weights = Weights(base, pooling, made, kept, encoder.revision)
+        made, kept = folder / CLASSIFIERS, folder / f"attacks-{name}"
+        weights = Weights(base, pooling, made, kept, encoder.revision, device)
         subject = replace(subject, weights=weights)
-    rows = score_subject(subject, evaluations)
-    if subject.weights is not None:
-        shutil.rmtree(subject.weights.made, ignore_errors=True)
-    return rows
+    return score_subject(subject, evaluations)

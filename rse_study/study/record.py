@@ -23,8 +23,16 @@ from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
 
 
-def study_record(checked: Checked, dev: StsPairs, evaluations: Sequence[Evaluation] = ()) -> StudyRecord:
-    """The resolved study: every default written out, every axis with its symbol, bounds and scale."""
+def study_record(
+    checked: Checked,
+    dev: StsPairs,
+    evaluations: Sequence[Evaluation] = (),
+    judges: Sequence[Evaluation] = (),
+) -> StudyRecord:
+    """The resolved study: every default written out, every axis with its symbol, bounds and scale.
+
+    `judges`: what baselines are scored on besides the study's evaluations.
+    """
     study = checked.study
     label, evaluation = _objective(study, dev)
     return StudyRecord(
@@ -43,6 +51,7 @@ def study_record(checked: Checked, dev: StsPairs, evaluations: Sequence[Evaluati
         rungs=checked.rungs,
         evaluations=study.evaluations,
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
+        fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)},
         search_seed=study.search_seed,
         resolved=resolved(study),
     )

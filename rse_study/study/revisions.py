@@ -48,7 +48,15 @@ def change_between(old: StudyRecord, new: StudyRecord) -> str:
             (words if isinstance(found, str) else refused).append(found)  # type: ignore[arg-type]
     if refused:
         raise InputErrors([_problem(problem, new.name) for problem in refused])
+    words.extend(_measured_again(old.fingerprints, new.fingerprints))
     return "; ".join(words)
+
+
+def _measured_again(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+    """Evaluations whose data or settings are others than before."""
+    names = [name for name in new if name in old and new[name] != old[name]]
+    if names:
+        yield f"measured again: {', '.join(names)}"
 
 
 def _value_of(resolved: Mapping[str, Any], name: str) -> Any:

@@ -77,7 +77,9 @@ def word_tokenizer(words: list[str]) -> PreTrainedTokenizerFast:
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     specials = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=specials)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=specials
+    )
     names = dict(zip(("pad", "unk", "cls", "sep", "mask"), SPECIALS, strict=True))
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,

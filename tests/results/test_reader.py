@@ -181,6 +181,23 @@ def test_evaluations_carry_their_metric_name(study_dir):
     assert frame[["subject", "metric", "degenerate"]].values.tolist() == [["start", "pairs/dev/all", True]]
 
 
+def test_scores_of_other_data_or_settings_and_of_other_weights_are_left_out(study_dir, study):
+    kept, changed, unknown = (
+        EvaluationRow(subject="start", task=task, split="dev", value=1.0, num_examples=9, fingerprint="a")
+        for task in ("kept", "changed", "unknown")
+    )
+    other = kept.model_copy(update={"subject": "mean"})
+    prints = {"kept/dev": "a", "changed/dev": "b"}
+    with Ledger.open(study_dir) as ledger:
+        ledger.record_evaluations([kept, changed, unknown, other])
+        ledger.freeze(study.model_copy(update={"fingerprints": prints}))
+        ledger.withdraw_evaluations({"mean"}, "other weights")
+    with Reader(study_dir) as reader:
+        frame, events = reader.evaluations(), reader.events()
+    assert events["text"].tolist()[-1:] == ["other weights"]
+    assert frame[["subject", "task"]].values.tolist() == [["start", "kept"], ["start", "unknown"]]
+
+
 def test_provenance_and_events_come_in_order(study_dir):
     with Ledger.open(study_dir) as ledger:
         for version in ("1", "2"):

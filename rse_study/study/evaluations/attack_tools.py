@@ -1,6 +1,6 @@
 """The models that attacks are given, found by name: sentence similarity is MiniLM's, a masked LM the one named."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -22,12 +22,25 @@ MINILM_MLM = "minilm-mlm"
 _WIKI = ("wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt")
 
 
-def attack_tools(recipe: str, data_dir: Path, masked_lm: str) -> Resources:
-    """What the recipe needs, loaded; the masked LM of MiniLM is made where it is not there yet (minutes)."""
+@dataclass(frozen=True)
+class Found:
+    """A masked LM: a folder, or a hub name with the commit that counts."""
+
+    path_or_name: str
+    revision: str = "main"
+
+
+def attack_tools(recipe: str, data_dir: Path, masked_lm: str, found: Found | None = None) -> Resources:
+    """What the recipe needs, loaded; the masked LM of MiniLM is made where it is not there yet (minutes).
+
+    `found`: where the masked LM of that name was when somebody looked for it.
+    """
     resources = resources_of(recipe, data_dir)
     if recipe not in NEED_MASKED_LM:
         return resources
-    model: MaskedLM = MaskedWords(load_generator(_masked_lm(masked_lm, data_dir)))
+    at = found or find_masked_lm(masked_lm)
+    path_or_name = _minilm_mlm(data_dir) if masked_lm == MINILM_MLM else at.path_or_name
+    model: MaskedLM = MaskedWords(load_generator(path_or_name, at.revision))
     return replace(resources, masked_lm=Named(masked_lm, model))
 
 
@@ -44,8 +57,18 @@ def look_for_tools(recipe: str, data_dir: Path, masked_lm: str) -> str:
 
 
 def tools_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[Resources]:
-    """`attack_tools` of one recipe, to be called where it runs."""
-    return partial(attack_tools, recipe, data_dir, masked_lm)
+    """`attack_tools` of one recipe, to be called where it runs: in another folder perhaps, and on another day."""
+    found = find_masked_lm(masked_lm) if recipe in NEED_MASKED_LM else None
+    return partial(attack_tools, recipe, data_dir.resolve(), masked_lm, found)
+
+
+def find_masked_lm(masked_lm: str) -> Found:
+    """A folder by its whole path, a hub name with its commit of now."""
+    if masked_lm == MINILM_MLM:
+        return Found(masked_lm)
+    if Path(masked_lm).is_dir():
+        return Found(str(Path(masked_lm).resolve()))
+    return Found(masked_lm, _on_the_hub(masked_lm).rpartition("@")[2] or "main")
 
 
 def _fingerprint_of_masked_lm(name: str, recipe: str, data_dir: Path) -> str:
@@ -75,8 +98,6 @@ def _on_the_hub(name: str) -> str:
         return ""
 
 
-def _masked_lm(name: str, data_dir: Path) -> str:
-    if name != MINILM_MLM:
-        return name
+def _minilm_mlm(data_dir: Path) -> str:
     sentences = read_corpus(Corpus.model_validate({"source": list(_WIKI), "limit": 0}), data_dir).sentences
     return str(minilm_generator(cache_dir() / "assets", sentences))

@@ -10,6 +10,8 @@ from rse_study.evaluation.sts import Embed
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.records import EvaluationRow
 
+CLASSIFIERS = "classifiers"  # a subject's folder of what is fine-tuned on the way
+
 
 @dataclass(frozen=True)
 class Weights:

