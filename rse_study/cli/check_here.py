@@ -5,11 +5,10 @@ from pathlib import Path
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import claims_table, remarks, rows_table
-from analysis.paper.claims import known_places
 from analysis.paper.layout import write_layouts
 from rse_study.cli.border import CONTRADICTED, INCOMPLETE, OK
+from rse_study.cli.named_table import problems_of_table
 from rse_study.errors import InputError
-from rse_study.registry import did_you_mean
 from rse_study.results.reader import Reader
 
 
@@ -20,9 +19,8 @@ def check_here(study_dir: Path, out: Path | None) -> int:
     if comparison is None:
         rule, remedy = "check compares the rows of a grid", "See its confirmed trials: rse-study report"
         raise InputError("is a search", where=str(study_dir), rule=rule, remedy=remedy)
-    if comparison.table and comparison.table not in known_places():
-        what, remedy = f"paper.table = {comparison.table!r}", did_you_mean(comparison.table, known_places())
-        raise InputError(what, where=str(study_dir), rule="no table or figure of a paper", remedy=remedy)
+    for problem in problems_of_table(comparison.table, where=str(study_dir)):
+        raise problem
     for line in lines_of(comparison):
         print(line)
     for path in write_layouts(comparison, out) if out else ():

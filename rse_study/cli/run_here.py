@@ -11,6 +11,7 @@ from analysis.tables import as_text
 from rse_study.assets import prepare
 from rse_study.cli.board import Board
 from rse_study.cli.border import INCOMPLETE, OK
+from rse_study.cli.named_table import problems_of_table
 from rse_study.cli.naming import name_of
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.plan_here import require_allowance
@@ -62,9 +63,11 @@ def _require_everything(checked: Checked, folder: Path) -> None:
     """InputError where something the study names is not here, or where nothing can be written."""
     require_folder(folder, where="--store")
     require_cache()
-    missing = check_data(checked, data_dir())
-    if missing:
-        raise InputErrors(missing)
+    study = checked.study
+    table = study.paper.table if study.paper else ""
+    problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir())]
+    if problems:
+        raise InputErrors(problems)
 
 
 def _num_ended(folder: Path) -> int:

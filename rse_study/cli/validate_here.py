@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from rse_study.cli.named_table import problems_of_table
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.study.presence import check_data
@@ -15,9 +16,10 @@ MOST_ROWS = 12  # named on the screen
 def validate_here(path: Path, overrides: Sequence[str]) -> None:
     """Check and print."""
     checked = read_study(path, overrides)
-    missing = check_data(checked, data_dir())
-    if missing:
-        raise InputErrors(missing)
+    table = checked.study.paper.table if checked.study.paper else ""
+    problems = [*problems_of_table(table, where=str(path)), *check_data(checked, data_dir())]
+    if problems:
+        raise InputErrors(problems)
     for warning in checked.warnings:
         print(f"warning: {warning}")
     for line in summary_of(checked):

@@ -111,7 +111,11 @@ class Reader:
         now = self._fingerprints()
         given = zip(frame["evaluation"], frame["fingerprint"], strict=True)
         counts = [found == now.get(name, found) != WITHDRAWN for name, found in given]
-        return frame[pd.Series(counts, dtype=bool)].reset_index(drop=True).astype({"value": float, "degenerate": bool})
+        return (
+            frame[pd.Series(counts, dtype=bool)]
+            .reset_index(drop=True)
+            .astype({"value": float, "degenerate": bool})
+        )
 
     def importance(self) -> pd.DataFrame:
         """One row per axis and evaluator, most important first: axis, evaluator, value, num_trials."""

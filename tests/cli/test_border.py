@@ -149,6 +149,12 @@ BAD = [
     ),
     ({}, ["validate", "quickstart", "-o", "base.corpus.source=x.txt"], ["corpus", "x.txt", "no such file"]),
     ({}, ["validate", "quickstart", "--store", "x"], ["No such option: --store"]),
+    (
+        {},
+        ["validate", "rse_table6_mini", "-o", "paper.table=rse-tabel6"],
+        ["paper.table = 'rse-tabel6'", "no table or figure of a paper", "Did you mean 'rse-table6'?"],
+    ),
+    ({}, ["run", "rse_table6_mini", "-o", "paper.table=rse-tabel6"], ["paper.table = 'rse-tabel6'"]),
     ({}, ["report", "quickstart", "--as", "xml"], ["--as", "parquet"]),
 ]
 
