@@ -11,15 +11,24 @@ from rich.text import Text
 
 from analysis.formats import show_duration, show_value
 from rse_study.cli.naming import name_of
-from rse_study.cli.screen import describe
+from rse_study.cli.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
 
 
 class Board:
-    """What happens, as it happens. `num_planned`: cells in all; `num_ended`: those that had ended before."""
+    """What happens, as it happens. `num_planned`: cells in all; `num_ended`: those that had ended before.
 
-    def __init__(self, num_planned: int, num_ended: int = 0, console: Console | None = None) -> None:
-        self._console = console or Console()
+    `objective`: the metric that decides, told of a cell that ended beside its dev score.
+    """
+
+    def __init__(
+        self,
+        num_planned: int,
+        num_ended: int = 0,
+        console: Console | None = None,
+        objective: str = "dev",
+    ) -> None:
+        self._console, self._told = console or Console(), tuple(dict.fromkeys(("dev", objective)))
         self._num_planned, self._num_ended = num_planned, num_ended
         self._running: dict[str, tuple[str, str]] = {}  # by identity: name, progress
         self._last: dict[str, str] = {}
@@ -44,11 +53,12 @@ class Board:
 
     def progressed(self, cell: Any, t: int, num_steps: int, metrics: Mapping[str, float]) -> None:
         """A cell reported."""
-        seen = f"step {t}/{num_steps}  {describe(metrics)}"
+        followed = dict.fromkeys((*SHOWN, *self._told))
+        seen = f"step {t}/{num_steps}  {describe(metrics, tuple(followed))}"
         if not self._live and (t == 0 or "dev" in metrics):
             self._say(f"{_name(cell)}: {seen}")
         if "dev" in metrics:
-            self._last[cell.identity] = describe({"dev": metrics["dev"]})
+            self._last[cell.identity] = describe(metrics, self._told)
         self._update(cell, seen)
 
     def ended(self, cell: Any, record: CellRecord) -> None:

@@ -52,7 +52,8 @@ def run_here(
         return prepare(trial, cache_dir(), data_dir(), say)
 
     evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
-    with Board(num_cells(checked), _num_ended(folder)) as board:
+    metric = checked.study.objective.metric
+    with Board(num_cells(checked), _num_ended(folder), objective=metric) as board:
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
     print_table(as_text(folder))
     announce(f"report: {write_report(folder).resolve()}")

@@ -1,7 +1,7 @@
 """Progress on a screen: rich on a terminal, plain lines elsewhere."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 import pandas as pd
@@ -18,9 +18,9 @@ def announce(text: str) -> None:
     print(text, flush=True)
 
 
-def describe(metrics: Mapping[str, float]) -> str:
+def describe(metrics: Mapping[str, float], shown: Sequence[str] = SHOWN) -> str:
     """The few metrics a reader follows."""
-    return "  ".join(f"{name} {metrics[name]:.4g}" for name in SHOWN if name in metrics)
+    return "  ".join(f"{name} {metrics[name]:.4g}" for name in shown if name in metrics)
 
 
 class Bar:

@@ -57,6 +57,16 @@ def test_a_study_is_told_cell_by_cell(screen):
     ]
 
 
+def test_what_decides_is_told_beside_the_dev_score(screen):
+    cell = cell_of(0)
+    with Board(1, console=screen, objective="robust/spearman") as board:
+        board.progressed(
+            cell, 60, 60, {"loss": 1.2, "dev": 61.234, "robust/spearman": 40.5, "robust/drift": 9.0}
+        )
+        board.ended(cell, ended_as(cell, "complete", duration_s=65.0))
+    assert lines_on(screen)[-1] == "trial 0: complete  dev 61.23  robust/spearman 40.5  1 min 05 s  [1 of 1]"
+
+
 @pytest.mark.parametrize(
     ("cell", "name"),
     [
