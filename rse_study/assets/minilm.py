@@ -47,6 +47,11 @@ def minilm_folder() -> Path:
     return Path(found.origin).parent / "model"
 
 
+def packaged(name: str) -> str:
+    """The folder of the encoder that comes with the package, by its word; every other name as it is."""
+    return str(minilm_folder()) if name == "minilm" else name
+
+
 def minilm_generator(
     root: Path,
     sentences: list[str],

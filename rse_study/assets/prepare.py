@@ -10,7 +10,7 @@ from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.fit import check_batch, check_encoder
 from rse_study.assets.generator import check_generator, choose_generator
 from rse_study.assets.masked_lm import Told
-from rse_study.assets.minilm import minilm_folder
+from rse_study.assets.minilm import packaged
 from rse_study.assets.store import META
 from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import tiny_encoder
@@ -116,7 +116,7 @@ def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:
 def _base(trial: Trial, root: Path, sentences: list[str], announce: Announce) -> str:
     if trial.encoder.name == "tiny":
         return str(tiny_encoder(root, sentences, told=_teller("tiny", announce)))
-    return str(minilm_folder()) if trial.encoder.name == "minilm" else trial.encoder.name
+    return packaged(trial.encoder.name)
 
 
 def _attacked(noun: str, trial: Trial, announce: Announce) -> Callable[[int, int], None]:

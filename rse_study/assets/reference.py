@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.minilm import packaged
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed
@@ -20,7 +21,9 @@ class Reference:
     def of(cls, replayed: Replayed, base: str, encoder: Encoder) -> "Reference":
         """`base`: what `reference: base` stands for."""
         is_base = replayed.reference == "base"
-        return cls(base if is_base else replayed.reference, encoder.revision if is_base else "main", encoder)
+        if is_base:
+            return cls(base, encoder.revision, encoder)
+        return cls(packaged(replayed.reference), "main", encoder)
 
     def key(self) -> dict[str, str]:
         """What decides its vectors."""

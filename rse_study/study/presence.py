@@ -63,15 +63,18 @@ def _corpus(trial: Trial, data_dir: Path) -> Iterator[Missing]:
 
 
 def _models(trial: Trial) -> Iterator[Missing]:
-    if trial.encoder.name == "minilm":
-        from rse_study.assets.minilm import (
-            minilm_folder,
-        )  # with it come seconds of models: only where it is asked for
-
-        yield from _tried("encoder.name = 'minilm'", minilm_folder)
+    yield from _minilm("encoder.name", trial.encoder.name)
     yield from _folder("encoder.name", trial.encoder.name, Path())
     if trial.method.generator:
         yield from _folder("method.rtd.generator", trial.method.generator, Path())
+
+
+def _minilm(field: str, name: str) -> Iterator[Missing]:
+    if name == "minilm":
+        # With it come seconds of models: only where it is asked for.
+        from rse_study.assets.minilm import minilm_folder
+
+        yield from _tried(f"{field} = 'minilm'", minilm_folder)
 
 
 def _synonyms(trial: Trial, data_dir: Path) -> Iterator[Missing]:
@@ -90,6 +93,7 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
     yield from _tried(
         f"replayed.recipe = {replayed.recipe!r}", partial(fingerprints_of, replayed.recipe, data_dir)
     )
+    yield from _minilm("replayed.reference", replayed.reference)
     yield from _folder("replayed.reference", replayed.reference, Path())
     if replayed.labelled != "none":
         yield from _tried(f"replayed.labelled = {replayed.labelled!r}", partial(read_for, replayed, data_dir))

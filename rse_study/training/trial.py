@@ -101,7 +101,7 @@ class Replayed(Spec):
     recipe: Literal["none", "pwws", "textbugger", "textfooler"] = "none"
     """the attack that finds them; none: nothing is replayed"""
     reference: str = field("base", min_length=1)
-    """whom they are found against: base, the study's own base encoder before training, or a folder or hub name"""
+    """whom they are found against: base (the study's own encoder before training), minilm, a folder or hub name"""
     num_pairs: PositiveInt = 200
     """dev pairs, drawn by `seed`"""
     sides: Literal["first", "second", "both"] = "second"

