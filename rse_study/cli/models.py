@@ -7,6 +7,7 @@ import typer
 
 from rse_study.cli.arguments import DEFAULT_STORE, Store
 from rse_study.cli.places import require_folder
+from rse_study.cli.suite_options import Context, require_used, require_used_by_attacks
 
 ModelArgument = Annotated[
     str,
@@ -17,6 +18,7 @@ ModelArgument = Annotated[
 
 
 def evaluate(
+    context: Context,
     model: ModelArgument,
     suite: Annotated[
         Literal["sts", "fast", "full", "attacks", "nli", "glue"],
@@ -31,7 +33,9 @@ def evaluate(
             help="cls, mean, first_last, prompt (needs a stored template); stored = as the model says."
         ),
     ] = "stored",
-    variant: Annotated[Literal["orig", "senteval"], typer.Option(help="Text of the STS sets.")] = "orig",
+    variant: Annotated[
+        Literal["orig", "senteval"], typer.Option(help="sts, fast, full: text of the STS sets.")
+    ] = "orig",
     threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     out: Annotated[
@@ -68,8 +72,9 @@ def evaluate(
 
     Under attack are classifiers fine-tuned from it (how often they fall, after how many queries) or, as AdvSTS-B and
     AdvSICK-R, its similarity scores. nli and glue
-    fine-tune one for each task and score it on texts it has not seen.
+    fine-tune one for each task and score it on texts it has not seen. An option that would decide nothing is refused.
     """
+    given = require_used(context, suite)
     if suite in ("sts", "fast", "full"):
         from rse_study.cli.evaluate_here import evaluate_here
 
@@ -94,6 +99,7 @@ def evaluate(
     from rse_study.evaluation.attacks.recipes import RECIPES
 
     chosen, kept = recipe or [name for name in RECIPES if can_run(name, masked_lm)], out or Path("attacks")
+    require_used_by_attacks(given, on or ["mr"], chosen, goal)
     attacks = {"num_inputs": inputs, "max_queries": max_queries, "seed": seed, "masked_lm": masked_lm}
     scores = {"goal": goal, "tau": tau, "sides": sides}
     settings = Settings(build(Attacks, attacks | scores, where="evaluate"), tuning)
