@@ -1,6 +1,5 @@
 """What `evaluate --suite attacks` does: classifiers or similarity scores under attack, every outcome kept."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from rse_study.assets.minilm import is_minilm_here
 from rse_study.assets.victim import WEAK, Victim
 from rse_study.cli.embedding import embedder_of
 from rse_study.cli.found import model_name
+from rse_study.cli.json_text import json_of
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import cache_dir
@@ -62,7 +62,7 @@ def attack_here(model: str, pooling: str, asked: Asked, threads: int, as_json: b
     weights = Weights(folder, embed.encoder.pooling, cache_dir() / "assets", asked.out)
     rows = list(_rows(attacks, weights, embed, say))
     if as_json:
-        announce(json.dumps([row.model_dump(mode="json") for row in rows], indent=1))
+        announce(json_of([row.model_dump(mode="json") for row in rows]))
     else:
         print_table(_table(rows))
         announce(f"every input: {asked.out.resolve()}/*.jsonl")

@@ -1,6 +1,5 @@
 """What `evaluate` does: an encoder, the sets that are here, what it scores on them."""
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -11,6 +10,7 @@ import torch
 
 from rse_study.cli.embedding import embedder_of
 from rse_study.cli.found import model_name
+from rse_study.cli.json_text import json_of
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
@@ -56,7 +56,7 @@ def evaluate_here(
         "rows": [row.model_dump(mode="json") for row in rows],
         "averages": means,
     }
-    announce(json.dumps({**content, **listed}, indent=1))
+    announce(json_of({**content, **listed}))
 
 
 def _others(

@@ -1,12 +1,12 @@
 """What `plan` does: check, count against the ledger, price, print; and what `run` asks before it starts."""
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from rse_study.cli.json_text import json_of
 from rse_study.cli.plan_table import as_content, as_lines
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.study.config import Allowance
@@ -34,7 +34,7 @@ def plan_here(
     checked = read_study(path, overrides)
     planned = planned_study(checked, store, probes)
     if as_json:
-        print(json.dumps(as_content(planned), indent=1, ensure_ascii=False))
+        print(json_of(as_content(planned)))
     else:
         print("\n".join(as_lines(planned)))
     _check(planned, limits(checked, max_hours, max_cost))

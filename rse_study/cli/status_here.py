@@ -1,6 +1,5 @@
 """What `status` does: read the ledger, show it, and look again."""
 
-import json
 import time
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from rse_study.cli.json_text import json_of
 from rse_study.cli.screen import LINE_SECONDS, announce
 from rse_study.cli.state import State, state_of
 from rse_study.cli.state_text import lines_of, summary_of
@@ -18,9 +18,7 @@ LOOK_SECONDS = 2.0
 def show_status(study_dir: Path, as_json: bool) -> None:
     """Once."""
     state = state_of(study_dir)
-    announce(
-        json.dumps(state.model_dump(mode="json"), indent=1, ensure_ascii=False) if as_json else _text(state)
-    )
+    announce(json_of(state.model_dump(mode="json")) if as_json else _text(state))
 
 
 def watch_status(study_dir: Path, console: Console | None = None) -> None:

@@ -1,6 +1,5 @@
 """What `evaluate --suite nli` and `glue` do: classifiers fine-tuned from an encoder, scored on held-out texts."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import torch
 
 from rse_study.assets.victim import WEAK, Victim
 from rse_study.cli.found import model_name
+from rse_study.cli.json_text import json_of
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.glue import GLUE, GLUE_LAYOUT
@@ -60,7 +60,7 @@ def tuned_here(model: str, pooling: str, asked: Asked, threads: int, as_json: bo
         torch.set_num_threads(threads)
     rows = [row for one in evaluations for row in _rows(one, weights, model, say)]
     told = {"model": model, "pooling": weights.pooling_of_classifiers, "suite": asked.suite, "absent": absent}
-    content = json.dumps({**told, "rows": [row.model_dump(mode="json") for row in rows]}, indent=1)
+    content = json_of({**told, "rows": [row.model_dump(mode="json") for row in rows]})
     if asked.out is not None:
         asked.out.mkdir(parents=True, exist_ok=True)
         (asked.out / f"{asked.suite}.json").write_text(content + "\n", encoding="utf-8")
