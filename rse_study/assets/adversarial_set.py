@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.reference import Reference
@@ -17,6 +18,7 @@ from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.outcome import Outcome
 from rse_study.evaluation.attacks.recipes import PWWS, TextBugger, TextFooler
 from rse_study.evaluation.replayed import ReplayedPairs
+from rse_study.streams import Streams
 from rse_study.training.trial import Encoder, Replayed
 
 KIND = "adversarial"
@@ -58,7 +60,7 @@ def adversarial_set(
         recipe = RECIPES_OF_PAIRS[replayed.recipe](sides=replayed.sides)(
             resources_of(replayed.recipe, data_dir), Maximise(distance="deviation")
         )
-        targets = targets_of(dev, replayed.num_pairs, replayed.seed)
+        targets = targets_of(dev, _drawn(len(dev), replayed.num_pairs, replayed.seed))
         victim = victim_of(embed, fit_score(embed, dev))
         outcomes: list[Outcome] = []
         for outcome in attack(
@@ -90,6 +92,13 @@ def adversarial_set(
         )
 
     return build(root, KIND, key, make)
+
+
+def _drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:
+    """Places of the pairs. No evaluation's sample, which can grow: these texts are part of cells' identities."""
+    if num_wanted >= num_given:
+        return np.arange(num_given)
+    return np.sort(Streams(seed).numpy("attack").choice(num_given, num_wanted, replace=False))
 
 
 def require_changes(outcomes: list[Outcome], replayed: Replayed, where: str) -> int:

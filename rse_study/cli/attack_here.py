@@ -59,7 +59,9 @@ def attack_here(model: str, pooling: str, asked: Asked, threads: int, as_json: b
         torch.set_num_threads(threads)
     folder = model_name(model)
     embed = embedder_of(model, folder, pooling)
-    weights = Weights(folder, embed.encoder.pooling, cache_dir() / "assets", asked.out)
+    weights = Weights(
+        folder, embed.encoder.pooling, cache_dir() / "assets", asked.out, template=embed.template
+    )
     rows = list(_rows(attacks, weights, embed, say))
     if as_json:
         announce(json_of([row.model_dump(mode="json") for row in rows]))
@@ -96,7 +98,7 @@ def _rows(attacks: Sequence[Attack], weights: Weights, embed: Embedder, say: Say
     for one in attacks:
         told = partial(_tell, one.name, say)
         if isinstance(one, SimilarityUnderAttack):
-            yield one.attacked(embed, weights.kept, told)
+            yield one.attacked(embed, weights, told)
             continue
         if one.set not in victims:
             victims[one.set] = _victim(one, weights, say)

@@ -50,7 +50,9 @@ def evaluate(
         list[str] | None,
         typer.Option(help="attacks: textfooler, textbugger, pwws, bae, bert_attack; default: what can run."),
     ] = None,
-    inputs: Annotated[int, typer.Option(min=0, help="attacks: the first so many of a set; 0 = all.")] = 0,
+    inputs: Annotated[
+        int, typer.Option(min=0, help="attacks: the first so many of a set (AdvSTS: drawn); 0 = all.")
+    ] = 0,
     max_queries: Annotated[int, typer.Option(min=1, help="attacks: queries an input.")] = 5000,
     seed: Annotated[int, typer.Option(min=0, help="attacks, nli, glue: of what they draw.")] = 0,
     epochs: Annotated[int, typer.Option(min=1, help="attacks, nli, glue: of the fine-tuning.")] = 3,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import nan
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.stats import spearmanr
 
 from rse_study.data.labelled import Text
@@ -44,11 +44,16 @@ def fit_score(embed: Embed, pairs: StsPairs, kind: MapKind = "affine") -> ScoreM
     return ScoreMap.fitted(cosines_of(embed, texts), pairs.gold, kind)
 
 
-def targets_of(pairs: StsPairs, num_pairs: int = 0, seed: int = 0) -> list[Target]:
-    """Every pair, or `num_pairs` drawn by the seed (stream `attack`), in the order of the task; with their places."""
-    places = np.arange(len(pairs))
-    if 0 < num_pairs < len(pairs):
-        places = np.sort(Streams(seed).numpy("attack").choice(len(pairs), num_pairs, replace=False))
+def sample_of(num_given: int, num_wanted: int = 0, seed: int = 0) -> Int[np.ndarray, " m"]:
+    """Places of the first `num_wanted` (0: all) in the seed's order (stream `attack`), from the lowest on.
+
+    A larger sample holds every smaller one of its seed: it can grow.
+    """
+    return np.sort(Streams(seed).numpy("attack").permutation(num_given)[: num_wanted or None])
+
+
+def targets_of(pairs: StsPairs, places: Int[np.ndarray, " m"]) -> list[Target]:
+    """The pairs at these places, which they keep as their index."""
     return [Target(int(i), (pairs.first[i], pairs.second[i]), float(pairs.gold[i])) for i in places]
 
 

@@ -74,6 +74,9 @@ class SummaryRow(Record):
     clean_spearman: float | None = None
     spearman_under_attack: float | None = None
     mean_drift: float | None = None
+    drawn: tuple[
+        int, ...
+    ] = ()  # indices of the inputs, where they are not the first so many, nor all there are
 
 
 @dataclass(frozen=True)
@@ -186,7 +189,9 @@ def _outcomes(path: Path) -> pd.DataFrame:
 def _counted(path: Path, row: SummaryRow) -> pd.DataFrame:
     """The outcomes that a row of the summary counts, and those it does not."""
     frame = _outcomes(path)
-    is_counted = (frame["index"] < row.num_inputs) | (row.victim == SIMILARITY)
+    # Of similarity without `drawn` all are counted: it is of all pairs, or was written before samples could grow.
+    is_first = (frame["index"] < row.num_inputs) | (row.victim == SIMILARITY)
+    is_counted = frame["index"].isin(row.drawn) if row.drawn else is_first
     frame = frame.assign(is_counted=is_counted)
     found = frame.loc[frame["is_counted"], "outcome"].value_counts()
     told = {"succeeded": row.num_succeeded, "failed": row.num_failed, "skipped": row.num_skipped}

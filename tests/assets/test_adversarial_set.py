@@ -75,7 +75,7 @@ def found(world, root, data_dir):
 def test_only_words_of_one_side_change(found, world):
     folder, _ = found()
     pairs = ReplayedPairs.open(folder)
-    wanted = targets_of(DEV, FEW)
+    wanted = targets_of(DEV, np.array([3, 24, 28, 41]))  # as it was drawn ever since: in identities of cells
     assert [*zip(pairs.clean.first, pairs.clean.second, pairs.clean.gold, strict=True)] == [
         (*target.text, target.gold) for target in wanted
     ]

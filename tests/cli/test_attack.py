@@ -1,5 +1,7 @@
 """`evaluate --suite attacks` refuses before anything is trained."""
 
+import json
+
 import pytest
 
 
@@ -21,3 +23,32 @@ def test_what_cannot_run_is_refused_first(rse, data_dir, arguments, words):
     assert ended.code == 2, ended.err
     assert all(word in ended.err for word in words), ended.err
     assert "victim" not in ended.out
+
+
+def test_similarity_goes_on_with_more_pairs_and_refuses_another_encoder(
+    rse, models_folder, data_dir, tmp_path
+):
+    """A sample of two pairs grows to four; another model, pooling or goal is another attack."""
+
+    def attacked(model, *arguments):
+        return rse(
+            "evaluate", str(models_folder / model), "--suite", "attacks", "--on", "AdvSTS-B", "--recipe", "pwws",
+            "--data", str(data_dir), "--out", "kept", "--max-queries", "30", "--json", *arguments,
+        )  # fmt: skip
+
+    path = tmp_path / "kept" / "AdvSTS-B-pwws.jsonl"
+    (first,) = json.loads(attacked("encoder", "--pooling", "mean", "--inputs", "2").out)
+    before = path.read_text().splitlines()
+    (second,) = json.loads(attacked("encoder", "--pooling", "mean", "--inputs", "4").out)
+    assert (first["num_now"], second["num_now"], second["num_inputs"]) == (2, 2, 4)
+    assert path.read_text().splitlines()[:3] == before
+    kept = path.read_bytes()
+    for model, pooling, more, key in (
+        ("other", "mean", [], "encoder"),
+        ("encoder", "cls", [], "pooling"),
+        ("encoder", "mean", ["--goal", "drift"], "goal"),
+    ):
+        ended = attacked(model, "--pooling", pooling, "--inputs", "4", *more)
+        assert ended.code == 2
+        assert f"another attack ({key} differ). Choose another --out" in ended.err
+        assert path.read_bytes() == kept

@@ -5,12 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.adversarial_sts import (
     cosines_of,
     fit_score,
+    sample_of,
     summarise_scores,
     targets_of,
     victim_of,
@@ -32,10 +35,14 @@ def scored(text: tuple[str, ...]) -> float:
     return float(SCORE(np.array([cosine(*text)]))[0])
 
 
+def everything_of(pairs):
+    return targets_of(pairs, np.arange(len(pairs)))
+
+
 def run(goal, sides="both", pairs=PAIRS, **settings) -> list[Outcome]:
     settings = {"max_queries": PLENTY, "seed": 0, **settings}
     return sorted(
-        attack(toy_recipe(goal, sides), victim_of(embed, SCORE), targets_of(pairs), **settings),
+        attack(toy_recipe(goal, sides), victim_of(embed, SCORE), everything_of(pairs), **settings),
         key=lambda r: r.index,
     )
 
@@ -153,16 +160,28 @@ def test_figures_of_nothing_are_not_numbers():
     assert math.isnan(skipped.mean_drift) and math.isnan(skipped.counts.mean_queries)
 
 
-def test_targets_are_all_pairs_or_the_seeds_draw():
-    everything = targets_of(PAIRS)
+def test_targets_are_the_pairs_at_their_places():
+    everything = targets_of(PAIRS, np.arange(30))
+    assert [(*target.text, target.gold) for target in everything] == [
+        *zip(PAIRS.first, PAIRS.second, PAIRS.gold, strict=True)
+    ]
     assert [target.index for target in everything] == list(range(30))
-    assert targets_of(PAIRS, 30) == targets_of(PAIRS, 99, seed=5) == everything
-    drawn = {seed: targets_of(PAIRS, 10, seed) for seed in range(3)}
-    assert drawn[0] == targets_of(PAIRS, 10, 0) != drawn[1] != drawn[2]
-    for targets in drawn.values():
-        places = [target.index for target in targets]
-        assert len(targets) == 10 and places == sorted(set(places))
-        assert targets == [everything[place] for place in places]
+    assert targets_of(PAIRS, np.array([4, 17])) == [everything[4], everything[17]]
+
+
+@given(st.integers(0, 60), st.integers(1, 70), st.integers(1, 70), st.integers(0, 99))
+def test_a_sample_is_the_seeds_and_holds_every_smaller_one(num_given, one, other, seed):
+    few, many = (sample_of(num_given, number, seed) for number in sorted((one, other)))
+    assert {*few} <= {*many} <= {*range(num_given)}
+    for sample, number in zip((few, many), sorted((one, other)), strict=True):
+        assert len(sample) == min(number, num_given)
+        assert (np.diff(sample) > 0).all()
+        assert (sample == sample_of(num_given, number, seed)).all()
+    assert (sample_of(num_given, 0, seed) == np.arange(num_given)).all()
+
+
+def test_other_seeds_draw_others():
+    assert len({tuple(sample_of(30, 10, seed)) for seed in range(20)}) == 20
 
 
 def test_the_map_is_fitted_on_the_pairs_it_is_given():

@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rse_study.errors import InputError
@@ -11,45 +12,66 @@ from rse_study.evaluation.attacks.outcome import Outcome
 from rse_study.results.attack_file import parse_outcomes, read_lines
 
 REMEDY = "Choose another --out, or remove the file to start anew"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class KeptOutcomes:
-    """A JSON-lines file: first what was attacked and how, then an outcome a line."""
+    """A JSON-lines file: first its `head`, what was attacked and how, then an outcome a line."""
 
-    def __init__(self, path: Path, asked: dict[str, Any], *, replaces: bool = False) -> None:
-        """Open, or begin. A file of another attack is replaced where that is wished.
+    def __init__(
+        self,
+        path: Path,
+        asked: Mapping[str, Any],
+        noted: Mapping[str, Any] = NOTHING,
+        *,
+        replaces: bool = False,
+    ) -> None:
+        """Open, or begin. A file of another attack (`asked`) is replaced where that is wished.
 
-        Raises InputError where it is not wished, or the file is damaged.
+        `noted` stands in the head and tells no attacks apart: what a file has of it already is left, the rest is added.
+        Raises InputError where replacing is not wished, or the file is damaged.
         """
         self.path = path
-        if replaces and path.exists() and not self._is_of(asked):
+        self._asked, self._noted = (json.loads(json.dumps(dict(part))) for part in (asked, noted))
+        if replaces and path.exists() and not self._is_of_this():
             path.unlink()
         if path.exists() and b"\n" in path.read_bytes():  # without a whole line it is one that never began
-            self.done = self._read(asked)
+            self.head, self.done = self._read()
         else:
-            self.done = {}
+            self.head, self.done = {**self._asked, **self._noted}, dict[int, Outcome]()
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"")
-            self._append(asked)
+            self._append(self.head)
 
     def add(self, outcome: Outcome) -> None:
         """Keep one more, before anybody hears of it."""
         self._append(outcome.to_json())
         self.done[outcome.index] = outcome
 
-    def _is_of(self, asked: dict[str, Any]) -> bool:
-        with self.path.open(encoding="utf-8") as stream:
-            return stream.readline() == _line(asked)
+    def _is_of_this(self) -> bool:
+        try:
+            head = json.loads(self.path.read_bytes().partition(b"\n")[0])
+        except ValueError:
+            return False
+        return isinstance(head, dict) and not self._differing(head)
 
-    def _read(self, asked: dict[str, Any]) -> dict[int, Outcome]:
+    def _differing(self, head: dict[str, Any]) -> list[str]:
+        """The keys that make it another attack."""
+        there = {(key, json.dumps(value)) for key, value in head.items() if key not in self._noted}
+        wanted = {(key, json.dumps(value)) for key, value in self._asked.items()}
+        return sorted({key for key, _ in there ^ wanted})
+
+    def _read(self) -> tuple[dict[str, Any], dict[int, Outcome]]:
         self._cut()
         head, rows = read_lines(self.path, REMEDY)
-        if head != json.loads(json.dumps(asked)):
-            differing = ", ".join(sorted(key for key in {*head, *asked} if head.get(key) != asked.get(key)))
+        if differing := ", ".join(self._differing(head)):
             rule = f"the outcomes here are of another attack ({differing} differ)"
             raise InputError("cannot go on", where=str(self.path), rule=rule, remedy=REMEDY)
         found = parse_outcomes(rows, self.path, REMEDY)
-        return {index: Outcome(**dict(row)) for index, row in found.items()}
+        if not {*self._noted} <= {*head}:
+            head = {**self._noted, **head}
+            self._replace_head(head)
+        return head, {index: Outcome(**dict(row)) for index, row in found.items()}
 
     def _cut(self) -> None:
         """Remove the last line where a crash left it unfinished: the next one begins there."""
@@ -58,6 +80,16 @@ class KeptOutcomes:
         if num_whole < len(content):
             with self.path.open("r+b") as stream:
                 stream.truncate(num_whole)
+
+    def _replace_head(self, head: dict[str, Any]) -> None:
+        """The outcomes stay, to the byte."""
+        outcomes = self.path.read_bytes().partition(b"\n")[2]
+        draft = self.path.with_suffix(".draft")
+        with draft.open("wb") as stream:
+            stream.write(_line(head).encode() + outcomes)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(self.path)
 
     def _append(self, content: dict[str, Any]) -> None:
         with self.path.open("a", encoding="utf-8") as stream:

@@ -1,10 +1,8 @@
 """An attack whose every outcome is kept as it comes, so that it goes on where it was interrupted."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from rse_study.data.labelled import Labelled
 from rse_study.evaluation.attacks.course import Target
@@ -30,20 +28,13 @@ def attack_and_keep(
     recipe: Recipe,
     victim: Victim,
     examples: Labelled | Sequence[Target],
-    path: Path,
-    asked: Mapping[str, Any],
+    kept: KeptOutcomes,
     *,
     max_queries: int,
     seed: int,
     told: Told = lambda done, total: None,
-    replaces: bool = False,
 ) -> Kept:
-    """The outcome of every example; those that are in the file are not sought again.
-
-    `asked`: what was attacked and how, the head of the file. A file of another attack is refused by InputError, or
-    replaced where that is wished.
-    """
-    kept = KeptOutcomes(path, dict(asked), replaces=replaces)
+    """The outcome of every example; those that are in the file are not sought again."""
     wanted = range(len(examples)) if isinstance(examples, Labelled) else [one.index for one in examples]
     begun, num_before = time.monotonic(), sum(index in kept.done for index in wanted)
     found = attack(recipe, victim, examples, max_queries=max_queries, seed=seed, done=dict(kept.done))

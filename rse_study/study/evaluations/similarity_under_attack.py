@@ -4,15 +4,22 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import nan
-from pathlib import Path
+from typing import Any
 
+import numpy as np
+from jaxtyping import Int
+
+from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of
+from rse_study.errors import InputError
+from rse_study.evaluation.adversarial_sts import fit_score, sample_of, summarise_scores, targets_of, victim_of
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
+from rse_study.evaluation.attacks.kept import REMEDY, KeptOutcomes
 from rse_study.evaluation.attacks.kept_attack import Told, attack_and_keep
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes import BAE, PWWS, BERTAttack, TextBugger, TextFooler
 from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.sts import Embed
 from rse_study.registry import Registry
 from rse_study.results.attack_file import SIMILARITY, SummaryRow, keep_summary, outcomes_path
@@ -22,10 +29,9 @@ from rse_study.study.evaluations.settings import Attacks
 from rse_study.study.evaluations.subject import Weights
 from rse_study.study.evaluations.under_attack import figures_of, without_nan
 
-NOT_ASKED = {
-    "masked_lm",
-    "num_training",
-}  # settings that decide nothing here; what the first one is, `made_of` says
+# Settings that decide nothing here; what the first one is, `made_of` says.
+NOT_ASKED = {"masked_lm", "num_training"}
+MAP = "map"  # of cosines to the gold scale: its cosines, its scores
 _SIDED: Registry[Callable[..., Callable[[Resources, Goal], Recipe]]] = Registry(
     "attack",
     {
@@ -62,11 +68,19 @@ class SimilarityUnderAttack:
         """AdvSTS-B/<recipe>."""
         return f"{self.task}/{self.recipe}"
 
+    @property
+    def drawn(self) -> tuple[int, ...]:
+        """Places of the pairs that are attacked; none where all are."""
+        num_wanted = self.attacks.num_inputs
+        is_all = num_wanted == 0 or num_wanted >= len(self.pairs)
+        return () if is_all else tuple(self._places.tolist())
+
     @cached_property
     def fingerprint(self) -> str:
-        """Of both sets of pairs, and the settings."""
+        """Of both sets of pairs, which of them are attacked, and the settings."""
         data = [self.pairs.fingerprint, self.fitting.fingerprint, self.recipe]
-        return fingerprint_of([*data, self.attacks.model_dump(mode="json", exclude=NOT_ASKED), self.made_of])
+        asked = self.attacks.model_dump(mode="json", exclude=NOT_ASKED)
+        return fingerprint_of([*data, asked, self.made_of, *self.drawn])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -90,7 +104,7 @@ class SimilarityUnderAttack:
 
         Where there is no distance to reach nothing can succeed or fail, and no row says so.
         """
-        found = self.attacked(embed, weights.kept, replaces=True)
+        found = self.attacked(embed, weights, replaces=True)
         figures = figures_of(found)
         if self.attacks.goal == "maximise":
             figures = {name: figures[name] for name in ("queries", "words_changed")}
@@ -118,32 +132,29 @@ class SimilarityUnderAttack:
         ]
 
     def attacked(
-        self, embed: Embed, folder: Path, told: Told = lambda done, total: None, *, replaces: bool = False
+        self, embed: Embed, weights: Weights, told: Told = lambda done, total: None, *, replaces: bool = False
     ) -> SummaryRow:
-        """As in under_attack.py; the victim is the cosine on the gold scale."""
-        asked = self.attacks
+        """As in under_attack.py; the victim is the cosine on the gold scale, by the map that the outcomes began with.
+
+        Fitted again it may differ in its last digits, and outcomes would be of several scales.
+        """
+        asked, folder = self.attacks, weights.kept
         recipe = _SIDED.get(self.recipe)(sides=asked.sides)(self.resources(), goal_of(asked))
-        score = fit_score(embed, self.fitting, asked.scores)
-        head = {
-            "recipe": self.recipe,
-            "label": recipe.label,
-            "victim": SIMILARITY,
-            "set": self.task,
-            "score": [score.cosines.tolist(), score.scores.tolist()],
-            "asked": asked.model_dump(mode="json", exclude=NOT_ASKED),
-            "fingerprint": self.fingerprint,
-            "seed": asked.seed,
-        }
+        fitted = fit_score(embed, self.fitting, asked.scores)
+        outcomes = KeptOutcomes(
+            outcomes_path(folder, self.task, self.recipe),
+            self._head(weights, recipe.label),
+            {MAP: [fitted.cosines.tolist(), fitted.scores.tolist()]},
+            replaces=replaces,
+        )
         kept = attack_and_keep(
             recipe,
-            victim_of(embed, score),
-            targets_of(self.pairs, asked.num_inputs, asked.seed),
-            outcomes_path(folder, self.task, self.recipe),
-            head,
+            victim_of(embed, _map_of(outcomes, asked.scores)),
+            targets_of(self.pairs, self._places),
+            outcomes,
             max_queries=asked.max_queries,
             seed=asked.seed,
             told=told,
-            replaces=replaces,
         )
         found = asdict(summarise_scores(kept.outcomes))
         counts = found.pop("counts")
@@ -158,10 +169,42 @@ class SimilarityUnderAttack:
             seconds_now=kept.seconds_now,
             seed=asked.seed,
             fingerprint=self.fingerprint,
+            drawn=self.drawn,
             **without_nan(counts | found),
         )
         keep_summary(folder, row)
         return row
+
+    @cached_property
+    def _places(self) -> Int[np.ndarray, " m"]:
+        return sample_of(len(self.pairs), self.attacks.num_inputs, self.attacks.seed)
+
+    def _head(self, weights: Weights, label: str) -> dict[str, Any]:
+        """What makes an attack this one: not how many pairs are asked for, nor the digits of vectors."""
+        return {
+            "recipe": self.recipe,
+            "label": label,
+            "victim": SIMILARITY,
+            "set": self.task,
+            "encoder": fingerprint_of_model(weights.base, weights.revision),
+            "pooling": weights.pooling,
+            "template": weights.template,
+            "made_of": self.made_of,
+            "fingerprint": fingerprint_of([self.pairs.fingerprint, self.fitting.fingerprint]),
+            **self.attacks.model_dump(mode="json", exclude={*NOT_ASKED, "num_inputs"}),
+        }
+
+
+def _map_of(kept: KeptOutcomes, kind: MapKind) -> ScoreMap:
+    """The map in the head of the file."""
+    try:
+        pair = np.array(kept.head[MAP], np.float64)
+    except (TypeError, ValueError):
+        pair = np.zeros(0)
+    if pair.ndim != 2 or len(pair) != 2 or not pair.size or not np.isfinite(pair).all():
+        rule = "it is as many cosines as scores"
+        raise InputError(f"damaged: {MAP}", where=str(kept.path), rule=rule, remedy=REMEDY)
+    return ScoreMap(kind, *pair)
 
 
 def goal_of(attacks: Attacks) -> Goal:

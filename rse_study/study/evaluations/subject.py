@@ -26,6 +26,7 @@ class Weights:
     kept: Path
     revision: str = "main"
     device: str = "cpu"
+    template: str = ""  # of prompt pooling, where it is not stored beside the weights
 
     @property
     def pooling_of_classifiers(self) -> PoolingKind:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rse_study.assets.victim import Victim, victim
 from rse_study.data.labelled import Labelled
+from rse_study.evaluation.attacks.kept import KeptOutcomes
 from rse_study.evaluation.attacks.kept_attack import Told, attack_and_keep
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resources
@@ -131,12 +132,10 @@ class UnderAttack:
             recipe,
             classifier.predicting(self.inputs.classes),
             self.inputs,
-            outcomes_path(folder, self.set, self.recipe),
-            head,
+            KeptOutcomes(outcomes_path(folder, self.set, self.recipe), head, replaces=replaces),
             max_queries=attacks.max_queries,
             seed=attacks.seed,
             told=told,
-            replaces=replaces,
         )
         row = SummaryRow(
             set=self.set,

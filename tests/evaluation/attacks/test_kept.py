@@ -60,3 +60,43 @@ def test_a_file_that_never_began_begins_anew(path, content):
     path.write_text(content)
     KeptOutcomes(path, ASKED).add(outcome(5))
     assert list(KeptOutcomes(path, ASKED).done) == [5]
+
+
+NOTED = {"scale": [0.1 + 0.2, 1e-300]}
+
+
+def test_what_is_noted_tells_no_attacks_apart_and_the_first_word_holds(tmp_path):
+    path = tmp_path / "mr-pwws.jsonl"
+    KeptOutcomes(path, ASKED, NOTED).add(outcome(0))
+    before = path.read_bytes()
+    for replaces in (False, True):
+        again = KeptOutcomes(path, ASKED, {"scale": [0.3, 0.0]}, replaces=replaces)
+        assert (again.head, list(again.done)) == (ASKED | NOTED, [0])
+        assert path.read_bytes() == before
+    with pytest.raises(InputError, match=r"another attack \(seed differ\)"):
+        KeptOutcomes(path, ASKED | {"seed": 1}, NOTED)
+    assert KeptOutcomes(path, ASKED | {"seed": 1}, NOTED, replaces=True).done == {}
+
+
+def test_what_an_older_file_lacks_is_added_to_its_head(path):
+    before = path.read_bytes().splitlines(keepends=True)
+    kept = KeptOutcomes(path, ASKED, NOTED)
+    assert kept.head == ASKED | NOTED
+    assert path.read_bytes().splitlines(keepends=True)[1:] == before[1:]
+    kept.add(outcome(1))
+    assert sorted(KeptOutcomes(path, ASKED, NOTED).done) == [0, 1, 2, 4]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    "asked", [ASKED | {"more": None}, {"recipe": "pwws", "seed": 0}, ASKED | {"seed": 0.5}]
+)
+def test_a_key_more_or_less_is_another_attack(path, asked):
+    with pytest.raises(InputError, match="another attack"):
+        KeptOutcomes(path, asked)
+
+
+@pytest.mark.parametrize("content", [b"{\n", b"[1]\n", b"\xff\xfe\n"])
+def test_what_is_no_head_is_replaced_where_that_is_wished(path, content):
+    path.write_bytes(content)
+    assert KeptOutcomes(path, ASKED, replaces=True).done == {}
