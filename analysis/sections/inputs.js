@@ -4,6 +4,7 @@
   const PAGE = 25;
   const element = id => document.getElementById(`inputs-${id}`);
   const rows = JSON.parse(element("data").textContent);
+  const classes = JSON.parse(element("classes").textContent);
   const flat = parts => parts.map(pieces => pieces.join("")).join("\n");
   for (const row of rows) row.text = `${flat(row.before)}\n${row.after ? flat(row.after) : ""}`.toLowerCase();
   let found = rows, first = 0;
@@ -24,25 +25,27 @@
   const share = value => value === null ? "not a number" : value.toFixed(3);
 
   // One number is a score on the scale of the label; several are the probabilities of the classes.
-  const scores = (values, label) => {
+  const scores = (values, label, names) => {
     if (values.length === 1) return [make("span", "", `true ${label}, predicted ${share(values[0])}`)];
     const highest = Math.max(...values);
     return values.map((value, place) => {
-      const name = make("span", place === label ? "true" : "", `class ${place}`);
+      const name = make("span", place === label ? "true" : "", names[place] ?? `class ${place}`);
       return make("span", value === highest ? "chosen" : "", name, `: ${share(value)}`);
     });
   };
 
-  const text = (kind, parts, values, label) =>
-    make("div", kind, ...parts.map(part), make("div", "scores", ...scores(values, label)));
+  const text = (kind, parts, values, row) => {
+    const names = classes[`${row.set}/${row.recipe}`] ?? [];
+    return make("div", kind, ...parts.map(part), make("div", "scores", ...scores(values, row.label, names)));
+  };
 
   const card = row => {
     const queries = row.queries === 1 ? "1 query" : `${row.queries} queries`;
     const facts = [`${row.set}, input ${row.index}`, row.recipe, queries];
     if (row.changed) facts.push(`${row.changed} of ${row.words} words changed`);
     const what = make("div", "what", make("span", "verdict", row.outcome), ...facts.map(fact => make("span", "", fact)));
-    const texts = make("div", "texts", text("before", row.before, row.scoresBefore, row.label));
-    if (row.after) texts.append(text("after", row.after, row.scoresAfter, row.label));
+    const texts = make("div", "texts", text("before", row.before, row.scoresBefore, row));
+    if (row.after) texts.append(text("after", row.after, row.scoresAfter, row));
     return make("article", `input ${row.outcome}`, what, texts);
   };
 

@@ -42,7 +42,10 @@ def inputs(outcomes: pd.DataFrame) -> str:
         ]
     )
     listing = '<div id="inputs-list"></div>'
-    content = f'<script type="application/json" id="inputs-data">{embedded(shown(outcomes))}</script>'
+    content = "".join(
+        f'<script type="application/json" id="inputs-{name}">{embedded(given)}</script>'
+        for name, given in (("data", shown(outcomes)), ("classes", class_names(outcomes)))
+    )
     return page.section(
         "Inputs", page.paragraph(LEGEND), f'<div class="choices">{choices}</div>', turning("above"), listing,
         turning("below"), content, f"<script>{SCRIPT}</script>",
@@ -79,6 +82,12 @@ def shown(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
             }
         )  # fmt: skip
     return rows
+
+
+def class_names(outcomes: pd.DataFrame) -> dict[str, list[str]]:
+    """By "set/recipe"; those that are not known are left out, and go by number."""
+    files = outcomes.drop_duplicates(["set", "recipe"])
+    return {f"{row.set}/{row.recipe}": list(row.classes) for row in files.itertuples() if row.classes}
 
 
 def numbers(scores: Iterable[float]) -> list[float | None]:

@@ -16,6 +16,7 @@ from rse_study.results.schema import ledger_path
 SUMMARY = "summary.json"
 SIMILARITY = "similarity"  # the victim where there is no classifier
 OF_ONE_RUN = ("label", "victim", "seed")  # what figures and outcomes must agree on
+CLASSES = "classes"  # key of a head: names of the classes that labels and scores go by; files of old lack it
 AGAIN = "Attack again into this folder, or remove what is of no use: rse-study evaluate MODEL --suite attacks --out"
 
 
@@ -84,7 +85,8 @@ class Attacks:
     """`summary`: a row for each attack that has ended, with the columns of `SummaryRow` (NaN for null), sets together.
 
     `outcomes`: set, recipe, the columns of `OutcomeRow`, and `is_counted`, whether the figures are about it: not of an
-    attack that is under way, nor of inputs beyond those asked for last.
+    attack that is under way, nor of inputs beyond those asked for last. `classes`: their names in the order of the
+    scores, none where the file does not say (similarity has none).
     """
 
     summary: pd.DataFrame
@@ -110,7 +112,7 @@ def read_attacks(folder: Path) -> Attacks:
     floats = [
         name for name, field in SummaryRow.model_fields.items() if field.annotation in (float, float | None)
     ]
-    columns = ["set", "recipe", *OutcomeRow.model_fields, "is_counted"]
+    columns = ["set", "recipe", *OutcomeRow.model_fields, CLASSES, "is_counted"]
     outcomes = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
     return Attacks(summary.astype(dict.fromkeys(floats, float)), outcomes)
 
@@ -182,8 +184,18 @@ def _outcomes(path: Path) -> pd.DataFrame:
     )
     frame.insert(0, "set", head["set"])
     frame.insert(1, "recipe", head["recipe"])
+    frame[CLASSES] = [_classes_in(head, path, remedy)] * len(frame)
     frame.attrs = {name: head[name] for name in OF_ONE_RUN}
     return frame
+
+
+def _classes_in(head: dict[str, Any], path: Path, remedy: str) -> tuple[str, ...]:
+    names = head.get(CLASSES, [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InputError(
+            f"damaged: {CLASSES}", where=str(path), rule="they are a list of names", remedy=remedy
+        )
+    return tuple(names)
 
 
 def _counted(path: Path, row: SummaryRow) -> pd.DataFrame:

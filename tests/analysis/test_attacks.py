@@ -29,13 +29,16 @@ FELL = outcome(
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """pwws on mr (2 fell, 1 withstood, 1 skipped), textbugger on mr (60 fell), pwws on snli (weak), bae under way."""
+    """pwws on mr (2 fell, 1 withstood, 1 skipped), textbugger on mr (60 fell), pwws on snli (weak), bae under way.
+
+    textbugger's file is of the time before classes had names.
+    """
     folder = tmp_path_factory.mktemp("attacks")
     withstood = outcome(
         2, "Wholly Good", {0: "fully"}, "failed", num_queries=90, scores=((0.9, 0.1), (0.6, 0.4))
     )
     second = outcome(1, f"half {LONE} pair", {0: "part"}, num_queries=20)
-    end(folder, "mr", "pwws", [FELL, second, withstood, skipped(3)])
+    end(folder, "mr", "pwws", [FELL, second, withstood, skipped(3)], classes=("negative", "positive"))
     end(
         folder,
         "mr",
@@ -46,8 +49,8 @@ def folder(tmp_path_factory):
         0, ("a man sleeps", "he, rests"), {1: "boy", 4: "na ps"}, label=2, num_queries=7,
         scores=((0.1, 0.2, 0.7), (0.5, 0.2, float("nan"))),
     )  # fmt: skip
-    end(folder, "snli", "pwws", [pair], weak=True)
-    keep(folder, "imdb", "bae", [outcome(0, "long", {0: "short"})])
+    end(folder, "snli", "pwws", [pair], weak=True, classes=("entailment", "neutral", "</script><b>"))
+    keep(folder, "imdb", "bae", [outcome(0, "long", {0: "short"})], classes=("negative", "positive"))
     return folder
 
 
@@ -237,8 +240,12 @@ class TestInABrowser:
         assert found["after"][:2] == [ARABIC, "part"]
         assert found["parts"][0] == FELL.original[0]
         assert found["parts"][1] == FELL.adversarial[0]
-        assert found["chosen"][:2] == ["class 0: 0.900", "class 1: 0.750"]
-        assert found["truth"][:2] == ["class 0", "class 0"]
+        assert found["chosen"][:2] == ["negative: 0.900", "positive: 0.750"]
+        assert found["truth"][:2] == ["negative", "negative"]
+
+    def test_classes_without_names_go_by_number(self, seen):
+        assert seen["search"]["chosen"] == ["class 0: 0.800", "class 1: 0.700"]
+        assert seen["search"]["truth"] == ["class 0", "class 0"]
 
     def test_choices_filter(self, seen):
         assert seen["recipe"]["where"] == "1 to 5 of 5, 66 in all"
@@ -251,7 +258,7 @@ class TestInABrowser:
         found = seen["pair"]
         assert found["parts"] == ["a man sleeps", "he, rests", "a boy sleeps", "he, na ps"]
         assert (found["before"], found["after"]) == (["man", "rests"], ["boy", "na ps"])
-        assert found["truth"] == ["class 2", "class 2"]
+        assert found["truth"] == ["</script><b>", "</script><b>"]  # a name is a text like any other
 
     def test_search_finds_in_either_text_whatever_the_case(self, seen):
         assert seen["search"]["before"] == ["good"]

@@ -25,21 +25,22 @@ def skipped(index, text="it is what it is"):
     return outcome(index, text, verdict="skipped", num_queries=1, scores=((0.1, 0.9), (0.1, 0.9)))
 
 
-def keep(folder, attack_set, recipe, outcomes, seed=0):
-    """The file of outcomes alone: an attack under way."""
+def keep(folder, attack_set, recipe, outcomes, seed=0, classes=()):
+    """The file of outcomes alone: an attack under way. Without `classes` as they were written at first."""
     head = {
         "recipe": recipe, "label": f"{recipe}-like: made up", "victim": f"victim-{attack_set}", "set": attack_set,
         "fingerprint": "of the whole set", "max_queries": 99, "seed": seed,
     }  # fmt: skip
-    kept = KeptOutcomes(folder / f"{attack_set}-{recipe}.jsonl", head)
+    noted = {"classes": classes} if classes else {}
+    kept = KeptOutcomes(folder / f"{attack_set}-{recipe}.jsonl", head, noted)
     for one in outcomes:
         kept.add(one)
     return kept.path
 
 
-def end(folder, attack_set, recipe, outcomes, num_inputs=None, weak=False):
+def end(folder, attack_set, recipe, outcomes, num_inputs=None, weak=False, classes=()):
     """An attack that has ended: its outcomes, and its row of the summary, about the first `num_inputs`."""
-    keep(folder, attack_set, recipe, outcomes)
+    keep(folder, attack_set, recipe, outcomes, classes=classes)
     counted = [one for one in outcomes if num_inputs is None or one.index < num_inputs]
     figures = {key: None if value != value else value for key, value in asdict(summarise(counted)).items()}
     row = {

@@ -154,3 +154,20 @@ def test_a_folder_of_attacks_is_told_from_a_study(folder, tmp_path_factory):
     assert not is_attack_folder(tmp_path_factory.mktemp("empty"))
     ledger_path(folder).touch()
     assert not is_attack_folder(folder)
+
+
+def test_classes_go_by_their_names_where_a_file_says_them(tmp_path):
+    end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})], classes=("negative", "positive"))
+    end(tmp_path, "mr", "textbugger", [outcome(0, "a b", {0: "c"})])
+    keep(tmp_path, "imdb", "pwws", [outcome(0, "a b", {0: "c"})], classes=("bad", NASTY))
+    found = read_attacks(tmp_path).outcomes
+    assert found["classes"].tolist() == [("negative", "positive"), (), ("bad", NASTY)]
+
+
+@pytest.mark.parametrize("classes", ["negative", [0, 1], {"a": 1}, None])
+def test_names_that_are_none_are_refused(folder, classes):
+    path = folder / "mr-pwws.jsonl"
+    head, rest = path.read_text().split("\n", 1)
+    path.write_text(json.dumps(json.loads(head) | {"classes": classes}) + "\n" + rest)
+    with pytest.raises(InputError, match="damaged: classes: they are a list of names"):
+        read_attacks(folder)

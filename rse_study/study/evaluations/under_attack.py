@@ -17,7 +17,7 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resources
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.sts import Embed
-from rse_study.results.attack_file import SummaryRow, keep_summary, outcomes_path
+from rse_study.results.attack_file import CLASSES, SummaryRow, keep_summary, outcomes_path
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.study.evaluations.settings import Settings
@@ -132,7 +132,12 @@ class UnderAttack:
             recipe,
             classifier.predicting(self.inputs.classes),
             self.inputs,
-            KeptOutcomes(outcomes_path(folder, self.set, self.recipe), head, replaces=replaces),
+            KeptOutcomes(
+                outcomes_path(folder, self.set, self.recipe),
+                head,
+                {CLASSES: self.inputs.classes},
+                replaces=replaces,
+            ),
             max_queries=attacks.max_queries,
             seed=attacks.seed,
             told=told,

@@ -97,6 +97,25 @@ def test_asked_again_nothing_is_attacked_again(evaluation, weights, embed):
     assert sorted(kept.read_text().splitlines()) == sorted("".join(lines).splitlines())
 
 
+def test_the_file_names_its_classes_and_one_without_goes_on(evaluation, weights, embed):
+    """As files were written at first: they are no other attack, and are told the names."""
+    subject = Subject("me", embed, weights)
+    rows = score_subject(subject, [evaluation()])
+    (kept,) = weights.kept.glob("*.jsonl")
+    head, *lines = kept.read_text().splitlines(keepends=True)
+    assert json.loads(head)["classes"] == ["hue", "pet"]
+    assert set(read_attacks(weights.kept).outcomes["classes"]) == {("hue", "pet")}
+    nameless = {key: value for key, value in json.loads(head).items() if key != "classes"}
+    kept.write_text(json.dumps(nameless) + "\n" + "".join(lines))
+    assert set(read_attacks(weights.kept).outcomes["classes"]) == {()}
+    kept.write_text(json.dumps(nameless) + "\n" + "".join(lines[:4]))
+    found = evaluation().attacked(evaluation().victim(weights), weights.kept)
+    assert (found.num_inputs, found.num_now) == (6, 2)
+    assert kept.read_text().splitlines(keepends=True)[1:5] == lines[:4]
+    assert set(read_attacks(weights.kept).outcomes["classes"]) == {("hue", "pet")}
+    assert score_subject(subject, [evaluation()]) == rows
+
+
 def test_other_settings_are_other_figures(evaluation, weights, embed):
     few, other = evaluation(num_inputs=2), evaluation(max_queries=3)
     assert (
