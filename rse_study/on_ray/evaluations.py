@@ -89,36 +89,45 @@ def evaluate_cell(config: dict[str, Any], evaluations: list[Evaluation]) -> list
     Where its model was not kept, it is trained again, bit for bit, for this alone.
     """
     torch.set_num_threads(config["threads"])
-    trial, folder = Trial.model_validate_json(config["trial"]), Path(config["directory"])
-    rows = _written(folder, config["cell"], evaluations)
-    evaluations = [one for one in evaluations if one.name not in {row.evaluation for row in rows}]
-    if not evaluations:
-        return rows
+    rows = _written(config, evaluations)
+    known = {row.evaluation for row in rows}
+    lacking = [one for one in evaluations if one.name not in known]
+    return [*rows, *_measured(config, lacking)] if lacking else rows
+
+
+def _written(config: dict[str, Any], evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
+    """What an attempt before wrote of these evaluations, and nobody was told; nothing where that is damaged."""
+    wanted = {(config["cell"], one.name, one.fingerprint) for one in evaluations}
+    try:
+        rows = read_evaluations(Path(config["directory"]))
+    except InputError:
+        return []
+    return [row for row in rows if (row.subject, row.evaluation, row.fingerprint) in wanted]
+
+
+def _measured(config: dict[str, Any], evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
+    """Each in the cell's file before anybody is told, like a result."""
+    rows, folder = list[EvaluationRow](), Path(config["directory"])
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        model = folder / MODEL if (folder / MODEL).is_dir() else _train_again(config, trial, Path(scratch))
-        encoder, tokenizer = load_encoder(model, trial.encoder.pooling)
-        device = "cuda" if config["gpus"] else "cpu"
-        embed = Embedder(encoder.to(device), tokenizer, trial.encoder.template)
-        weights = Weights(
-            str(model), trial.encoder.pooling, folder / CLASSIFIERS, folder / ATTACKS, device=device
-        )
-        subject = Subject(config["cell"], embed, weights)
+        subject = _subject(config, folder, Path(scratch))
         for part in _parts(evaluations):
             found = score_subject(subject, part)
-            write_evaluations(folder, found)  # before anybody is told, like a result
+            write_evaluations(folder, found)
             rows += found
     shutil.rmtree(folder / CLASSIFIERS, ignore_errors=True)
     return rows
 
 
-def _written(folder: Path, subject: str, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
-    """What an attempt before wrote of these evaluations, and nobody was told; nothing where that is damaged."""
-    wanted = {(one.name, one.fingerprint) for one in evaluations}
-    try:
-        rows = read_evaluations(folder)
-    except InputError:
-        return []
-    return [row for row in rows if row.subject == subject and (row.evaluation, row.fingerprint) in wanted]
+def _subject(config: dict[str, Any], folder: Path, scratch: Path) -> Subject:
+    """The cell's model, where its results run."""
+    trial = Trial.model_validate_json(config["trial"])
+    model = folder / MODEL if (folder / MODEL).is_dir() else _train_again(config, trial, scratch)
+    pooling, template = trial.encoder.pooling, trial.encoder.template
+    encoder, tokenizer = load_encoder(model, pooling)
+    device = "cuda" if config["gpus"] else "cpu"
+    made, kept = folder / CLASSIFIERS, folder / ATTACKS
+    weights = Weights(str(model), pooling, made, kept, device=device, template=template)
+    return Subject(config["cell"], Embedder(encoder.to(device), tokenizer, template), weights)
 
 
 def _needs(config: dict[str, Any]) -> dict[str, int | float]:

@@ -67,6 +67,6 @@ def _scores(
     subject = Subject(name, Embedder(loaded.to(device), tokenizer, template))
     if folder is not None:
         made, kept = folder / CLASSIFIERS, folder / f"attacks-{name}"
-        weights = Weights(base, pooling, made, kept, encoder.revision, device)
+        weights = Weights(base, pooling, made, kept, encoder.revision, device, template)
         subject = replace(subject, weights=weights)
     return score_subject(subject, evaluations)
