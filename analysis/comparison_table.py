@@ -121,6 +121,10 @@ def remarks(comparison: Comparison) -> list[str]:
             texts.append(
                 f"The exact test cannot reach p < 0.05: {n} seeds and {m} comparisons give {least:.3f} at best."
             )
+    too_few = [row for row, one in comparison.compared.items() if one is None]
+    if too_few:
+        shared = f"Fewer than 3 seeds shared with {comparison.baseline}, which show nothing"
+        texts.append(f"{shared}: {', '.join(too_few)}.")
     contrasts_of_claims = list(chain.from_iterable(judged.compared for judged in comparison.judged))
     if contrasts_of_claims:
         texts.append(

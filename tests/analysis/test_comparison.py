@@ -219,6 +219,11 @@ def test_a_trend_is_named_by_its_ends_and_a_margin_is_said(read):
     assert flat.endswith(", within 0.5")
 
 
+def test_rows_with_too_few_seeds_are_named(read):
+    found = read({"SimCSE": [60.0, 61.0, 62.0], "two": [60.5, 61.5, tabled.FAILED]}, baseline="SimCSE")
+    assert "Fewer than 3 seeds shared with SimCSE, which show nothing: two." in remarks(found)
+
+
 def test_what_so_many_seeds_can_show_is_said(read):
     found = read(baseline="SimCSE", paper=PAPER)
     power, exact, claims = remarks(found)
