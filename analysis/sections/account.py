@@ -115,7 +115,7 @@ def cell_names(contents: Contents) -> dict[str, str]:
 def revisions(contents: Contents) -> str:
     """The editions of the study and what each of them changed."""
     rows = [
-        (str(number), show_time(at), change or "as first planned")
+        (str(number), show_time(at), change or ("as first planned" if number == 1 else "as before"))
         for number, at, change in contents.revisions[["number", "at", "change"]].values
     ]
     frame = pd.DataFrame(rows, columns=["number", "date (UTC)", "change"], dtype=object)

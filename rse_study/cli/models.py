@@ -56,7 +56,7 @@ def evaluate(
     max_queries: Annotated[int, typer.Option(min=1, help="attacks: queries an input.")] = 5000,
     seed: Annotated[int, typer.Option(min=0, help="attacks, nli, glue: of what they draw.")] = 0,
     epochs: Annotated[int, typer.Option(min=1, help="attacks, nli, glue: of the fine-tuning.")] = 3,
-    lr: Annotated[float, typer.Option(help="attacks, nli, glue: of the fine-tuning.")] = 5e-5,
+    lr: Annotated[float, typer.Option(help="attacks, nli, glue: of the fine-tuning.")] = 2e-5,
     max_length: Annotated[int, typer.Option(min=4, help="attacks, nli, glue: tokens a text.")] = 128,
     masked_lm: Annotated[
         str, typer.Option(help="attacks: bae and bert_attack need one; a folder, a hub name, or minilm-mlm.")

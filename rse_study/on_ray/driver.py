@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.kinds.texts_under_replay import TextsUnderReplay
@@ -24,7 +25,7 @@ from rse_study.on_ray.stages import confirm_cells, grid_cells
 from rse_study.on_ray.watcher import Watcher
 from rse_study.results.ledger import Ledger
 from rse_study.results.rebuild import rebuild
-from rse_study.results.records import BASELINES, Stage
+from rse_study.results.records import BASELINES, FINISHED, Stage
 from rse_study.results.schema import ledger_path
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
@@ -98,14 +99,15 @@ class Run:
             self.stock.of(self._checked.space.apply(point))
         for row in self._checked.rows:
             self.stock.of(row.trial)
+        self._refuse_other_materials()
         evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
         record = study_record(self._checked, base.dev, evaluations, judges)
         known = self._ledger.study()
         self._ledger.freeze(record, change_between(known, record) if known else "created")
         self._ledger.close_attempts(GONE)
         before = self._ledger.last_provenance().get("materials", {})
-        if before.get("base") not in (None, base.fingerprints["base"]):
-            reason = "baselines: the base's weights are others than before"
+        if before.get("base") != base.fingerprints["base"]:  # a ledger that was rebuilt does not know
+            reason = "baselines: the base's weights are others than before, or nobody knows"
             self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
         sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
         self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
@@ -120,6 +122,17 @@ class Run:
             kind = "search" if self._study.grid is None else "grid"
             asked = {"kind": kind, "name": self._study.name, "resolved": resolved(self._study)}
             change_between(known, known.model_copy(update=asked))
+
+    def _refuse_other_materials(self) -> None:
+        """InputError where a search has trials of other materials: its sampler would compare what is not alike."""
+        searched = [record for record in self._ledger.cells() if record.stage == "search"]
+        for record in searched if self._study.grid is None else ():
+            trial = self._checked.space.apply(record.proposal)
+            if record.status in FINISHED and self.stock.identify(trial, record.seed) != record.identity:
+                what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
+                rule = "the trials of a search share corpus, base and the code's numbers"
+                remedy = "Give the study another name, or go on with what it was begun with"
+                raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
 
     def all_stages(self, room: Room) -> None:
         """The grid, or the search and its confirmation; then every score that is missing."""

@@ -52,41 +52,40 @@ def ask_for_scores(cell: Cell, config: dict[str, Any], evaluations: list[Evaluat
     return ray.remote(evaluate_cell).options(max_retries=3, **_needs(config)).remote(config, evaluations)
 
 
-def ask_for_baseline(name: Baseline, config: dict[str, Any], evaluations: list[Evaluation]) -> ray.ObjectRef:
-    """The scores of one baseline, on their way."""
+def ask_for_baseline(name: Baseline, config: dict[str, Any], evaluation: Evaluation) -> ray.ObjectRef:
+    """What one baseline scores on one evaluation, on its way: kept as soon as it is there."""
     task = ray.remote(evaluate_baseline).options(max_retries=3, **_needs(config))
-    return task.remote(name, config, evaluations)
+    return task.remote(name, config, evaluation)
 
 
 def as_they_come(asked: Sequence[ray.ObjectRef], closing: Event) -> Iterator[list[EvaluationRow]]:
     """The rows of each as it ends, until all have or the room closes. An error of one is raised after the others."""
-    waiting, failures = list(asked), list[Exception]()
+    waiting, failures = list(asked), list[Exception]()  # the others' scores count all the same
     while waiting and not closing.is_set():
         done, waiting = ray.wait(waiting, timeout=1.0)
         for one in done:
             try:
                 yield ray.get(one)
-            except ray.exceptions.RayTaskError as error:
-                # The others' scores count all the same. What the worker was told is wrong with the input, our user is.
-                failures.append(error.cause if isinstance(error.cause, InputError) else error)
+            except ray.exceptions.RayError as error:
+                # What a worker is told is wrong with the input, our user is told in the same words.
+                cause = getattr(error, "cause", None)
+                failures.append(cause if isinstance(cause, InputError) else error)
     if failures:
         raise failures[0]
 
 
-def evaluate_baseline(
-    name: Baseline, config: dict[str, Any], evaluations: list[Evaluation]
-) -> list[EvaluationRow]:
+def evaluate_baseline(name: Baseline, config: dict[str, Any], evaluation: Evaluation) -> list[EvaluationRow]:
     """The rows of one baseline of a packed base. Its classifiers stay: others may share them."""
     torch.set_num_threads(config["threads"])
     trial, materials = Trial.model_validate_json(config["trial"]), read_materials(Path(config["materials"]))
     folder, device = Path(config["directory"]), "cuda" if config["gpus"] else "cpu"
-    return measure_baselines(trial, materials, [name], evaluations, folder, device)
+    return measure_baselines(trial, materials, [name], [evaluation], folder, device)
 
 
 def evaluate_cell(config: dict[str, Any], evaluations: list[Evaluation]) -> list[EvaluationRow]:
     """The rows of one packed cell; those its file has already are not measured again.
 
-    Where its model was not kept, it is trained again, bit for bit, for this alone.
+    Where its model was not kept, it is trained again for this alone: on a CPU bit for bit.
     """
     torch.set_num_threads(config["threads"])
     rows = _written(config, evaluations)

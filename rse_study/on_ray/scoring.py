@@ -1,5 +1,6 @@
 """What is still to be scored in a study: its baselines and the models it keeps, each on every evaluation once."""
 
+import math
 import shutil
 from collections.abc import Iterator, Sequence
 
@@ -55,15 +56,20 @@ class Scoring:
 
         As many tasks at a time as fit. Each is in the ledger as soon as it is there.
         """
-        asked = [*self._scores_of_cells(cells, room), *self._scores_of_weights(room)]
+        of_cells, of_weights = list(self._scores_of_cells(cells, room)), list(self._scores_of_weights(room))
+        asked = [*of_cells, *of_weights]
         if asked:
-            self._watcher.told(f"evaluations: {len(asked)} models on {', '.join(self._study.evaluations)}")
+            besides = f", {len(of_weights)} scores of baselines" if of_weights else ""
+            named = ", ".join(self._study.evaluations)
+            self._watcher.told(f"evaluations: {len(of_cells)} models on {named}{besides}")
         for number, rows in enumerate(as_they_come(asked, room.closing), start=1):
             self._ledger.record_evaluations(rows)
-            self._watcher.told(f"evaluated: {number} of {len(asked)} models")
+            self._watcher.told(f"evaluated: {number} of {len(asked)}")
         if not room.closing.is_set():
             shutil.rmtree(baselines_folder(self._place.study) / CLASSIFIERS, ignore_errors=True)
-            drop_models([cell_folder(self._place.study, identity) for identity in self._not_kept(cells)])
+            drop_models(
+                [cell_folder(self._place.study, identity) for identity in self.models_not_kept(cells)]
+            )
 
     def _scores_of_cells(self, cells: Sequence[Cell], room: Room) -> Iterator[ray.ObjectRef]:
         missing = missing_evaluations(cells, self._evaluations, self._ledger)
@@ -78,7 +84,8 @@ class Scoring:
         study = self._study
         for name, lacking in self._lacking(self._evaluations):
             room.open(study.resources)
-            yield ask_for_baseline(name, room.packer.base(study.base, study.resources), lacking)
+            packed = room.packer.base(study.base, study.resources)
+            yield from (ask_for_baseline(name, packed, one) for one in lacking)
 
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[Baseline, list[Evaluation]]]:
         """Baselines with the evaluations they have no score of."""
@@ -92,17 +99,22 @@ class Scoring:
             if lacking:
                 yield name, lacking
 
-    def _not_kept(self, cells: Sequence[Cell]) -> list[str]:
+    def models_not_kept(self, cells: Sequence[Cell]) -> list[str]:
         """Identities of the cells whose model goes, by keep_models; `best`: of a search's chosen, of a grid's best."""
-        every = [record.identity for record in self._ledger.cells() if record.status == "complete"]
+        complete = [record for record in self._ledger.cells() if record.status == "complete"]
         if self._study.keep_models == "final":
             return []
         if self._study.keep_models == "none":
-            return every
-        kept = {cell.identity for cell in cells} if self._study.grid is None else set(self._best(every))
-        return [identity for identity in every if identity not in kept]
+            kept = set[str]()
+        elif self._study.grid is None:
+            kept = {cell.identity for cell in cells}
+        else:
+            kept = self._best([record.identity for record in complete if not record.retired])
+        return [record.identity for record in complete if record.identity not in kept]
 
-    def _best(self, identities: Sequence[str]) -> list[str]:
-        values = self._ledger.last_points(self._study.objective.metric)
+    def _best(self, identities: Sequence[str]) -> set[str]:
+        """One of them; none where none has a value."""
+        last = self._ledger.last_points(self._study.objective.metric)
+        values = {one: last[one][1] for one in identities if one in last and math.isfinite(last[one][1])}
         choose = max if self._study.objective.direction == "maximize" else min
-        return [choose(identities, key=lambda identity: values[identity][1])] if identities else []
+        return {choose(values, key=values.__getitem__)} if values else set()

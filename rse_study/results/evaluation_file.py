@@ -15,6 +15,8 @@ FILE_NAME = "evaluations.json"
 def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
     """Add the rows to those in `directory`; of two with one key (subject, metric) the new one stays.
 
+    Of an evaluation measured on other data or by other settings no old row stays: it may have had others.
+
     A damaged file is replaced: whoever knew what stood in it, the ledger, writes all of it at its next change.
     """
     path = directory / FILE_NAME
@@ -22,7 +24,11 @@ def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
         known = read_evaluations(directory)
     except InputError:
         known = []
-    merged = {(row.subject, row.metric): row for row in (*known, *rows)}
+    now = {(row.subject, row.evaluation): row.fingerprint for row in rows}
+    valid = [
+        row for row in known if now.get((row.subject, row.evaluation), row.fingerprint) == row.fingerprint
+    ]
+    merged = {(row.subject, row.metric): row for row in (*valid, *rows)}
     ordered = [merged[key] for key in sorted(merged)]
     if ordered != known:
         write_sealed(path, "evaluations", [json.loads(row.model_dump_json()) for row in ordered])

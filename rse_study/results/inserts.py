@@ -15,6 +15,12 @@ INSERT_SCORE = (
     f" VALUES ({', '.join(f':{name}' for name in SCORE)})"
 )
 
+# What an evaluation is: its task with its preset, or with its split where it has none (`EvaluationRow.evaluation`).
+FORGET_OTHERS = (
+    "DELETE FROM evaluation WHERE subject = :subject AND task = :task AND preset = :preset"
+    " AND (preset != '' OR split = :split) AND fingerprint != :fingerprint"
+)
+
 
 def add_revision(db: sqlite3.Connection, revision: Revision) -> None:
     """A new edition of the study."""
@@ -42,8 +48,10 @@ def add_rung(db: sqlite3.Connection, row: RungRow) -> None:
 
 
 def add_evaluations(db: sqlite3.Connection, rows: Iterable[EvaluationRow]) -> None:
-    """Scores, in place of those of the same subject and metric."""
-    db.executemany(INSERT_SCORE, [row.model_dump() for row in rows])
+    """Scores, in place of those of the same subject and metric; and of its others of the evaluation on other data."""
+    values = [row.model_dump() for row in rows]
+    db.executemany(FORGET_OTHERS, values)
+    db.executemany(INSERT_SCORE, values)
 
 
 def add_event(db: sqlite3.Connection, kind: str, text: str, cell: str = "") -> None:

@@ -53,7 +53,9 @@ def change_between(old: StudyRecord, new: StudyRecord) -> str:
 
 
 def _measured_again(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
-    """Evaluations whose data or settings are others than before."""
+    """Evaluations whose data or settings are others than before; of a study older than that note, that it is made."""
+    if new and not old:
+        yield "fingerprints of its evaluations noted"
     names = [name for name in new if name in old and new[name] != old[name]]
     if names:
         yield f"measured again: {', '.join(names)}"

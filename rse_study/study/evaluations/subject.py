@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from rse_study.errors import NonFiniteLoss
 from rse_study.evaluation.evaluations import Evaluation, OfVectors, score_all
 from rse_study.evaluation.sts import Embed
 from rse_study.models.pooling import PoolingKind
@@ -56,12 +58,37 @@ def can_score(subject: Subject, evaluation: Evaluation) -> bool:
 
 
 def score_subject(subject: Subject, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
-    """Rows of every evaluation the subject can be asked; what takes vectors alone comes first."""
+    """Rows of every evaluation the subject can be asked; what takes vectors alone comes first.
+
+    Where a fine-tuning diverges its figures are NaN, and degenerate.
+    """
     of_vectors = [one for one in evaluations if isinstance(one, OfVectors)]
     rows = score_all(subject.embed, of_vectors, subject.name)
     if subject.weights is None:
         return rows
     for one in evaluations:
         if isinstance(one, OfWeights):
-            rows += one.score_weights(subject.weights, subject.embed, subject.name)
+            try:
+                rows += one.score_weights(subject.weights, subject.embed, subject.name)
+            except NonFiniteLoss:
+                rows += _diverged(one, subject.name)
     return rows
+
+
+def _diverged(evaluation: Evaluation, subject: str) -> list[EvaluationRow]:
+    """No classifier came of these weights, and none would another time: that is the result, and no figure."""
+    task, _, preset = evaluation.name.partition("/")
+    return [
+        EvaluationRow(
+            subject=subject,
+            task=task,
+            split="",
+            aggregation=measure.metric.removeprefix(f"{evaluation.name}/"),
+            value=nan,
+            num_examples=0,
+            degenerate=True,
+            fingerprint=evaluation.fingerprint,
+            preset=preset,
+        )
+        for measure in evaluation.measures
+    ]
