@@ -1,24 +1,37 @@
 """What a recipe of replayed attacks is given, and what that is by content: other words find other texts."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import minilm_folder
 from rse_study.assets.similarity import sentence_similarity
+from rse_study.data.text_files import find_file
 from rse_study.data.typos import lookalikes
 from rse_study.data.wordnet import wordnet_fingerprint
 from rse_study.evaluation.attacks.lexicons.lookalikes import keyboard
-from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
+from rse_study.evaluation.attacks.lexicons.ppdb import FILE, SynonymList
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.resources import Resources
-from rse_study.spec import fingerprint_of
+from rse_study.spec import fingerprint_of, hash_file
+
+
+def _of_synonym_lists(data_dir: Path) -> str:
+    return _of_these_synonym_lists(data_dir, hash_file(find_file(FILE, data_dir)))
+
+
+@lru_cache(maxsize=2)
+def _of_these_synonym_lists(data_dir: Path, content: str) -> str:
+    """Read once for as long as the file holds the same: tens of thousands of pairs, and several recipes ask."""
+    return fingerprint_of(SynonymList.open(data_dir).synonyms)
+
 
 SIMILARITY = "sentence similarity"
 _BY_CONTENT: dict[str, Callable[[Path], str]] = {
     "WordNet": wordnet_fingerprint,
     "stop words": lambda data_dir: fingerprint_of(sorted(english_stopwords(data_dir))),
-    "synonym lists": lambda data_dir: fingerprint_of(SynonymList.open(data_dir).synonyms),
+    "synonym lists": _of_synonym_lists,
     "look-alikes": lambda data_dir: fingerprint_of(lookalikes(data_dir)),
     "keyboard": lambda data_dir: fingerprint_of(keyboard(data_dir)),
     SIMILARITY: lambda data_dir: fingerprint_of_model(str(minilm_folder())),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -51,8 +52,7 @@ def graded_pairs(split: Literal["dev", "test"]) -> StsPairs:
     Like meanings are put in other words and unlike ones in the same: token overlap is a poor guide.
     No sentence of one split is in the other.
     """
-    taken = set[str]() if split == "dev" else {text for pair in _pairs("dev", set()) for text in pair[:2]}
-    first, second, gold = zip(*_pairs(split, taken), strict=True)
+    first, second, gold = zip(*_pairs(split), strict=True)
     return StsPairs("builtin", split, list(first), list(second), np.array(gold))
 
 
@@ -90,9 +90,11 @@ def _agreement(one: Event, other: Event, slot: str) -> float:
     return _SIBLING if one.topic == other.topic or not (mine and theirs) else 0.0
 
 
-def _pairs(split: str, taken: set[str]) -> list[tuple[str, str, float]]:
-    """NUM_PAIRS pairs, the kinds in turn, none with a sentence that is taken already."""
-    draw, found, seen = Draw("pairs", split), list[tuple[str, str, float]](), set(taken)
+@cache
+def _pairs(split: str) -> tuple[tuple[str, str, float], ...]:
+    """NUM_PAIRS pairs, the kinds in turn, none with a sentence of another pair or of the dev split."""
+    seen = set[str]() if split == "dev" else {text for pair in _pairs("dev") for text in pair[:2]}
+    draw, found = Draw("pairs", split), list[tuple[str, str, float]]()
     kinds = _kinds(draw)
     while len(found) < NUM_PAIRS:
         one, other, kept = next(kinds)
@@ -101,7 +103,7 @@ def _pairs(split: str, taken: set[str]) -> list[tuple[str, str, float]]:
         if first != second and not {first, second} & seen:
             seen |= {first, second}
             found.append((first, second, round(5 * similarity(one, other), 1)))
-    return found
+    return tuple(found)
 
 
 def _kinds(draw: Draw) -> Iterator[tuple[Event, Event, float]]:

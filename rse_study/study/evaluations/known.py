@@ -1,8 +1,10 @@
 """Every evaluation by name, with its data and settings."""
 
+from functools import lru_cache
 from pathlib import Path
 
 from rse_study.data.attack_sets import read_attack_set
+from rse_study.data.labelled import Labelled
 from rse_study.data.readers import read_sts
 from rse_study.data.victim_texts import training_for
 from rse_study.evaluation.evaluations import Evaluation
@@ -38,11 +40,17 @@ def read_under_attack(name: str, recipe: str, data_dir: Path, settings: Settings
     """A recipe on the attack set of that name."""
     masked_lm = settings.attacks.masked_lm
     made_of = look_for_tools(recipe, data_dir, masked_lm)
-    training = training_for(name, data_dir)
+    training = _training_texts(name, data_dir)
     places = drawn(len(training), settings.attacks.num_training, settings.attacks.seed)
     resources = tools_for(recipe, data_dir, masked_lm)
     whole = read_attack_set(name, data_dir)
     return UnderAttack(whole, training.take(places), recipe, settings, resources, made_of)
+
+
+@lru_cache(maxsize=4)
+def _training_texts(name: str, data_dir: Path) -> Labelled:
+    """`training_for`, read once for all recipes on a set: tens of thousands of lines."""
+    return training_for(name, data_dir)
 
 
 def read_similarity_under_attack(
