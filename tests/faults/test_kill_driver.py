@@ -8,27 +8,12 @@ import pytest
 
 from rse_study.results.ledger import Ledger
 from rse_study.results.schema import ledger_path
-from tests.faults.drivers import Scene, contents
-from tests.faults.kill_driver import GRID, SEARCH, kill_often
-from tests.on_ray.world import make_materials
+from tests.faults.drivers import contents
+from tests.faults.kill_driver import SEARCH, kill_often
 
 pytestmark = pytest.mark.xdist_group("ray")
 # Of two the first comes before any cell could end, the second while they run.
 NUM_KILLS = 2 if os.environ.get("RSE_STUDY_SLOW") else 1
-
-
-@pytest.fixture(scope="module")
-def scene(tmp_path_factory):
-    root = tmp_path_factory.mktemp("kills")
-    make_materials(root / "world")
-    return Scene(GRID, root / "world", root)
-
-
-@pytest.fixture(scope="module")
-def whole(scene):
-    """The grid, undisturbed."""
-    scene.finish(scene.home / "whole")
-    return contents(scene.home / "whole")
 
 
 def test_a_killed_grid_ends_equal_row_for_row_to_an_undisturbed_one(scene, whole):

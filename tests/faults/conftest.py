@@ -1,0 +1,27 @@
+"""The grid that is killed, interrupted and made to suffer, and once undisturbed: what all of them must equal."""
+
+import pytest
+
+from tests.faults.drivers import Scene, contents
+from tests.faults.kill_driver import GRID
+from tests.on_ray.world import STUDY, make_materials
+
+NUM_STEPS = 12  # long enough for a cell to be caught at its second
+SMALL_GRID = GRID | {
+    "base": STUDY["base"] | {"budget": {"unit": "steps", "amount": NUM_STEPS}},
+    "grid": {"axes": {"rho": [0.0, 1.0]}, "rows": {"strong": {"alpha": 1e-3}}},
+}
+
+
+@pytest.fixture(scope="session")
+def scene(tmp_path_factory) -> Scene:
+    root = tmp_path_factory.mktemp("faults")
+    make_materials(root / "world")
+    return Scene(SMALL_GRID, root / "world", root)
+
+
+@pytest.fixture(scope="session")
+def whole(scene) -> dict[str, list]:
+    """The contents of the grid that nothing happened to; its folder is `whole` in the scene's home."""
+    scene.finish(scene.home / "whole")
+    return contents(scene.home / "whole")
