@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
 
+from rse_study.cli.app import app
 from rse_study.data import builtin
 from rse_study.evaluation.sts import SEVEN, evaluate_sts
 from rse_study.models.embedder import Embedder
@@ -45,10 +46,10 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def rse(home):
-    """Run `rse-study ...` in a folder of its own, with its own cache and an empty data folder."""
+def settings(home):
+    """The environment of all commands: their own cache and an empty data folder."""
     (home / "data").mkdir()
-    settings = {
+    return {
         "PYTHONPATH": str(ROOT),
         "RSE_STUDY_CACHE": str(home / "cache"),
         "RSE_STUDY_DATA": str(home / "data"),
@@ -56,12 +57,33 @@ def rse(home):
         "OMP_NUM_THREADS": "1",
     }
 
+
+@pytest.fixture(scope="module")
+def rse(home, settings):
+    """Run `rse-study ...` in a folder of its own."""
+
     def rse(*arguments):
         command = [sys.executable, "-c", "from rse_study.cli import main; main()", *map(str, arguments)]
         environment = {**os.environ, **settings}
         return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
 
     return rse
+
+
+@pytest.fixture
+def refusal(home, settings, monkeypatch, capsys):
+    """What `rse-study ...` says where it refuses; in this process, since a new one takes seconds to say it."""
+    monkeypatch.chdir(home)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+    def refusal(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            app(list(arguments), prog_name="rse-study")
+        assert ended.value.code == 2
+        return capsys.readouterr().err
+
+    return refusal
 
 
 @pytest.fixture(scope="module")
@@ -126,17 +148,14 @@ def test_two_workers_share_a_run(rse, run_folder):
     assert result.history[0] == read_result(run_folder).history[0]
 
 
-def test_another_seed_is_refused_in_this_folder(rse, run_folder):
-    refused = rse("train", "mine.yaml", "--out", "run", "--seed", "1")
-    assert refused.returncode == 2
-    assert "another configuration's" in refused.stderr
-    assert "Traceback" not in refused.stderr
+def test_another_seed_is_refused_in_this_folder(refusal, run_folder):
+    said = refusal("train", "mine.yaml", "--out", "run", "--seed", "1")
+    assert "another configuration's" in said
+    assert "Traceback" not in said
 
 
-def test_evaluate_says_what_is_absent(rse, run_folder, home):
-    nothing = rse("evaluate", "run")
-    assert nothing.returncode == 2
-    assert nothing.stderr.startswith(f"{home / 'data'}: no STS set is here")
+def test_evaluate_says_what_is_absent(rse, refusal, run_folder, home):
+    assert refusal("evaluate", "run").startswith(f"{home / 'data'}: no STS set is here")
     pairs, folder = builtin.graded_pairs("dev"), home / "some" / "sts" / "STSBenchmark" / "orig"
     folder.mkdir(parents=True)
     rows = zip(pairs.gold, pairs.first, pairs.second, strict=True)
@@ -152,7 +171,7 @@ def test_evaluate_says_what_is_absent(rse, run_folder, home):
     assert re.search(rf"STS-B dev +{kept:.2f} +{kept:.2f} +{kept:.2f} +{len(pairs)}", some.stdout)
 
 
-def test_an_export_gives_sentence_transformers_equal_vectors(rse, run_folder, home):
+def test_an_export_gives_sentence_transformers_equal_vectors(rse, refusal, run_folder, home):
     exported = rse("export", "run", "out")
     assert exported.returncode == 0, exported.stderr
     assert exported.stdout == "out (mean pooling, from run)\n"
@@ -161,6 +180,4 @@ def test_an_export_gives_sentence_transformers_equal_vectors(rse, run_folder, ho
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert np.array_equal(found[0], found[3])
     assert np.abs(found[0] - found[1]).max() > 1e-3
-    refused = rse("export", "run", "out")
-    assert refused.returncode == 2
-    assert "something here already" in refused.stderr
+    assert "something here already" in refusal("export", "run", "out")
