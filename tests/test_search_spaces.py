@@ -200,14 +200,6 @@ def _offline(monkeypatch):
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
 
 
-def one_recipe(evaluations):
-    """Of attacks PWWS alone, which asks for no model: what all recipes of a set read is the same."""
-    attacks = [name for name in evaluations if name.startswith(("attack-", "Adv"))]
-    return (
-        [f"evaluations=[{', '.join(name for name in attacks if name.endswith('/pwws'))}]"] if attacks else []
-    )
-
-
 def may_be_missing(study, name):
     """The evaluations of which a part may not be here, as problems name them."""
     return {

@@ -8,6 +8,7 @@ import typer
 from rse_study.cli.app import app
 from rse_study.cli.models import evaluate
 from rse_study.cli.suite_options import USED
+from rse_study.training.tuning_spec import FineTuning
 
 VALUES = {
     "--data": "nowhere", "--pooling": "mean", "--variant": "orig", "--threads": "1", "--json": None, "--out": "kept",
@@ -21,6 +22,7 @@ OPTIONS = {
     for param in typer.main.get_command(app).commands["evaluate"].params
     if param.opts[0].startswith("--") and param.name != "help"
 }
+TUNING = ("epochs", "lr", "max_length")
 USES = [(suite, name) for suite in USED for name in OPTIONS if name in USED[suite] and name != "suite"]
 IDLE = [(suite, name) for suite in USED for name in OPTIONS if name not in USED[suite]]
 
@@ -92,3 +94,12 @@ def test_what_one_of_them_uses_is_not_and_unknown_names_are_told_first(rse, argu
     ended = rse("evaluate", "nowhere/model", "--suite", "attacks", *arguments.split())
     assert ended.code == 2  # of data that are not there, or a name
     assert "would decide nothing" not in ended.err
+
+
+def test_a_fine_tuning_is_by_default_what_a_study_does():
+    """One name, one setting: figures of the command and of a study are then of the same classifiers."""
+    defaults = {
+        param.name: param.default for param in typer.main.get_command(app).commands["evaluate"].params
+    }
+    own = FineTuning().model_dump()
+    assert {name: defaults[name] for name in TUNING} == {name: own[name] for name in TUNING}

@@ -1,12 +1,17 @@
-"""Baselines are measured once of the same weights, and again where those were changed in place. Nothing here runs."""
+"""What becomes of scores and trials where a base was changed in place. Nothing here runs."""
 
 from dataclasses import replace
 
 import pytest
 
+from rse_study.errors import InputError
+from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.driver import Run
 from rse_study.on_ray.place import Place, Stock
 from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
+from rse_study.results.rebuild import rebuild
+from rse_study.results.records import CellRecord
 from tests.on_ray.test_added_evaluation import Listener
 from tests.on_ray.world import few
 
@@ -15,16 +20,26 @@ from tests.on_ray.world import few
 def prepared(checked, materials, tmp_path):
     """Prepares the study with a base called so; when each baseline's score was last written."""
 
-    def prepare(base: str) -> dict[str, float]:
+    def on(base: str) -> Stock:
         made = replace(materials, fingerprints=materials.fingerprints | {"base": base})
+        return Stock(lambda trial: made)
+
+    def prepare(base: str) -> dict[str, float]:
         with Ledger.open(tmp_path) as ledger:
-            run = Run(checked, Place(tmp_path), ledger, Stock(lambda trial: made), few, Listener())
+            run = Run(checked, Place(tmp_path), ledger, on(base), few, Listener())
             run.prepare()
             rows = {(row.subject, row.metric): row.value for row in ledger.evaluations()}
             wrong = [row.model_copy(update={"value": -1.0}) for row in ledger.evaluations()]
             ledger.record_evaluations(wrong)  # whoever measures again puts it right
             return rows
 
+    def cell_of(base: str) -> CellRecord:
+        point = {"alpha": 1e-5, "rho": 0.5}
+        trial = checked.space.apply(point)
+        cell = Cell(0, 0, on(base).identify(trial, 0), trial, point)
+        return cell.record()
+
+    prepare.cell_of = cell_of
     return prepare
 
 
@@ -34,3 +49,27 @@ def test_they_are_measured_again_when_the_weights_are_others(prepared):
     assert set(prepared("one").values()) == {-1.0}
     assert prepared("another") == first
     assert set(prepared("another").values()) == {-1.0}
+
+
+def test_they_are_measured_again_when_nobody_knows_the_weights(prepared, tmp_path):
+    first = prepared("one")
+    assert set(prepared("one").values()) == {-1.0}
+    for part in tmp_path.glob("ledger.sqlite*"):
+        part.unlink()
+    rebuild(tmp_path)  # what the scores are of stood in the provenance of runs, which is in no file
+    assert prepared("one") == first
+
+
+def test_a_search_goes_on_with_what_it_was_begun_with(prepared, tmp_path):
+    """One finished trial; then the base's weights are others: neither a trial nor a baseline of them joins it."""
+    prepared("one")
+    with Ledger.open(tmp_path) as ledger:
+        ledger.plan([prepared.cell_of("one")])
+        ledger.fail(prepared.cell_of("one").identity, "step 3: the loss is not finite")
+    prepared("one")
+    with pytest.raises(InputError) as refused:
+        prepared("another")
+    assert "trial 0 was another cell when it ran" in str(refused.value)
+    assert "Give the study another name" in refused.value.remedy
+    with Reader(tmp_path) as reader:
+        assert set(reader.evaluations()["value"]) == {-1.0}  # as they were

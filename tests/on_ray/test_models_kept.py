@@ -11,8 +11,10 @@ from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Point, Result
 from rse_study.study.config import Study
 from rse_study.study.reading import build
+from rse_study.study.record import study_record
 from tests.on_ray.test_added_evaluation import Listener
 
+OBJECTIVES = {"dev": {}, "loss": {"metric": "loss", "direction": "minimize"}}
 GRID = {"axes": {"rho": [0, 0.5, 1]}}
 
 
@@ -20,16 +22,16 @@ GRID = {"axes": {"rho": [0, 0.5, 1]}}
 def gone(study_content, checked, materials, tmp_path):
     """Which rows' models go, of a grid whose rows ended with these dev scores; `retired`: rows no longer in it."""
 
-    def gone(keep_models: str, scores: list[float], retired=(), direction="maximize") -> set[int]:
+    def gone(keep_models: str, scores, retired=(), metric="dev") -> set[int]:
         only_grid = {name: study_content[name] for name in ("name", "question", "base")}
         changed = {"grid": GRID, "seeds": [0], "keep_models": keep_models}
-        study = build(Study, only_grid | changed | {"objective": {"direction": direction}}, where="x")
+        study = build(Study, only_grid | changed | {"objective": OBJECTIVES[metric]}, where="x")
         with Ledger.open(tmp_path) as ledger:
-            ledger.freeze(_record(checked, materials))
+            ledger.freeze(study_record(checked, materials.dev))
             cells = [_cell(number) for number in range(len(scores))]
             ledger.plan(cells)
             for cell, score in zip(cells, scores, strict=True):
-                _complete(ledger, cell, score)
+                _complete(ledger, cell, {metric: score} if score is not None else {})
             ledger.retire_others({_cell(n).identity for n in range(len(scores)) if n not in retired}, "grid")
             stock = Stock(lambda trial: materials)
             scoring = Scoring(study, Place(tmp_path), ledger, stock, Listener(), [], [])
@@ -39,22 +41,14 @@ def gone(study_content, checked, materials, tmp_path):
     return gone
 
 
-def _record(checked, materials):
-    from rse_study.study.record import study_record
-
-    return study_record(checked, materials.dev)
-
-
 def _cell(number: int) -> CellRecord:
     return CellRecord(identity=f"{number:064x}", trial=number, seed=0, stage="grid", config={})
 
 
-def _complete(ledger: Ledger, cell: CellRecord, score: float) -> None:
+def _complete(ledger: Ledger, cell: CellRecord, metrics: dict[str, float]) -> None:
     ledger.start(cell.identity, executor="inline", workers=1, threads=1)
-    history = (Point(t=3, metrics={"dev": score} if score is not None else {"loss": 1.0}),)
-    ledger.record_result(
-        Result(identity=cell.identity, status="complete", history=history, duration_s=1.0, provenance={})
-    )
+    point = Point(t=3, metrics=metrics)
+    ledger.record_result(Result(identity=cell.identity, seed=cell.seed, config={}, history=(point,)))
 
 
 def test_every_model_stays_or_none(gone):
@@ -65,9 +59,9 @@ def test_none_stays(gone):
     assert gone("none", [50.0, 90.0], retired={1}) == {0, 1}
 
 
-@pytest.mark.parametrize(("direction", "best"), [("maximize", 1), ("minimize", 0)])
-def test_the_best_stays(gone, direction, best):
-    assert gone("best", [50.0, 90.0, 70.0], direction=direction) == {0, 1, 2} - {best}
+@pytest.mark.parametrize(("metric", "best"), [("dev", 1), ("loss", 0)])
+def test_the_best_stays(gone, metric, best):
+    assert gone("best", [50.0, 90.0, 70.0], metric=metric) == {0, 1, 2} - {best}
 
 
 def test_the_best_is_one_of_the_study_as_it_is_now(gone):

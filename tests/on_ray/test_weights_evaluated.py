@@ -78,8 +78,8 @@ def runs(run):
 
 def test_cells_and_baselines_with_weights_are_scored_together(run, runs):
     heard, scores, _ = runs[0]
-    assert f"evaluations: 4 models on {NAME}" in heard
-    assert "evaluated: 4 of 4 models" in heard
+    assert f"evaluations: 2 models on {NAME}, 2 scores of baselines" in heard
+    assert "evaluated: 4 of 4" in heard
     with Reader(run.directory) as reader:
         cells = set(reader.cells()["identity"])
     assert set(scores["subject"]) == cells | WITH_WEIGHTS
@@ -92,7 +92,7 @@ def test_no_classifier_stays(run, runs):
 
 def test_other_settings_are_a_revision_and_leave_no_score_of_the_old_ones(runs):
     (_, first, _), (heard, second, revisions), _ = runs
-    assert f"evaluations: 4 models on {NAME}" in heard
+    assert f"evaluations: 2 models on {NAME}, 2 scores of baselines" in heard
     assert set(first["fingerprint"]).isdisjoint(second["fingerprint"])
     assert second["fingerprint"].nunique() == 1
     assert len(second) == len(first)

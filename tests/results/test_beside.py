@@ -4,6 +4,7 @@ from rse_study.errors import InputError
 from rse_study.results.cell_file import read_cell
 from rse_study.results.evaluation_file import read_evaluations
 from rse_study.results.ledger import Ledger
+from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import baselines_folder, cell_folder
 from rse_study.results.study_file import read_revisions
 from tests.results.world import HERE, result_of, score_of
@@ -69,3 +70,25 @@ def test_a_cell_that_could_not_be_planned_has_no_file(ledger, cells):
     with pytest.raises(InputError):
         ledger.plan([twin])
     assert not cell_folder(ledger.study_dir, twin.identity).exists()
+
+
+def test_of_an_evaluation_by_other_settings_no_row_stays_in_ledger_or_file(study_dir):
+    """Other settings may have other rows: of the old ones none may pass for a whole evaluation when they come back."""
+
+    def rows(fingerprint, *names):
+        about = {"subject": "start", "task": "AdvSTS-B", "split": "test", "preset": "pwws", "num_examples": 9}
+        return [EvaluationRow(**about, aggregation=n, value=1.0, fingerprint=fingerprint) for n in names]
+
+    other = EvaluationRow(
+        subject="start", task="AdvSTS-B", split="test", preset="bae", value=2.0, num_examples=9
+    )
+    with Ledger.open(study_dir) as ledger:
+        ledger.record_evaluations([other, *rows("a", "drift", "queries", "success_rate")])
+        ledger.record_evaluations(rows("b", "drift", "queries"))
+        found = {(row.preset, row.aggregation, row.fingerprint) for row in ledger.evaluations()}
+        assert found == {("bae", "all", ""), ("pwws", "drift", "b"), ("pwws", "queries", "b")}
+        in_file = {
+            (row.preset, row.aggregation, row.fingerprint)
+            for row in read_evaluations(baselines_folder(study_dir))
+        }
+    assert in_file == found

@@ -222,3 +222,15 @@ def test_what_is_watched_stays(search):
     assert problem.what == "base.watched.STS-B/geometry = 20" and problem.rule.startswith("was absent")
     del old.resolved["base"]["watched"]
     assert change_between(old, search()) == ""
+
+
+def test_what_is_measured_again_is_told_by_name(grid):
+    old = grid().model_copy(update={"fingerprints": {"STS-B/test": "a", "MR/fast": "c"}})
+    new = old.model_copy(update={"fingerprints": {"STS-B/test": "b", "MR/fast": "c", "CR/fast": "d"}})
+    assert change_between(old, new) == "measured again: STS-B/test"
+
+
+def test_a_study_older_than_fingerprints_says_that_they_are_noted(grid):
+    old = grid()
+    new = old.model_copy(update={"fingerprints": {"STS-B/test": "a"}})
+    assert change_between(old, new) == "fingerprints of its evaluations noted"

@@ -1,6 +1,7 @@
 """NLI and GLUE as a study asks for them: real fine-tuning of a very small encoder on files in the published layouts."""
 
 import json
+import math
 import os
 import pickle
 import signal
@@ -363,3 +364,14 @@ def test_glue_of_another_place_and_none_at_all(tmp_path):
 def test_every_name_is_read_by_one_of_the_two():
     assert len(fine_tuned_names()) == len(NLI) + len(GLUE)
     assert {f"ANLI-R{number}" for number in (1, 2, 3)} == set(ANLI_ROUNDS)
+
+
+def test_where_fine_tuning_diverges_its_figures_are_nan_and_degenerate(tmp_path, weights):
+    """It would diverge again: a result, not an error that a study meets at every run."""
+    write_nli(tmp_path, "snli/snli_1.0_train", 24, 0)
+    write_nli(tmp_path, "snli/snli_1.0_test", 12, 1)
+    asked = _read("SNLI", tmp_path, _settings(LEARNS.model_copy(update={"lr": 1e30})))
+    rows = score_subject(Subject("me", _embed, weights), [asked])
+    assert {row.metric for row in rows} == {measure.metric for measure in asked.measures}
+    assert all(math.isnan(row.value) and row.degenerate for row in rows)
+    assert {row.fingerprint for row in rows} == {asked.fingerprint}
