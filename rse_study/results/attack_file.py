@@ -16,6 +16,7 @@ from rse_study.results.schema import ledger_path
 SUMMARY = "summary.json"
 SIMILARITY = "similarity"  # the victim where there is no classifier
 OF_ONE_RUN = ("label", "victim", "seed")  # what figures and outcomes must agree on
+ATTACK = "attack"  # key of a head and of a row: hash of all that makes it this attack; files of old lack it
 CLASSES = "classes"  # key of a head: names of the classes that labels and scores go by; files of old lack it
 AGAIN = "Attack again into this folder, or remove what is of no use: rse-study evaluate MODEL --suite attacks --out"
 
@@ -72,6 +73,7 @@ class SummaryRow(Record):
     seconds_now: float
     seed: int
     fingerprint: str
+    attack: str = ""
     clean_spearman: float | None = None
     spearman_under_attack: float | None = None
     mean_drift: float | None = None
@@ -117,15 +119,33 @@ def read_attacks(folder: Path) -> Attacks:
     return Attacks(summary.astype(dict.fromkeys(floats, float)), outcomes)
 
 
-def keep_summary(folder: Path, row: SummaryRow) -> None:
-    """Write the row beside those of other sets and recipes that were ever attacked into this folder."""
+def keep_summary(folder: Path, row: SummaryRow, *, replaces: bool = False) -> None:
+    """Write the row beside those of other sets and recipes that were ever attacked into this folder.
+
+    A damaged summary is set aside where replacing is wished; else it raises InputError.
+    """
     path = folder / SUMMARY
-    known = _read_summary(path) if path.is_file() else []
+    try:
+        known = _read_summary(path) if path.is_file() else []
+    except InputError:
+        if not replaces:
+            raise
+        path.replace(path.with_name(f"{SUMMARY}.damaged"))
+        known = []
     others = [other for other in known if (other.set, other.recipe) != (row.set, row.recipe)]
-    content = [one.model_dump(mode="json") for one in (*others, row)]
-    draft = path.with_suffix(".draft")
-    draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    draft.replace(path)
+    _write_summary(path, [*others, row])
+
+
+def withdraw(path: Path) -> None:
+    """Drop the row that counts these outcomes, before they are replaced. A summary that is damaged is left as it is."""
+    summary = path.with_name(SUMMARY)
+    try:
+        known = _read_summary(summary)
+    except InputError:
+        return
+    others = [row for row in known if outcomes_path(path.parent, row.set, row.recipe) != path]
+    if len(others) < len(known):
+        _write_summary(summary, others)
 
 
 def outcomes_path(folder: Path, attack_set: str, recipe: str) -> Path:
@@ -162,6 +182,13 @@ def parse_outcomes(rows: Iterable[dict[str, Any]], path: Path, remedy: str) -> d
     return found
 
 
+def _write_summary(path: Path, rows: Iterable[SummaryRow]) -> None:
+    draft = path.with_suffix(".draft")
+    content = [row.model_dump(mode="json") for row in rows]
+    draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
 def _read_summary(path: Path) -> list[SummaryRow]:
     remedy = f"{AGAIN} {path.parent}"
     try:
@@ -185,7 +212,7 @@ def _outcomes(path: Path) -> pd.DataFrame:
     frame.insert(0, "set", head["set"])
     frame.insert(1, "recipe", head["recipe"])
     frame[CLASSES] = [_classes_in(head, path, remedy)] * len(frame)
-    frame.attrs = {name: head[name] for name in OF_ONE_RUN}
+    frame.attrs = {name: head[name] for name in OF_ONE_RUN} | {ATTACK: head.get(ATTACK, "")}
     return frame
 
 
@@ -208,6 +235,8 @@ def _counted(path: Path, row: SummaryRow) -> pd.DataFrame:
     found = frame.loc[frame["is_counted"], "outcome"].value_counts()
     told = {"succeeded": row.num_succeeded, "failed": row.num_failed, "skipped": row.num_skipped}
     differing = [name for name in OF_ONE_RUN if frame.attrs[name] != getattr(row, name)]
+    if row.attack and frame.attrs[ATTACK] not in ("", row.attack):
+        differing.append(ATTACK)
     differing += [name for name, number in told.items() if found.get(name, 0) != number]
     if differing:
         rule = f"these outcomes are not those that {SUMMARY} counts ({', '.join(differing)} differ)"

@@ -35,18 +35,18 @@ def keep(folder, attack_set, recipe, outcomes, seed=0, classes=()):
     kept = KeptOutcomes(folder / f"{attack_set}-{recipe}.jsonl", head, noted)
     for one in outcomes:
         kept.add(one)
-    return kept.path
+    return kept
 
 
 def end(folder, attack_set, recipe, outcomes, num_inputs=None, weak=False, classes=()):
     """An attack that has ended: its outcomes, and its row of the summary, about the first `num_inputs`."""
-    keep(folder, attack_set, recipe, outcomes, classes=classes)
+    kept = keep(folder, attack_set, recipe, outcomes, classes=classes)
     counted = [one for one in outcomes if num_inputs is None or one.index < num_inputs]
     figures = {key: None if value != value else value for key, value in asdict(summarise(counted)).items()}
     row = {
         "set": attack_set, "recipe": recipe, "label": f"{recipe}-like: made up", "victim": f"victim-{attack_set}",
         "victim_dev_accuracy": 0.55 if weak else 0.83, "weak": weak, **figures, "num_now": len(counted),
-        "seconds_now": 1.5, "seed": 0, "fingerprint": "of the inputs",
+        "seconds_now": 1.5, "seed": 0, "fingerprint": "of the inputs", "attack": kept.head["attack"],
     }  # fmt: skip
     path = folder / "summary.json"
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []

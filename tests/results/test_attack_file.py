@@ -8,7 +8,14 @@ import pytest
 
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.attacks.outcome import Outcome
-from rse_study.results.attack_file import SUMMARY, OutcomeRow, is_attack_folder, read_attacks
+from rse_study.results.attack_file import (
+    SUMMARY,
+    OutcomeRow,
+    SummaryRow,
+    is_attack_folder,
+    keep_summary,
+    read_attacks,
+)
 from rse_study.results.schema import ledger_path
 from tests.results.attacked import end, keep, outcome, skipped
 
@@ -66,7 +73,7 @@ def test_inputs_beyond_those_asked_for_last_are_there_and_not_counted(tmp_path):
 
 
 def test_an_attack_under_way_is_there_and_not_counted(folder):
-    path = keep(folder, "imdb", "bae", [outcome(0, "a b", {0: "c"}), outcome(1, "a b", {0: "d"})])
+    path = keep(folder, "imdb", "bae", [outcome(0, "a b", {0: "c"}), outcome(1, "a b", {0: "d"})]).path
     with path.open("a") as stream:
         stream.write('{"index": 2, "orig')
     found = read_attacks(folder)
@@ -142,11 +149,52 @@ def test_missing_files_are_named(folder):
 
 
 def test_outcomes_of_another_attack_are_refused_by_what_differs(folder):
-    path = folder / "mr-pwws.jsonl"
-    path.unlink()
+    before = (folder / SUMMARY).read_text()
+    (folder / "mr-pwws.jsonl").unlink()
     keep(folder, "mr", "pwws", [outcome(0, "a b", {0: "c"})], seed=1)
-    with pytest.raises(InputError, match=r"is of another attack.*\(seed, failed, skipped differ\)"):
+    (folder / SUMMARY).write_text(before)
+    with pytest.raises(InputError, match=r"is of another attack.*\(seed, attack, failed, skipped differ\)"):
         read_attacks(folder)
+
+
+def test_the_same_counts_of_another_attack_are_refused(tmp_path):
+    """Label, seed and counts are alike; what was attacked is not (an encoder, tau, a goal)."""
+    end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})])
+    path = tmp_path / "mr-pwws.jsonl"
+    head, rest = path.read_text().split("\n", 1)
+    path.write_text(json.dumps(json.loads(head) | {"attack": "another"}) + "\n" + rest)
+    with pytest.raises(InputError, match=r"is of another attack.*\(attack differ\)"):
+        read_attacks(tmp_path)
+
+
+@pytest.mark.parametrize("of_old", ["outcomes", "summary", "both"])
+def test_files_of_before_attacks_had_a_hash_are_read(tmp_path, of_old):
+    end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})])
+    path = tmp_path / "mr-pwws.jsonl"
+    if of_old != "summary":
+        head, rest = path.read_text().split("\n", 1)
+        path.write_text(json.dumps(without_attack(json.loads(head))) + "\n" + rest)
+    if of_old != "outcomes":
+        rows = [without_attack(row) for row in json.loads((tmp_path / SUMMARY).read_text())]
+        (tmp_path / SUMMARY).write_text(json.dumps(rows))
+    assert read_attacks(tmp_path).outcomes["is_counted"].tolist() == [True]
+
+
+def without_attack(content):
+    assert content["attack"]
+    return {key: value for key, value in content.items() if key != "attack"}
+
+
+def test_a_damaged_summary_is_set_aside_where_replacing_is_wished(folder):
+    row = SummaryRow.model_validate(json.loads((folder / SUMMARY).read_text())[0])
+    (folder / SUMMARY).write_text("[{")
+    with pytest.raises(InputError, match="damaged"):
+        keep_summary(folder, row)
+    keep_summary(folder, row, replaces=True)
+    assert (folder / f"{SUMMARY}.damaged").read_text() == "[{"
+    found = read_attacks(folder)
+    assert found.summary[["set", "recipe"]].values.tolist() == [[row.set, row.recipe]]
+    assert found.outcomes["is_counted"].sum() == row.num_inputs
 
 
 def test_a_folder_of_attacks_is_told_from_a_study(folder, tmp_path_factory):

@@ -9,10 +9,15 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.outcome import Outcome
-from rse_study.results.attack_file import parse_outcomes, read_lines
+from rse_study.results.attack_file import ATTACK, parse_outcomes, read_lines, withdraw
+from rse_study.spec import fingerprint_of
 
 REMEDY = "Choose another --out, or remove the file to start anew"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class AnotherAttack(InputError):
+    """The file is sound, and its outcomes are not of what is asked."""
 
 
 class KeptOutcomes:
@@ -26,34 +31,44 @@ class KeptOutcomes:
         *,
         replaces: bool = False,
     ) -> None:
-        """Open, or begin. A file of another attack (`asked`) is replaced where that is wished.
+        """Open, or begin. A file of another attack (`asked`) is replaced where that is wished, a damaged one set aside.
 
         `noted` stands in the head and tells no attacks apart: what a file has of it already is left, the rest is added.
-        Raises InputError where replacing is not wished, or the file is damaged.
+        Raises InputError where replacing is not wished.
         """
         self.path = path
         self._asked, self._noted = (json.loads(json.dumps(dict(part))) for part in (asked, noted))
-        if replaces and path.exists() and not self._is_of_this():
-            path.unlink()
-        if path.exists() and b"\n" in path.read_bytes():  # without a whole line it is one that never began
-            self.head, self.done = self._read()
-        else:
-            self.head, self.done = {**self._asked, **self._noted}, dict[int, Outcome]()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(b"")
-            self._append(self.head)
+        self._noted[ATTACK] = fingerprint_of(self._asked)
+        try:
+            has_begun = path.exists() and b"\n" in path.read_bytes()
+            self.head, self.done = self._read() if has_begun else self._begin()
+        except AnotherAttack:
+            if not replaces:
+                raise
+            self.head, self.done = self._begin()
+        except InputError:
+            if not replaces:
+                raise
+            self.set_aside()
+
+    def set_aside(self) -> None:
+        """Keep the file as damaged, and begin anew."""
+        withdraw(self.path)
+        self.path.replace(self.path.with_name(f"{self.path.name}.damaged"))
+        self.head, self.done = self._begin()
 
     def add(self, outcome: Outcome) -> None:
         """Keep one more, before anybody hears of it."""
         self._append(outcome.to_json())
         self.done[outcome.index] = outcome
 
-    def _is_of_this(self) -> bool:
-        try:
-            head = json.loads(self.path.read_bytes().partition(b"\n")[0])
-        except ValueError:
-            return False
-        return isinstance(head, dict) and not self._differing(head)
+    def _begin(self) -> tuple[dict[str, Any], dict[int, Outcome]]:
+        """A head and nothing else; what a summary still counts here is no longer there."""
+        withdraw(self.path)
+        head = {**self._asked, **self._noted}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._write(head)
+        return head, {}
 
     def _differing(self, head: dict[str, Any]) -> list[str]:
         """The keys that make it another attack."""
@@ -66,11 +81,11 @@ class KeptOutcomes:
         head, rows = read_lines(self.path, REMEDY)
         if differing := ", ".join(self._differing(head)):
             rule = f"the outcomes here are of another attack ({differing} differ)"
-            raise InputError("cannot go on", where=str(self.path), rule=rule, remedy=REMEDY)
+            raise AnotherAttack("cannot go on", where=str(self.path), rule=rule, remedy=REMEDY)
         found = parse_outcomes(rows, self.path, REMEDY)
-        if not {*self._noted} <= {*head}:
-            head = {**self._noted, **head}
-            self._replace_head(head)
+        if lacking := {key: value for key, value in self._noted.items() if key not in head}:
+            head |= lacking
+            self._write(head, self.path.read_bytes().partition(b"\n")[2])
         return head, {index: Outcome(**dict(row)) for index, row in found.items()}
 
     def _cut(self) -> None:
@@ -81,9 +96,8 @@ class KeptOutcomes:
             with self.path.open("r+b") as stream:
                 stream.truncate(num_whole)
 
-    def _replace_head(self, head: dict[str, Any]) -> None:
-        """The outcomes stay, to the byte."""
-        outcomes = self.path.read_bytes().partition(b"\n")[2]
+    def _write(self, head: dict[str, Any], outcomes: bytes = b"") -> None:
+        """The whole file, or what was there before."""
         draft = self.path.with_suffix(".draft")
         with draft.open("wb") as stream:
             stream.write(_line(head).encode() + outcomes)

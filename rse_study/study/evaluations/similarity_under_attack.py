@@ -7,7 +7,7 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.pairs import StsPairs
@@ -22,7 +22,7 @@ from rse_study.evaluation.attacks.resources import Resources
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.sts import Embed
 from rse_study.registry import Registry
-from rse_study.results.attack_file import SIMILARITY, SummaryRow, keep_summary, outcomes_path
+from rse_study.results.attack_file import ATTACK, SIMILARITY, SummaryRow, keep_summary, outcomes_path
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.study.evaluations.settings import Attacks
@@ -147,9 +147,10 @@ class SimilarityUnderAttack:
             {MAP: [fitted.cosines.tolist(), fitted.scores.tolist()]},
             replaces=replaces,
         )
+        score = _map_of(outcomes, asked.scores, replaces)
         kept = attack_and_keep(
             recipe,
-            victim_of(embed, _map_of(outcomes, asked.scores)),
+            victim_of(embed, score),
             targets_of(self.pairs, self._places),
             outcomes,
             max_queries=asked.max_queries,
@@ -169,10 +170,11 @@ class SimilarityUnderAttack:
             seconds_now=kept.seconds_now,
             seed=asked.seed,
             fingerprint=self.fingerprint,
+            attack=outcomes.head[ATTACK],
             drawn=self.drawn,
             **without_nan(counts | found),
         )
-        keep_summary(folder, row)
+        keep_summary(folder, row, replaces=replaces)
         return row
 
     @cached_property
@@ -195,16 +197,27 @@ class SimilarityUnderAttack:
         }
 
 
-def _map_of(kept: KeptOutcomes, kind: MapKind) -> ScoreMap:
-    """The map in the head of the file."""
+def _map_of(kept: KeptOutcomes, kind: MapKind, replaces: bool) -> ScoreMap:
+    """The map in the head of the file. A file whose map is damaged is set aside where replacing is wished."""
     try:
-        pair = np.array(kept.head[MAP], np.float64)
+        return ScoreMap(kind, *_points(kept))
+    except InputError:
+        if not replaces:
+            raise
+        kept.set_aside()
+        return ScoreMap(kind, *_points(kept))
+
+
+def _points(kept: KeptOutcomes) -> Float[np.ndarray, "2 k"]:
+    """Cosines and their scores. Raises InputError."""
+    try:
+        points = np.array(kept.head[MAP], np.float64)
     except (TypeError, ValueError):
-        pair = np.zeros(0)
-    if pair.ndim != 2 or len(pair) != 2 or not pair.size or not np.isfinite(pair).all():
+        points = np.zeros(0)
+    if points.ndim != 2 or len(points) != 2 or not points.size or not np.isfinite(points).all():
         rule = "it is as many cosines as scores"
         raise InputError(f"damaged: {MAP}", where=str(kept.path), rule=rule, remedy=REMEDY)
-    return ScoreMap(kind, *pair)
+    return points
 
 
 def goal_of(attacks: Attacks) -> Goal:

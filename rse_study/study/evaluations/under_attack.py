@@ -17,7 +17,7 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resources
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.sts import Embed
-from rse_study.results.attack_file import CLASSES, SummaryRow, keep_summary, outcomes_path
+from rse_study.results.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.study.evaluations.settings import Settings
@@ -128,16 +128,17 @@ class UnderAttack:
             "max_queries": attacks.max_queries,
             "seed": attacks.seed,
         }
+        outcomes = KeptOutcomes(
+            outcomes_path(folder, self.set, self.recipe),
+            head,
+            {CLASSES: self.inputs.classes},
+            replaces=replaces,
+        )
         kept = attack_and_keep(
             recipe,
             classifier.predicting(self.inputs.classes),
             self.inputs,
-            KeptOutcomes(
-                outcomes_path(folder, self.set, self.recipe),
-                head,
-                {CLASSES: self.inputs.classes},
-                replaces=replaces,
-            ),
+            outcomes,
             max_queries=attacks.max_queries,
             seed=attacks.seed,
             told=told,
@@ -153,9 +154,10 @@ class UnderAttack:
             seconds_now=kept.seconds_now,
             seed=attacks.seed,
             fingerprint=self.inputs.fingerprint,
+            attack=outcomes.head[ATTACK],
             **without_nan(asdict(summarise(kept.outcomes))),
         )
-        keep_summary(folder, row)
+        keep_summary(folder, row, replaces=replaces)
         return row
 
     def victim(self, weights: Weights, told: Callable[[Any], None] = lambda progress: None) -> Victim:

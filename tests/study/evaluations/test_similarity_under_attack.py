@@ -154,7 +154,7 @@ def test_another_attack_is_refused_or_replaced(asked, weights, embed, bases, key
     assert {row.num_examples for row in rows} == {3}
     (differing,) = [
         name for name, value in json.loads(before[0]).items()
-        if name != MAP and json.loads(lines_of(weights)[0])[name] != value
+        if name not in (MAP, "attack") and json.loads(lines_of(weights)[0])[name] != value
     ]  # fmt: skip
     assert differing == key
 
@@ -167,3 +167,13 @@ def test_a_damaged_map_is_refused(asked, weights, embed, damage):
     path.write_text("\n".join([json.dumps(json.loads(head) | {MAP: damage}), *rest, ""]))
     with pytest.raises(InputError, match="damaged: map"):
         asked(num_inputs=3).attacked(embed, weights)
+    found = asked(num_inputs=3).attacked(embed, weights, replaces=True)
+    assert (found.num_now, found.num_inputs) == (3, 3)
+    assert path.with_name(f"{path.name}.damaged").read_text().splitlines()[1:] == rest
+    assert lines_of(weights)[0] == head
+
+
+def test_the_row_says_which_attack_its_figures_are_of(asked, weights, embed):
+    row = asked(num_inputs=3).attacked(embed, weights)
+    assert row.attack == json.loads(lines_of(weights)[0])["attack"]
+    assert row.attack != asked(num_inputs=3, seed=1).attacked(embed, weights, replaces=True).attack
