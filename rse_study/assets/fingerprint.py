@@ -29,3 +29,9 @@ def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:
             remedy="Give the folder that save_pretrained wrote",
         )
     return fingerprint_of({path.name: hash_file(path) for path in files})
+
+
+def fingerprint_of_weights(folder: Path) -> str:
+    """sha256 over a folder's weights files alone, a head's among them: how they were made is no part of it."""
+    files = sorted(path for path in folder.iterdir() if path.suffix in WEIGHTS)
+    return fingerprint_of({path.name: hash_file(path) for path in files})

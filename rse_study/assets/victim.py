@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int
 
-from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
 from rse_study.assets.masked_lm import one_thread
 from rse_study.assets.store import META, asset_path, build, write_meta
 from rse_study.data.labelled import Labelled, Text
@@ -41,6 +41,11 @@ class Victim:
     def load(self) -> TextClassifier:
         """The classifier; its `predict` is what an attack asks."""
         return load_classifier(self.folder)
+
+    @property
+    def weights(self) -> str:
+        """What the fine-tuning came to, by content: on another device the same materials give other weights."""
+        return fingerprint_of_weights(self.folder)
 
 
 def victim(

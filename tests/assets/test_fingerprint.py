@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
 from rse_study.errors import InputError
 
 
@@ -28,6 +28,16 @@ def test_every_file_that_matters_counts(folder, name):
     changed = fingerprint_of_model(str(folder))
     (folder / name).write_bytes(content)
     assert changed != before == fingerprint_of_model(str(folder))
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "head.safetensors", "pytorch_model.bin"])
+def test_weights_are_all_weights_files_and_nothing_else(folder, name):
+    before = fingerprint_of_weights(folder)
+    for other in ("config.json", "meta.json", "vocab.txt"):
+        (folder / other).write_text("{}")
+    assert fingerprint_of_weights(folder) == before
+    (folder / name).write_bytes(b"others")
+    assert fingerprint_of_weights(folder) != before
 
 
 @pytest.mark.parametrize("name", ["vocab.txt", "merges.txt", "spiece.model", "tokenizer_config.json"])

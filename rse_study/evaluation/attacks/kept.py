@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -29,16 +29,19 @@ class KeptOutcomes:
         asked: Mapping[str, Any],
         noted: Mapping[str, Any] = NOTHING,
         *,
+        since: Collection[str] = (),
         replaces: bool = False,
     ) -> None:
         """Open, or begin. A file of another attack (`asked`) is replaced where that is wished, a damaged one set aside.
 
         `noted` stands in the head and tells no attacks apart: what a file has of it already is left, the rest is added.
+        `since`: keys of `asked` that files of old lack. Such a file is replaced too, or goes on and is told them.
         Raises InputError where replacing is not wished.
         """
         self.path = path
         self._asked, self._noted = (json.loads(json.dumps(dict(part))) for part in (asked, noted))
         self._noted[ATTACK] = fingerprint_of(self._asked)
+        self._added = self._noted | {key: self._asked[key] for key in since if not replaces}
         try:
             has_begun = path.exists() and b"\n" in path.read_bytes()
             self.head, self.done = self._read() if has_begun else self._begin()
@@ -79,11 +82,12 @@ class KeptOutcomes:
     def _read(self) -> tuple[dict[str, Any], dict[int, Outcome]]:
         self._cut()
         head, rows = read_lines(self.path, REMEDY)
-        if differing := ", ".join(self._differing(head)):
+        lacking = {key: value for key, value in self._added.items() if key not in head}
+        if differing := ", ".join(self._differing(head | lacking)):
             rule = f"the outcomes here are of another attack ({differing} differ)"
             raise AnotherAttack("cannot go on", where=str(self.path), rule=rule, remedy=REMEDY)
         found = parse_outcomes(rows, self.path, REMEDY)
-        if lacking := {key: value for key, value in self._noted.items() if key not in head}:
+        if lacking:
             head |= lacking
             self._write(head, self.path.read_bytes().partition(b"\n")[2])
         return head, {index: Outcome(**dict(row)) for index, row in found.items()}

@@ -23,6 +23,8 @@ from rse_study.spec import fingerprint_of
 from rse_study.study.evaluations.settings import Settings
 from rse_study.study.evaluations.subject import Weights
 
+WEIGHTS = "weights"  # key of a head: the victim's, by content; files of old lack it
+
 
 @dataclass(frozen=True)
 class UnderAttack:
@@ -118,20 +120,11 @@ class UnderAttack:
         attacks, recipe = self.settings.attacks, RECIPES.get(self.recipe)(self.resources())
         classifier = made.load()
         classifier.network.to(device)
-        head = {
-            "recipe": self.recipe,
-            "label": recipe.label,
-            "victim": made.folder.name,
-            "set": self.set,
-            "made_of": self.made_of,
-            "fingerprint": self.whole.fingerprint,
-            "max_queries": attacks.max_queries,
-            "seed": attacks.seed,
-        }
         outcomes = KeptOutcomes(
             outcomes_path(folder, self.set, self.recipe),
-            head,
+            self._head(made, recipe.label),
             {CLASSES: self.inputs.classes},
+            since=(WEIGHTS,),
             replaces=replaces,
         )
         kept = attack_and_keep(
@@ -159,6 +152,20 @@ class UnderAttack:
         )
         keep_summary(folder, row, replaces=replaces)
         return row
+
+    def _head(self, made: Victim, label: str) -> dict[str, Any]:
+        """What makes an attack this one: not how many inputs are asked for. A victim's name says what made it."""
+        return {
+            "recipe": self.recipe,
+            "label": label,
+            "victim": made.folder.name,
+            WEIGHTS: made.weights,
+            "set": self.set,
+            "made_of": self.made_of,
+            "fingerprint": self.whole.fingerprint,
+            "max_queries": self.settings.attacks.max_queries,
+            "seed": self.settings.attacks.seed,
+        }
 
     def victim(self, weights: Weights, told: Callable[[Any], None] = lambda progress: None) -> Victim:
         """The classifier, fine-tuned unless it is there. It has seen nothing of the whole set, however much is asked.

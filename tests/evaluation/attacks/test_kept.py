@@ -129,6 +129,20 @@ def test_a_file_of_before_hashes_goes_on_and_says_its_attack(path):
     assert path.read_text().splitlines(keepends=True) == [head, *rest]
 
 
+def test_what_files_of_old_do_not_say_is_told_them_or_they_are_replaced(path):
+    asked, rows = ASKED | {"weights": "w"}, path.read_bytes().splitlines(keepends=True)[1:]
+    kept = KeptOutcomes(path, asked, since=["weights"])
+    assert (kept.head["weights"], sorted(kept.done)) == ("w", [0, 2, 4])
+    assert path.read_bytes().splitlines(keepends=True)[1:] == rows
+    with pytest.raises(InputError, match=r"another attack \(weights differ\)"):
+        KeptOutcomes(path, asked | {"weights": "others"}, since=["weights"])
+    assert KeptOutcomes(path, asked | {"weights": "others"}, since=["weights"], replaces=True).done == {}
+
+
+def test_a_file_of_old_is_replaced_where_nobody_can_be_asked(path):
+    assert KeptOutcomes(path, ASKED | {"weights": "w"}, since=["weights"], replaces=True).done == {}
+
+
 @pytest.fixture
 def folder(tmp_path):
     """Two attacks that have ended."""

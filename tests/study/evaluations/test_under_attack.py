@@ -1,15 +1,18 @@
 """Classifiers and similarities under attack, as a study asks for them: real victims, real recipes, toy texts."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.attacks.resources import Resources
+from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.attack_file import read_attacks
@@ -114,6 +117,46 @@ def test_the_file_names_its_classes_and_one_without_goes_on(evaluation, weights,
     assert kept.read_text().splitlines(keepends=True)[1:5] == lines[:4]
     assert set(read_attacks(weights.kept).outcomes["classes"]) == {("hue", "pet")}
     assert score_subject(subject, [evaluation()]) == rows
+
+
+def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation, weights, embed):
+    """A study drops its classifiers; on another device the same materials give others under the old name."""
+    first = evaluation(num_inputs=3).attacked(evaluation().victim(weights), weights.kept)
+    (kept,) = weights.kept.glob("*.jsonl")
+    before = kept.read_bytes()
+    made = evaluation().victim(weights)
+    head = {name: value + 1e-6 for name, value in load_file(made.folder / HEAD).items()}
+    save_file(head, made.folder / HEAD)
+    again = evaluation().victim(weights)
+    assert again.folder.name == first.victim
+    with pytest.raises(InputError, match=r"another attack \(weights differ\)"):
+        evaluation().attacked(again, weights.kept)
+    assert kept.read_bytes() == before
+    grown = evaluation().attacked(again, weights.kept, replaces=True)
+    assert (grown.num_now, grown.num_inputs, first.num_now) == (6, 6, 3)
+    assert json.loads(kept.read_text().splitlines()[0])["weights"] == again.weights
+    assert grown.attack != first.attack
+
+
+def test_made_again_with_the_same_weights_an_attack_grows(evaluation, weights, embed):
+    first = evaluation(num_inputs=3).attacked(evaluation().victim(weights), weights.kept, replaces=True)
+    shutil.rmtree(weights.made)
+    grown = evaluation().attacked(evaluation().victim(weights), weights.kept, replaces=True)
+    assert (first.num_now, grown.num_now, grown.num_inputs) == (3, 3, 6)
+
+
+def test_a_file_of_before_weights_were_known_is_read_and_goes_on(evaluation, weights, embed):
+    made = evaluation().victim(weights)
+    evaluation(num_inputs=3).attacked(made, weights.kept)
+    (kept,) = weights.kept.glob("*.jsonl")
+    head, *lines = kept.read_text().splitlines(keepends=True)
+    of_old = {key: value for key, value in json.loads(head).items() if key not in ("weights", "attack")}
+    kept.write_text(json.dumps(of_old) + "\n" + "".join(lines))
+    assert read_attacks(weights.kept).outcomes["is_counted"].all()
+    grown = evaluation().attacked(made, weights.kept)
+    assert (grown.num_now, grown.num_inputs) == (3, 6)
+    assert json.loads(kept.read_text().splitlines()[0]) == json.loads(head)
+    assert read_attacks(weights.kept).outcomes["is_counted"].tolist() == [True] * 6
 
 
 def test_other_settings_are_other_figures(evaluation, weights, embed):
