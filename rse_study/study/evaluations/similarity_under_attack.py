@@ -79,7 +79,7 @@ class SimilarityUnderAttack:
     def fingerprint(self) -> str:
         """Of both sets of pairs, which of them are attacked, and the settings."""
         data = [self.pairs.fingerprint, self.fitting.fingerprint, self.recipe]
-        asked = self.attacks.model_dump(mode="json", exclude=NOT_ASKED)
+        asked = self._decisive | {"num_inputs": len(self.drawn)}
         return fingerprint_of([*data, asked, self.made_of, *self.drawn])
 
     @property
@@ -193,8 +193,16 @@ class SimilarityUnderAttack:
             "template": weights.template,
             "made_of": self.made_of,
             "fingerprint": fingerprint_of([self.pairs.fingerprint, self.fitting.fingerprint]),
-            **self.attacks.model_dump(mode="json", exclude={*NOT_ASKED, "num_inputs"}),
+            **self._decisive,
         }
+
+    @property
+    def _decisive(self) -> dict[str, Any]:
+        """Settings that decide something. Tau is always said, for files of old: where there is no distance to reach it
+        is the default's.
+        """
+        said = self.attacks.model_dump(mode="json", exclude={*NOT_ASKED, "num_inputs"})
+        return said | ({"tau": Attacks().tau} if self.attacks.goal == "maximise" else {})
 
 
 def _map_of(kept: KeptOutcomes, kind: MapKind, replaces: bool) -> ScoreMap:

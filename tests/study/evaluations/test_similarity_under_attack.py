@@ -27,6 +27,12 @@ def alike(split, num, seed):
 
 PAIRS, FITTING = alike("test", 12, 0), alike("dev", 20, 1)
 OF_NOW = {"num_now", "seconds_now"}
+OF_OLD = {
+    "deviation": "92aa0d497ad4c398",
+    "deviation, five": "b0ac5b21d1f717ec",
+    "drift": "c2248ff0c814405d",
+    "maximise": "de9969cf91e16514",
+}
 
 
 @pytest.fixture(scope="module")
@@ -128,12 +134,42 @@ def test_other_pairs_are_other_figures(asked):
     assert len({*prints, asked(num_inputs=5, seed=1).fingerprint}) == 4
 
 
+SAME = {
+    "tau where none is to be reached": ({}, {"tau": 0.5}),
+    "all, or as many": ({}, {"num_inputs": 12}),
+    "all, or more": ({"goal": "drift"}, {"goal": "drift", "num_inputs": 99}),
+}
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_what_decides_nothing_asks_for_no_second_attack(asked, weights, embed, case):
+    one, other = (asked(max_queries=5, **settings) for settings in SAME[case])
+    assert one.fingerprint == other.fingerprint
+    first, again = (evaluation.attacked(embed, weights) for evaluation in (one, other))
+    assert (first.num_now, again.num_now) == (12, 0)
+    assert again.model_dump(exclude=OF_NOW) == first.model_dump(exclude=OF_NOW)
+
+
+def test_identities_of_old_hold(asked):
+    """As they were before settings that decide nothing were left out: ledgers and files of outcomes go by them."""
+    found = {
+        name: asked(**settings).fingerprint[:16]
+        for name, settings in {
+            "deviation": {"goal": "deviation"},
+            "deviation, five": {"goal": "deviation", "num_inputs": 5, "tau": 0.5},
+            "drift": {"goal": "drift", "tau": 2.0},
+            "maximise": {"goal": "maximise"},
+        }.items()
+    }
+    assert found == OF_OLD
+
+
 CHANGES = {
     "encoder": lambda weights, bases: (replace(weights, base=bases[1]), {}),
     "pooling": lambda weights, bases: (replace(weights, pooling="first_last"), {}),
     "template": lambda weights, bases: (replace(weights, template="[X] means [MASK]"), {}),
     "goal": lambda weights, bases: (weights, {"goal": "drift"}),
-    "tau": lambda weights, bases: (weights, {"tau": 0.5}),
+    "tau": lambda weights, bases: (weights, {"goal": "drift", "tau": 0.5}),
     "max_queries": lambda weights, bases: (weights, {"max_queries": 7}),
     "seed": lambda weights, bases: (weights, {"seed": 1}),
     "scores": lambda weights, bases: (weights, {"scores": "isotonic"}),
@@ -142,7 +178,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("key", CHANGES)
 def test_another_attack_is_refused_or_replaced(asked, weights, embed, bases, key):
-    asked(num_inputs=3).attacked(embed, weights)
+    asked(num_inputs=3, goal="drift" if key == "tau" else "maximise").attacked(embed, weights)
     before = lines_of(weights)
     other, settings = CHANGES[key](weights, bases)
     with pytest.raises(InputError, match=rf"another attack \({key} differ\)"):
