@@ -17,6 +17,13 @@ COUNTING = (
     "changed are a mean over those that fell. The intervals are about other inputs of the kind: how much another "
     "victim would differ, fine-tuned with another seed, is not in them."
 )
+WEAK_VICTIM = (
+    "The victim is weak: its accuracy on dev is low, and what fells it says little about the encoder."
+)
+WEAK_SCORES = (
+    "The similarity scores are weak: as they stand all pairs score alike, or there are too few pairs to order. What no "
+    "attack can move is not robust for it."
+)
 READING = "What an attack costs and what it gets. The more robust an encoder, the further to the top left its points."
 
 
@@ -78,8 +85,10 @@ def success_interval(num_succeeded: int, num_failed: int) -> str:
 
 def weak_note(summary: pd.DataFrame) -> str:
     """What the mark in the table means, where it stands."""
-    weak = "The victim is weak: its accuracy on dev is low, and what fells it says little about the encoder."
-    return f"{WEAK} {weak}" if summary["weak"].any() else ""
+    victims = {*summary.loc[summary["weak"].astype(bool), "victim"]}
+    notes = [WEAK_VICTIM] if victims - {SIMILARITY} else []
+    notes += [WEAK_SCORES] if SIMILARITY in victims else []
+    return f"{WEAK} {' '.join(notes)}" if notes else ""
 
 
 def left_out(outcomes: pd.DataFrame) -> str:

@@ -98,7 +98,10 @@ def _rows(attacks: Sequence[Attack], weights: Weights, embed: Embedder, say: Say
     for one in attacks:
         told = partial(_tell, one.name, say)
         if isinstance(one, SimilarityUnderAttack):
-            yield one.attacked(embed, weights, told)
+            row = one.attacked(embed, weights, told)
+            if row.weak:
+                say(f"{one.name}: the scores of clean pairs order nothing: weak")
+            yield row
             continue
         if one.set not in victims:
             victims[one.set] = _victim(one, weights, say)

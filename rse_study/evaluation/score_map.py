@@ -30,7 +30,7 @@ class ScoreMap:
         if kind == "isotonic":
             steps = IsotonicRegression().fit(cosines, gold)
             return cls(kind, np.asarray(steps.X_thresholds_), np.asarray(steps.y_thresholds_))
-        spread = float(np.var(cosines))
+        spread = float(np.var(cosines)) if np.ptp(cosines) else 0.0  # rounding gives equal cosines a variance
         slope = float(np.mean((cosines - cosines.mean()) * (gold - gold.mean()))) / spread if spread else 0.0
         if slope <= 0:
             return cls(kind, np.array([-1.0, 1.0]), np.full(2, float(gold.mean())))

@@ -51,7 +51,8 @@ class SummaryRow(Record):
     """A row of `summary.json`: one recipe on the first `num_inputs` of a set. Null where there is nothing to count.
 
     Where similarity itself was attacked (`victim` is `similarity`) the inputs are pairs drawn of a task, Spearman x100
-    is of all of them, and drift is the mean change of a score on the gold scale.
+    is of all of them, and drift is the mean change of a score on the gold scale. `weak`: a classifier is poor on dev,
+    or the scores of clean pairs order nothing.
     """
 
     set: str

@@ -56,3 +56,10 @@ def test_perfect_pairs_get_their_gold_back():
     gold = 1 + 4 * (cosines - 0.2) / 0.7
     for kind in ("affine", "isotonic"):
         np.testing.assert_allclose(ScoreMap.fitted(cosines, gold, kind)(cosines), gold, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["affine", "isotonic"])
+@given(st.floats(-1, 1), st.lists(st.floats(0, 5), min_size=2, max_size=60))
+def test_equal_cosines_give_a_flat_map_whatever_rounding_says(kind, cosine, gold):
+    fitted = ScoreMap.fitted(np.full(len(gold), cosine), np.array(gold), kind)
+    assert np.ptp(fitted(NEAR)) == 0

@@ -102,7 +102,8 @@ class SimilarityUnderAttack:
     def score_weights(self, weights: Weights, embed: Embed, subject: str) -> list[EvaluationRow]:
         """A row a figure; shares and correlations x100, drift on the gold scale.
 
-        Where there is no distance to reach nothing can succeed or fail, and no row says so.
+        Where there is no distance to reach nothing can succeed or fail, and no row says so. Where clean scores order
+        nothing all rows are degenerate: what no attack can move is not robust for it.
         """
         found = self.attacked(embed, weights, replaces=True)
         figures = figures_of(found)
@@ -123,7 +124,7 @@ class SimilarityUnderAttack:
                 value=value,
                 num_examples=found.num_inputs,
                 num_skipped=found.num_skipped,
-                degenerate=value != value,
+                degenerate=found.weak or value != value,
                 fingerprint=self.fingerprint,
                 preset=self.recipe,
                 seed=self.attacks.seed,
@@ -158,14 +159,14 @@ class SimilarityUnderAttack:
             told=told,
         )
         found = asdict(summarise_scores(kept.outcomes))
-        counts = found.pop("counts")
+        counts, clean = found.pop("counts"), found["clean_spearman"]
         row = SummaryRow(
             set=self.task,
             recipe=self.recipe,
             label=recipe.label,
             victim=SIMILARITY,
             victim_dev_accuracy=None,
-            weak=False,
+            weak=clean != clean,  # as of a flat map: all pairs score alike, and no change of words moves any
             num_now=kept.num_now,
             seconds_now=kept.seconds_now,
             seed=asked.seed,

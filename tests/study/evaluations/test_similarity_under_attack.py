@@ -213,3 +213,42 @@ def test_the_row_says_which_attack_its_figures_are_of(asked, weights, embed):
     row = asked(num_inputs=3).attacked(embed, weights)
     assert row.attack == json.loads(lines_of(weights)[0])["attack"]
     assert row.attack != asked(num_inputs=3, seed=1).attacked(embed, weights, replaces=True).attack
+
+
+def by_group(embed):
+    """Vectors of one group of words are near each other: cosines fall where gold is turned round."""
+    hues = {"red", "blue", "green", "brown"}
+
+    def other(sentences):
+        sides = [1.0 if hues & {*sentence.split()} else -1.0 for sentence in sentences]
+        return 1e-2 * embed(sentences) + np.array(sides)[:, None]
+
+    return other
+
+
+COLLAPSED = {
+    "constant": lambda embed: lambda sentences: np.full((len(sentences), 16), 0.1, np.float32),
+    "not finite": lambda embed: lambda sentences: np.full((len(sentences), 16), np.nan, np.float32),
+    "misleading": by_group,
+}
+
+
+@pytest.mark.parametrize("scores", ["affine", "isotonic"])
+@pytest.mark.parametrize("goal", ["deviation", "drift", "maximise"])
+@pytest.mark.parametrize("how", COLLAPSED)
+def test_what_no_attack_can_move_is_not_robust_but_weak(asked, weights, embed, how, goal, scores):
+    fitting = replace(FITTING, gold=5 - FITTING.gold) if how == "misleading" else FITTING
+    evaluation = replace(
+        asked(goal=goal, scores=scores, num_inputs=4, max_queries=9, tau=4.0), fitting=fitting
+    )
+    rows = score_subject(Subject("me", COLLAPSED[how](embed), weights), [evaluation])
+    values = {row.aggregation: row.value for row in rows}
+    assert values["drift"] == 0 == values.get("success_rate", 0)
+    assert [row.aggregation for row in rows if not row.degenerate] == []
+    assert read_attacks(weights.kept).summary["weak"].tolist() == [True]
+
+
+def test_scores_that_order_pairs_are_not_weak(asked, weights, embed):
+    rows = score_subject(Subject("me", embed, weights), [asked(num_inputs=5, max_queries=20)])
+    assert [row.aggregation for row in rows if row.degenerate and row.value == row.value] == []
+    assert read_attacks(weights.kept).summary["weak"].tolist() == [False]
