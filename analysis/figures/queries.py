@@ -12,10 +12,10 @@ COLUMNS = ["set", "recipe", "lost", "low", "high", "queries"]
 def queries_data(summary: pd.DataFrame) -> pd.DataFrame:
     """set, recipe, lost (percentage points of accuracy), its 95 % interval low and high, queries (mean over inputs).
 
-    Attacks that had an input to attack.
+    Attacks that had an input to attack and a goal to reach.
     """
     rows = []
-    for row in summary[summary["mean_queries"].notna()].itertuples():
+    for row in summary[summary["success_rate"].notna()].itertuples():
         interval = share_interval(row.num_succeeded, row.num_inputs)
         shares = (row.num_succeeded / row.num_inputs, interval.low, interval.high)
         rows.append((row.set, row.recipe, *(100 * share for share in shares), row.mean_queries))

@@ -1,5 +1,7 @@
 """The figures of attacks: a table with a row for each set and recipe, what they cost, and how much they needed."""
 
+from typing import Any
+
 import pandas as pd
 
 from analysis import page
@@ -8,7 +10,7 @@ from analysis.figures.queries import draw_queries, queries_data
 from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS
 from analysis.formats import counted, listed, show_number
 from analysis.intervals import share_interval
-from rse_study.results.attack_file import SIMILARITY, Attacks
+from rse_study.results.attack_file import FURTHEST, SIMILARITY, Attacks
 
 WEAK = "\N{DAGGER}"
 COUNTING = (
@@ -24,6 +26,12 @@ WEAK_SCORES = (
     "The similarity scores are weak: as they stand all pairs score alike, or there are too few pairs to order. What no "
     "attack can move is not robust for it."
 )
+GOALS = {
+    "deviation": "Under deviation a pair falls when its score is tau or more from gold.",
+    "drift": "Under drift a pair falls when its score is tau or more from what it was.",
+    FURTHEST: "Under maximise scores are moved as far as it goes: there is nothing to reach, and no pair falls or "
+    "withstands. In the list below those succeeded that moved at all.",
+}
 READING = "What an attack costs and what it gets. The more robust an encoder, the further to the top left its points."
 
 
@@ -45,7 +53,7 @@ def comparison(attacks: Attacks) -> str:
     """Section "Attacks": the table and the figures."""
     if attacks.summary.empty:
         return page.section("Attacks", page.paragraph("None has ended yet."))
-    notes = [weak_note(attacks.summary), left_out(attacks.outcomes)]
+    notes = [weak_note(attacks.summary), goal_note(attacks.summary), left_out(attacks.outcomes)]
     table = page.table(summary_table(attacks.summary), kind="attacks")
     return page.section("Attacks", table, *map(page.paragraph, notes), figures(attacks))
 
@@ -57,8 +65,9 @@ def summary_table(summary: pd.DataFrame) -> pd.DataFrame:
             "set": row.set, "recipe": row.recipe + (f" {WEAK}" if row.weak else ""), "inputs": str(row.num_inputs),
             "skipped": str(row.num_skipped), "accuracy": percent(row.original_accuracy),
             "under attack": percent(row.accuracy_under_attack), "success": percent(row.success_rate),
-            "95 %": success_interval(row.num_succeeded, row.num_failed), "queries": show_number(row.mean_queries, 1),
-            "words changed": percent(row.share_of_words_changed), "Spearman": show_number(row.clean_spearman, 2),
+            "95 %": success_interval(row), "queries": show_number(row.mean_queries, 1),
+            "words changed": percent(row.share_of_words_changed), "goal": goal_text(row.goal, row.tau),
+            "Spearman": show_number(row.clean_spearman, 2),
             "Spearman under attack": show_number(row.spearman_under_attack, 2),
             "drift": show_number(row.mean_drift, 2), "what it is": row.label,
         }
@@ -67,7 +76,14 @@ def summary_table(summary: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(rows, dtype=object)
     if (summary["victim"] == SIMILARITY).any():
         return table
-    return table.drop(columns=["Spearman", "Spearman under attack", "drift"])
+    return table.drop(columns=["goal", "Spearman", "Spearman under attack", "drift"])
+
+
+def goal_text(goal: str | None, tau: float | None) -> str:
+    """drift, tau 1; maximise; nothing where it is not known."""
+    if pd.isna(goal):
+        return ""
+    return str(goal) if pd.isna(tau) else f"{goal}, tau {tau:g}"
 
 
 def percent(share: float) -> str:
@@ -75,11 +91,11 @@ def percent(share: float) -> str:
     return "" if pd.isna(share) else f"{share:.1%}"
 
 
-def success_interval(num_succeeded: int, num_failed: int) -> str:
-    """Of the success rate, in per cent; nothing where nothing was attacked."""
-    if not num_succeeded + num_failed:
+def success_interval(row: Any) -> str:
+    """Of the success rate, in per cent; nothing where there is none."""
+    if pd.isna(row.success_rate):
         return ""
-    interval = share_interval(num_succeeded, num_succeeded + num_failed)
+    interval = share_interval(row.num_succeeded, row.num_succeeded + row.num_failed)
     return f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
 
 
@@ -89,6 +105,11 @@ def weak_note(summary: pd.DataFrame) -> str:
     notes = [WEAK_VICTIM] if victims - {SIMILARITY} else []
     notes += [WEAK_SCORES] if SIMILARITY in victims else []
     return f"{WEAK} {' '.join(notes)}" if notes else ""
+
+
+def goal_note(summary: pd.DataFrame) -> str:
+    """What the goals in the table mean."""
+    return " ".join(text for goal, text in GOALS.items() if (summary["goal"] == goal).any())
 
 
 def left_out(outcomes: pd.DataFrame) -> str:
@@ -110,12 +131,15 @@ def figures(attacks: Attacks) -> str:
         {name: cycle[place % len(cycle)] for place, name in enumerate(dict.fromkeys(summary[column]))}
         for column, cycle in (("recipe", SEED_COLOURS), ("set", SEED_SYMBOLS))
     )
-    points = queries_data(summary)
+    points, furthest = queries_data(summary), summary[summary["goal"] == FURTHEST]
     if points.empty:
-        return page.paragraph("No figure: every input was skipped.")
+        reason = "every input was skipped" if furthest.empty else "nothing could fall"
+        return page.paragraph(f"No figure: {reason}.")
     parts = [page.paragraph(READING), page.figure(draw_queries(points, colours, symbols), "queries")]
-    counted_ones = attacks.outcomes[attacks.outcomes["is_counted"].astype(bool)]
-    for number, (name, part) in enumerate(counted_ones.groupby("set", sort=False)):
+    attack_of = pd.MultiIndex.from_frame(attacks.outcomes[["set", "recipe"]])
+    could_fall = ~attack_of.isin(pd.MultiIndex.from_frame(furthest[["set", "recipe"]]))
+    shown = attacks.outcomes[attacks.outcomes["is_counted"].astype(bool) & could_fall]
+    for number, (name, part) in enumerate(shown.groupby("set", sort=False)):
         parts += [f"<h3>How much it took on {page.escape(str(name))}</h3>", falls(part, colours, number)]
     return "".join(parts)
 

@@ -11,6 +11,7 @@ import pandas as pd
 import torch
 
 from analysis.attacks import write_attacks
+from analysis.sections.attacked import goal_text
 from rse_study.assets.attack_resources import SIMILARITY, used_by
 from rse_study.assets.minilm import is_minilm_here
 from rse_study.assets.victim import WEAK, Victim
@@ -143,6 +144,7 @@ def _table(rows: Sequence[SummaryRow]) -> pd.DataFrame:
     shown = [
         {"set": row.set, "recipe": row.recipe, "inputs": str(row.num_inputs), "skipped": str(row.num_skipped)}
         | {title: _shown(getattr(row, name), "{:.1%}") for title, name in shares.items()}
+        | {"goal": goal_text(row.goal, row.tau)}
         | {title: _shown(getattr(row, name), "{:.2f}") for title, name in numbers.items()}
         for row in rows
     ]

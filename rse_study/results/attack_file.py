@@ -18,6 +18,8 @@ SIMILARITY = "similarity"  # the victim where there is no classifier
 OF_ONE_RUN = ("label", "victim", "seed")  # what figures and outcomes must agree on
 ATTACK = "attack"  # key of a head and of a row: hash of all that makes it this attack; files of old lack it
 CLASSES = "classes"  # key of a head: names of the classes that labels and scores go by; files of old lack it
+FURTHEST = "maximise"  # the goal without a distance to reach: nothing succeeds or fails
+OF_SUCCESS = ("original_accuracy", "accuracy_under_attack", "success_rate")  # null under that goal
 AGAIN = "Attack again into this folder, or remove what is of no use: rse-study evaluate MODEL --suite attacks --out"
 
 
@@ -52,7 +54,8 @@ class SummaryRow(Record):
 
     Where similarity itself was attacked (`victim` is `similarity`) the inputs are pairs drawn of a task, Spearman x100
     is of all of them, and drift is the mean change of a score on the gold scale. `weak`: a classifier is poor on dev,
-    or the scores of clean pairs order nothing.
+    or the scores of clean pairs order nothing. `goal` is null in rows of old and of classifiers; under `maximise` the
+    successes are the pairs whose score moved at all, and no share of them is told.
     """
 
     set: str
@@ -78,6 +81,8 @@ class SummaryRow(Record):
     clean_spearman: float | None = None
     spearman_under_attack: float | None = None
     mean_drift: float | None = None
+    goal: Literal["deviation", "drift", "maximise"] | None = None
+    tau: float | None = None  # how far that is, on the gold scale; null where there is nothing to reach
     drawn: tuple[
         int, ...
     ] = ()  # indices of the inputs, where they are not the first so many, nor all there are
@@ -108,6 +113,7 @@ def read_attacks(folder: Path) -> Attacks:
     rows.sort(key=lambda row: order[row.set])
     paths = [outcomes_path(folder, row.set, row.recipe) for row in rows]
     frames = [_counted(path, row) for path, row in zip(paths, rows, strict=True)]
+    rows = [_told_goal(row, frame, path) for row, frame, path in zip(rows, frames, paths, strict=True)]
     frames += [
         _outcomes(path).assign(is_counted=False) for path in sorted({*folder.glob("*.jsonl")} - {*paths})
     ]
@@ -118,6 +124,12 @@ def read_attacks(folder: Path) -> Attacks:
     columns = ["set", "recipe", *OutcomeRow.model_fields, CLASSES, "is_counted"]
     outcomes = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
     return Attacks(summary.astype(dict.fromkeys(floats, float)), outcomes)
+
+
+def reaching(row: SummaryRow, goal: Any, tau: Any) -> SummaryRow:
+    """The row of an attack with this goal. Raises pydantic's ValidationError where there is no such goal."""
+    said = {"goal": goal, "tau": tau} if goal != FURTHEST else {"goal": goal, **dict.fromkeys(OF_SUCCESS)}
+    return SummaryRow.model_validate(row.model_dump() | said)
 
 
 def keep_summary(folder: Path, row: SummaryRow, *, replaces: bool = False) -> None:
@@ -213,8 +225,21 @@ def _outcomes(path: Path) -> pd.DataFrame:
     frame.insert(0, "set", head["set"])
     frame.insert(1, "recipe", head["recipe"])
     frame[CLASSES] = [_classes_in(head, path, remedy)] * len(frame)
-    frame.attrs = {name: head[name] for name in OF_ONE_RUN} | {ATTACK: head.get(ATTACK, "")}
+    told = {name: head.get(name) for name in ("goal", "tau")}
+    frame.attrs = {name: head[name] for name in OF_ONE_RUN} | {ATTACK: head.get(ATTACK, "")} | told
     return frame
+
+
+def _told_goal(row: SummaryRow, frame: pd.DataFrame, path: Path) -> SummaryRow:
+    """Rows of old do not say their goal: the head of their outcomes does."""
+    goal, tau = frame.attrs["goal"], frame.attrs["tau"]
+    if row.goal is not None or goal is None:
+        return row
+    try:
+        return reaching(row, goal, tau)
+    except ValidationError as error:
+        remedy = f"{AGAIN} {path.parent}"
+        raise InputError(_damage(error), where=str(path), remedy=remedy) from None
 
 
 def _classes_in(head: dict[str, Any], path: Path, remedy: str) -> tuple[str, ...]:

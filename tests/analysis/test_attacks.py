@@ -99,6 +99,51 @@ def test_an_interval_of_a_share_is_wilson_s():
     assert (share_interval(0, 20).low, share_interval(0, 20).high) == pytest.approx((0, 0.1611), abs=5e-5)
 
 
+def moved(**changes):
+    return outcome(0, ("a man sleeps", "he rests"), {1: "boy"}, label=2.0, scores=((3.0,), (1.5,)), **changes)
+
+
+@pytest.fixture
+def similar(tmp_path):
+    """Similarity under attack with all three goals; one encoder's scores were weak."""
+    figures = {"clean_spearman": 71.0, "spearman_under_attack": 60.5, "mean_drift": 1.5}
+    end(tmp_path, "AdvSTS-B", "pwws", [moved()], goal="maximise", **figures)
+    end(tmp_path, "AdvSTS-B", "textbugger", [moved()], goal="drift", tau=1.0, **figures)
+    end(tmp_path, "AdvSICK-R", "pwws", [moved(verdict="failed")], goal="deviation", tau=0.5, weak=True)
+    return tmp_path
+
+
+def test_goals_are_told_apart_and_nothing_falls_where_none_is_reached(similar):
+    summary = read_attacks(similar).summary
+    table = summary_table(summary)
+    columns = ["recipe", "accuracy", "under attack", "success", "95 %", "queries", "goal", "drift"]
+    assert table[columns].values.tolist() == [
+        ["pwws", "", "", "", "", "10.0", "maximise", "1.50"],
+        ["textbugger", "100.0%", "0.0%", "100.0%", "20.7 to 100.0", "10.0", "drift, tau 1", "1.50"],
+        ["pwws \N{DAGGER}", "100.0%", "100.0%", "0.0%", "0.0 to 79.3", "10.0", "deviation, tau 0.5", ""],
+    ]
+    assert queries_data(summary)["recipe"].tolist() == ["textbugger", "pwws"]
+    text = Outline(write_attacks(similar).read_text(encoding="utf-8")).text
+    for words in (
+        "\N{DAGGER} The similarity scores are weak", "Under deviation a pair falls", "Under drift a pair falls",
+        "Under maximise scores are moved as far as it goes", "How much it took on AdvSTS-B",
+    ):  # fmt: skip
+        assert words in text, words
+    assert "The victim is weak" not in text
+
+
+def test_where_nothing_can_fall_no_figure_says_so(tmp_path):
+    end(tmp_path, "AdvSTS-B", "pwws", [moved()], goal="maximise", mean_drift=1.5)
+    outline = Outline(write_attacks(tmp_path).read_text(encoding="utf-8"))
+    assert "No figure: nothing could fall." in outline.text
+    assert "Under drift" not in outline.text
+    assert "queries" not in outline.figures
+    end(tmp_path, "mr", "pwws", [FELL])
+    outline = Outline(write_attacks(tmp_path).read_text(encoding="utf-8"))
+    assert "How much it took on mr" in outline.text
+    assert "How much it took on AdvSTS-B" not in outline.text
+
+
 def test_a_point_is_the_accuracy_lost_and_the_mean_queries(folder):
     frame = queries_data(read_attacks(folder).summary)
     assert frame[["set", "recipe", "lost", "queries"]].values.tolist() == [

@@ -52,3 +52,26 @@ def test_similarity_goes_on_with_more_pairs_and_refuses_another_encoder(
         assert ended.code == 2
         assert f"another attack ({key} differ). Choose another --out" in ended.err
         assert path.read_bytes() == kept
+
+
+def test_the_table_tells_the_goal_and_says_nothing_of_success_where_none_is_reached(
+    rse, models_folder, data_dir
+):
+    def attacked(out, *arguments):
+        ended = rse(
+            "evaluate", str(models_folder / "encoder"), "--suite", "attacks", "--on", "AdvSTS-B", "--recipe", "pwws",
+            "--pooling", "mean", "--data", str(data_dir), "--max-queries", "10", "--out", out, *arguments,
+        )  # fmt: skip
+        assert ended.code == 0, ended.err
+        return ended
+
+    drift = attacked("drift", "--goal", "drift", "--tau", "0.5", "--inputs", "3").out
+    assert "drift, tau 0.5" in drift
+    assert "success" in drift
+    furthest = attacked("furthest", "--goal", "maximise", "--inputs", "1")
+    assert "maximise" in furthest.out
+    assert "success" not in furthest.out
+    assert "accuracy" not in furthest.out
+    weak = "AdvSTS-B/pwws: the scores of clean pairs order nothing: weak"  # one pair has no order
+    assert weak in furthest.out + furthest.err
+    assert weak not in drift

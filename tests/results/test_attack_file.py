@@ -219,3 +219,41 @@ def test_names_that_are_none_are_refused(folder, classes):
     path.write_text(json.dumps(json.loads(head) | {"classes": classes}) + "\n" + rest)
     with pytest.raises(InputError, match="damaged: classes: they are a list of names"):
         read_attacks(folder)
+
+
+MOVED = [outcome(0, ("a b", "c"), {0: "c"}, label=2.0, scores=((3.0,), (1.5,)))]
+
+
+def of_old(folder):
+    """Rows as they were written at first: without a goal, and every move a success."""
+    rows = json.loads((folder / SUMMARY).read_text())
+    for row in rows:
+        del row["goal"], row["tau"]
+        row.update(original_accuracy=1.0, accuracy_under_attack=0.0, success_rate=1.0)
+    (folder / SUMMARY).write_text(json.dumps(rows))
+
+
+@pytest.mark.parametrize("age", ["of now", "of old"])
+def test_no_row_says_that_something_fell_where_there_was_nothing_to_reach(tmp_path, age):
+    for goal, recipe in (("maximise", "pwws"), ("drift", "bae"), ("deviation", "textbugger")):
+        end(tmp_path, "AdvSTS-B", recipe, MOVED, goal=goal, tau=0.5)
+    if age == "of old":
+        of_old(tmp_path)
+    furthest, drift, deviation = read_attacks(tmp_path).summary.to_dict("records")
+    for name in ("original_accuracy", "accuracy_under_attack", "success_rate"):
+        assert math.isnan(furthest[name])
+        assert not math.isnan(drift[name])
+    assert (furthest["goal"], furthest["mean_queries"]) == ("maximise", 10.0)
+    assert math.isnan(furthest["tau"])
+    assert [(row["goal"], row["tau"]) for row in (drift, deviation)] == [("drift", 0.5), ("deviation", 0.5)]
+
+
+@pytest.mark.parametrize(("key", "value"), [("goal", "far"), ("goal", 1), ("tau", "near")])
+def test_a_damaged_goal_is_refused(tmp_path, key, value):
+    end(tmp_path, "AdvSTS-B", "pwws", MOVED, goal="drift")
+    of_old(tmp_path)
+    path = tmp_path / "AdvSTS-B-pwws.jsonl"
+    head, rest = path.read_text().split("\n", 1)
+    path.write_text(json.dumps(json.loads(head) | {key: value}) + "\n" + rest)
+    with pytest.raises(InputError, match=f"damaged: {key}"):
+        read_attacks(tmp_path)

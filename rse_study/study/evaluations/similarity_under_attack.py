@@ -22,7 +22,15 @@ from rse_study.evaluation.attacks.resources import Resources
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.sts import Embed
 from rse_study.registry import Registry
-from rse_study.results.attack_file import ATTACK, SIMILARITY, SummaryRow, keep_summary, outcomes_path
+from rse_study.results.attack_file import (
+    ATTACK,
+    FURTHEST,
+    SIMILARITY,
+    SummaryRow,
+    keep_summary,
+    outcomes_path,
+    reaching,
+)
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.study.evaluations.settings import Attacks
@@ -86,7 +94,7 @@ class SimilarityUnderAttack:
     def measures(self) -> tuple[Measure, ...]:
         """What is left of Spearman; where there is a distance to reach, how often it is."""
         left = Measure(name=f"{self.name} Spearman", metric=f"{self.name}/spearman_under_attack")
-        if self.attacks.goal == "maximise":
+        if self.attacks.goal == FURTHEST:
             return (left,)
         success = Measure(
             name=f"{self.name} success", metric=f"{self.name}/success_rate", direction="minimize"
@@ -107,7 +115,7 @@ class SimilarityUnderAttack:
         """
         found = self.attacked(embed, weights, replaces=True)
         figures = figures_of(found)
-        if self.attacks.goal == "maximise":
+        if self.attacks.goal == FURTHEST:
             figures = {name: figures[name] for name in ("queries", "words_changed")}
         scores = {
             "clean_spearman": found.clean_spearman,
@@ -175,6 +183,7 @@ class SimilarityUnderAttack:
             drawn=self.drawn,
             **without_nan(counts | found),
         )
+        row = reaching(row, asked.goal, asked.tau)
         keep_summary(folder, row, replaces=replaces)
         return row
 
@@ -203,7 +212,7 @@ class SimilarityUnderAttack:
         is the default's.
         """
         said = self.attacks.model_dump(mode="json", exclude={*NOT_ASKED, "num_inputs"})
-        return said | ({"tau": Attacks().tau} if self.attacks.goal == "maximise" else {})
+        return said | ({"tau": Attacks().tau} if self.attacks.goal == FURTHEST else {})
 
 
 def _map_of(kept: KeptOutcomes, kind: MapKind, replaces: bool) -> ScoreMap:
@@ -231,6 +240,6 @@ def _points(kept: KeptOutcomes) -> Float[np.ndarray, "2 k"]:
 
 def goal_of(attacks: Attacks) -> Goal:
     """The goal a study names."""
-    if attacks.goal == "maximise":
+    if attacks.goal == FURTHEST:
         return Maximise()
     return Deviation(tau=attacks.tau) if attacks.goal == "deviation" else Drift(tau=attacks.tau)

@@ -252,3 +252,15 @@ def test_scores_that_order_pairs_are_not_weak(asked, weights, embed):
     rows = score_subject(Subject("me", embed, weights), [asked(num_inputs=5, max_queries=20)])
     assert [row.aggregation for row in rows if row.degenerate and row.value == row.value] == []
     assert read_attacks(weights.kept).summary["weak"].tolist() == [False]
+
+
+def test_the_row_tells_its_goal_and_no_success_where_there_is_none(asked, weights, embed):
+    rows = [
+        asked(num_inputs=4, max_queries=20, goal=goal, tau=0.5).attacked(embed, weights, replaces=True)
+        for goal in ("deviation", "drift", "maximise")
+    ]
+    assert [(row.goal, row.tau) for row in rows] == [("deviation", 0.5), ("drift", 0.5), ("maximise", None)]
+    of_success = [(row.original_accuracy, row.accuracy_under_attack, row.success_rate) for row in rows]
+    assert of_success[1][0] == 1.0  # drift skips nothing
+    assert of_success[2] == (None, None, None)
+    assert rows[2].mean_drift is not None
