@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -63,7 +62,6 @@ def small_defaults(tmp_path_factory):
         base = tiny.tiny_encoder(tmp_path_factory.mktemp("other"), builtin.corpus(0, NUM))
         save_encoder(folder, *load_encoder(base))
         patch.setattr(minilm, "minilm_folder", lambda: folder)
-        patch.setattr(import_module("rse_study.assets.prepare"), "minilm_folder", lambda: folder)
         yield
 
 

@@ -18,7 +18,7 @@ ANCHORS = {
     ("SICK-R", "all"): (77.58, 77.58, 77.58),
 }
 # Minutes of one core: `RSE_STUDY_ALL_ANCHORS=1 pytest tests/evaluation/test_anchor.py` runs all of them.
-SHORT = (("STS-B", "dev"), ("STS-B", "test"), ("SICK-R", "test"), ("STS12", "test"))
+SHORT = (("STS-B", "dev"), ("STS12", "test"))  # one without subsets, one whose aggregations differ
 
 
 @pytest.mark.xdist_group("minilm")

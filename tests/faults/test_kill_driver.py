@@ -13,7 +13,8 @@ from tests.faults.kill_driver import SEARCH, kill_often
 
 pytestmark = pytest.mark.xdist_group("ray")
 # Of two the first comes before any cell could end, the second while they run.
-NUM_KILLS = 2 if os.environ.get("RSE_STUDY_SLOW") else 1
+IS_SLOW = bool(os.environ.get("RSE_STUDY_SLOW"))
+NUM_KILLS = 2 if IS_SLOW else 1
 
 
 def test_a_killed_grid_ends_equal_row_for_row_to_an_undisturbed_one(scene, whole):
@@ -33,6 +34,7 @@ def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_agai
     assert contents(folder) == whole
 
 
+@pytest.mark.skipif(not IS_SLOW, reason="half a minute of two cores: make faults runs it")
 def test_a_killed_search_has_its_trials_none_lost_and_none_twice(scene):
     here, folder = replace(scene, study=SEARCH), scene.home / "search"
     story = kill_often(here, folder, 1, random.Random(3), longest=30.0)

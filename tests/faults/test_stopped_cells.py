@@ -10,7 +10,7 @@ from tests.on_ray.world import make_materials
 pytestmark = pytest.mark.xdist_group("ray")
 # One each, however many cells: ours, and the one in which Train notes what it asks of the autoscaler.
 # On Train it takes more than a minute: `make faults` (RSE_STUDY_SLOW=1) runs it too.
-CELLS = [("inline", 4), ("train", 1)] if os.environ.get("RSE_STUDY_SLOW") else [("inline", 4)]
+CELLS = [("inline", 4), ("train", 1)] if os.environ.get("RSE_STUDY_SLOW") else [("inline", 2)]
 STAY = {"inline": ("_Desk",), "train": ("_AutoscalingCoordinatorActor", "_Desk")}
 
 
