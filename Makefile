@@ -28,7 +28,7 @@ faults: setup ## kills by the dozen, and everything else that takes too long for
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults.kill_driver
 
 schema: $(VENV)/.runtime ## the JSON schema that editors check study files with
-	$(BIN)/python -m rse_study.study.schema > search_spaces/study.schema.json
+	$(BIN)/python -m rse_study.study.definition.schema > search_spaces/study.schema.json
 
 methods: $(VENV)/.runtime ## docs/methods.md from the registry
 	$(BIN)/python -m rse_study.methods.describe > docs/methods.md

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-# What attacks take for a word (rse_study/evaluation/attacks/words.py, which says why): positions count these.
+# What attacks take for a word (rse_study/evaluation/attacks/attacked_text.py, which says why): positions count these.
 WORD = re.compile(r"(?![-'_*@])[\w'\-_*@`×˗]+")
 Pieces = list[str]
 """Plain, changed, plain, changed ... plain: an odd number, some of them empty."""

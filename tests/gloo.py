@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from rse_study.collectives import Group
-from rse_study.training.group import Ask, run_group
+from rse_study.training.process_group import Ask, run_group
 
 Work = Callable[[int, int, Path], None]
 

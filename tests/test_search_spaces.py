@@ -10,10 +10,10 @@ from analysis.paper.columns import columns_of
 from rse_study.data.glue import GLUE
 from rse_study.results.comparisons import row_name
 from rse_study.results.records import BASELINES
-from rse_study.study.presence import check_data
+from rse_study.study.checking.data_check import check_data
+from rse_study.study.checking.validation import read_study
 from rse_study.study.record import num_cells
-from rse_study.study.validation import read_study
-from tests.study.evaluations.toy_tasks import write_glue
+from tests.downstream.toy_tasks import write_glue
 
 SHIPPED = Path(str(files("search_spaces")))
 STUDIES = sorted(path for path in SHIPPED.rglob("*.yaml") if path.parent.name not in ("bases", "trials"))

@@ -18,9 +18,9 @@ from rse_study.data.pairs import StsPairs
 from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
-from rse_study.training.fine_tuning import FineTuned, FineTuning, Start, Told, fine_tune
-from rse_study.training.tuning_config import identity_of_tuning
-from rse_study.training.tuning_examples import Supervised
+from rse_study.training.classifier.config import identity_of_tuning
+from rse_study.training.classifier.data import Supervised
+from rse_study.training.classifier.loop import FineTuned, FineTuning, Start, Told, fine_tune
 
 KIND = "victim"
 WEAK = 0.6  # clean accuracy below which a victim is marked weak: what is broken already is easily broken

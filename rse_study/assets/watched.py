@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rse_study.assets.store import build, write_meta
 from rse_study.evaluation.evaluations import OfVectors
-from rse_study.evaluation.known import read_evaluation
-from rse_study.evaluation.stored import store
+from rse_study.evaluation.registry import read_evaluation
+from rse_study.evaluation.serialise import store
 
 KIND = "evaluation"
 

@@ -18,7 +18,7 @@ from rse_study.cli import (
     training,
     watching,
 )
-from rse_study.cli.border import guarded
+from rse_study.cli.errors import guarded
 
 app = typer.Typer(
     name="rse-study",

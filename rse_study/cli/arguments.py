@@ -95,6 +95,6 @@ def _folder_where(study: str, store: Path, holds: Callable[[Path], bool]) -> Pat
 
 def name_in(path: Path) -> str:
     """The name a study file gives itself."""
-    from rse_study.study.reading import read_extended
+    from rse_study.study.definition.reading import read_extended
 
     return str(read_extended(path).get("name", path.stem))

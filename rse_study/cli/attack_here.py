@@ -16,23 +16,23 @@ from rse_study.assets.attack_resources import SIMILARITY, used_by
 from rse_study.assets.minilm import is_minilm_here
 from rse_study.assets.victim import WEAK, Victim
 from rse_study.cli.embedding import embedder_of
-from rse_study.cli.found import model_name
 from rse_study.cli.json_text import json_of
+from rse_study.cli.model_argument import model_name
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import cache_dir
+from rse_study.downstream.attack_models import NEED_MASKED_LM
+from rse_study.downstream.attacked_classifier import UnderAttack
+from rse_study.downstream.attacked_similarity import SimilarityUnderAttack
+from rse_study.downstream.names import ADVERSARIAL_STS, ATTACKED
+from rse_study.downstream.registry import read_similarity_under_attack, read_under_attack
+from rse_study.downstream.scored_model import Weights
+from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.models.embedder import Embedder
 from rse_study.registry import Registry
 from rse_study.results.attack_file import SummaryRow
-from rse_study.study.evaluations.attack_tools import NEED_MASKED_LM
-from rse_study.study.evaluations.known import read_similarity_under_attack, read_under_attack
-from rse_study.study.evaluations.names import ADVERSARIAL_STS, ATTACKED
-from rse_study.study.evaluations.settings import Settings
-from rse_study.study.evaluations.similarity_under_attack import SimilarityUnderAttack
-from rse_study.study.evaluations.subject import Weights
-from rse_study.study.evaluations.under_attack import UnderAttack
 
 TOLD_EVERY = 50  # inputs, steps
 Say = Callable[[str], None]

@@ -58,7 +58,7 @@ def _application(study_dir: Path) -> Application:
             "pip install 'rse-study[dashboard]', or: pip install optuna-dashboard",
         )
         raise InputError("optuna-dashboard is not installed", rule=rule, remedy=remedy) from None
-    from rse_study.on_ray.mirror import Mirror
+    from rse_study.on_ray.dashboard_storage import Mirror
 
     application: Application = wsgi(Mirror(study_dir))
     return application

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rse_study.cli.border import BAD_INPUT
+from rse_study.cli.errors import BAD_INPUT
 
 Folder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from rse_study.cli.arguments import DEFAULT_STORE, Store, remains_folder
-from rse_study.cli.border import INCOMPLETE
+from rse_study.cli.errors import INCOMPLETE
 
 PACKAGES = (
     "torch",

@@ -9,20 +9,20 @@ import pandas as pd
 import torch
 
 from rse_study.cli.embedding import embedder_of
-from rse_study.cli.found import model_name
 from rse_study.cli.json_text import json_of
+from rse_study.cli.model_argument import model_name
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import Variant, read_sts
+from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream.scored_model import Subject, score_subject
 from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation.cached_encoder import Remembered
 from rse_study.evaluation.names import beyond_similarity
-from rse_study.evaluation.remembered import Remembered
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, Embed, StsScore, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.results.records import EvaluationRow
-from rse_study.study.evaluations.known import read_evaluation
-from rse_study.study.evaluations.subject import Subject, score_subject
 
 SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 

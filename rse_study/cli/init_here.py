@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rse_study.cli.places import require_folder
 from rse_study.errors import InputError
-from rse_study.study.config import Study
-from rse_study.study.reading import build
-from rse_study.study.schema import json_schema
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+from rse_study.study.definition.schema import json_schema
 from rse_study.yaml12 import parse_yaml
 
 TEMPLATES = files("rse_study.cli") / "first_study"

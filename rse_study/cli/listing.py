@@ -8,7 +8,7 @@ from typing import Any
 from rse_study.cli.arguments import shipped_studies, shipped_trials
 from rse_study.cli.naming import told_counts
 from rse_study.errors import InputError
-from rse_study.study.reading import read_extended
+from rse_study.study.definition.reading import read_extended
 
 
 def lines_of(store: Path) -> Iterator[str]:

@@ -83,12 +83,12 @@ def evaluate(
         evaluate_here(model, data, pooling, variant, suite, threads, as_json)
         return
     from rse_study.data.location import data_dir
-    from rse_study.study.reading import build
-    from rse_study.training.tuning_spec import FineTuning
+    from rse_study.study.definition.reading import build
+    from rse_study.training.classifier.spec import FineTuning
 
     folder = data or data_dir()
     tuning = build(FineTuning, {"epochs": epochs, "lr": lr, "max_length": max_length}, where="evaluate")
-    from rse_study.study.evaluations.settings import Attacks, Settings, Tasks
+    from rse_study.downstream.settings import Attacks, Settings, Tasks
 
     if suite != "attacks":
         from rse_study.cli import tuned_here as tuned
@@ -124,7 +124,7 @@ def export(
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Write a model that transformers and sentence-transformers load, with the same vectors."""
-    from rse_study.cli.found import cell_folder
+    from rse_study.cli.model_argument import cell_folder
     from rse_study.models.export import export as write
     from rse_study.models.loading import load_encoder
     from rse_study.models.stored import stored_pooling

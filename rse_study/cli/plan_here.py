@@ -9,14 +9,14 @@ from pathlib import Path
 from rse_study.cli.json_text import json_of
 from rse_study.cli.plan_table import as_content, as_lines
 from rse_study.data.location import cache_dir, data_dir
-from rse_study.study.config import Allowance
-from rse_study.study.cost import Plan, check_allowance, plan
-from rse_study.study.known import Known
-from rse_study.study.rates import Rates
-from rse_study.study.sampling import spread
-from rse_study.study.sizes import Sizes
-from rse_study.study.told_hours import with_told_hours
-from rse_study.study.validation import Checked, read_study
+from rse_study.study.checking.validation import Checked, read_study
+from rse_study.study.definition.config import Allowance
+from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.ledger_state import Known
+from rse_study.study.planning.plan import Plan, check_allowance, plan
+from rse_study.study.planning.sampling import spread
+from rse_study.study.planning.stated_hours import with_told_hours
+from rse_study.study.planning.throughput import Rates
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
@@ -65,7 +65,7 @@ def planned_study(checked: Checked, store: Path, probes: bool) -> Plan:
     sizes = Sizes(data_dir(), checked.study.settings)
     known, rates = _history(checked, store, sizes)
     if probes:
-        from rse_study.study.probe import probe
+        from rse_study.study.planning.probe import probe
 
         rates = replace(rates, timed=probe(checked, _prepared), source="a probe on this machine")
     return plan(checked, known, with_told_hours(rates, checked, sizes), sizes)
@@ -75,7 +75,7 @@ def _history(checked: Checked, store: Path, sizes: Sizes) -> tuple[Known, Rates]
     """What the ledgers of the store say. Where there are none, nothing is imported to read them."""
     if not any(store.glob("*/ledger.sqlite")):
         return Known(), Rates()
-    from rse_study.study.history import history_of
+    from rse_study.study.planning.history import history_of
 
     encoders = {trial.encoder.name for trial in spread(checked)}
     return history_of(store / checked.study.name, store, sizes, encoders)

@@ -5,9 +5,9 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
-from rse_study.study.cost import Plan
-from rse_study.study.estimates import Range
-from rse_study.study.stage_plan import StagePlan
+from rse_study.study.planning.estimates import Range
+from rse_study.study.planning.plan import Plan
+from rse_study.study.planning.stages import StagePlan
 
 MOST_ROWS = 10  # of what is new; JSON has all
 HEADINGS = (

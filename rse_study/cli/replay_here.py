@@ -11,8 +11,8 @@ import pandas as pd
 import torch
 
 from rse_study.assets import prepare
-from rse_study.cli.border import CONTRADICTED, OK
 from rse_study.cli.cells import find_cell
+from rse_study.cli.errors import CONTRADICTED, OK
 from rse_study.cli.naming import name_of
 from rse_study.cli.places import require_cache, require_new_folder
 from rse_study.cli.screen import announce
@@ -21,7 +21,7 @@ from rse_study.errors import InputError
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
 from rse_study.results.result_file import Point, Result
-from rse_study.study.reading import build
+from rse_study.study.definition.reading import build
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
 from rse_study.training.replay import Comparison, Difference, replay

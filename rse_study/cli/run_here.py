@@ -9,22 +9,22 @@ from pathlib import Path
 from analysis.report import write_report
 from analysis.tables import as_text
 from rse_study.assets import prepare
-from rse_study.cli.board import Board
-from rse_study.cli.border import INCOMPLETE, OK
+from rse_study.cli.errors import INCOMPLETE, OK
 from rse_study.cli.named_table import problems_of_table
 from rse_study.cli.naming import name_of
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.plan_here import require_allowance
+from rse_study.cli.progress import Board
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import cache_dir, data_dir
+from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputErrors
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
-from rse_study.study.evaluations.known import read_evaluation
-from rse_study.study.presence import check_data
+from rse_study.study.checking.data_check import check_data
+from rse_study.study.checking.validation import Checked, read_study
 from rse_study.study.record import num_cells
-from rse_study.study.validation import Checked, read_study
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 

@@ -77,8 +77,8 @@ def report(
     """
     from analysis.report import write_report
     from rse_study.results.attack_file import is_attack_folder
+    from rse_study.results.export import write_tables
     from rse_study.results.reader import Reader
-    from rse_study.results.tables_out import write_tables
 
     if out:
         require_file(out, where="--out")

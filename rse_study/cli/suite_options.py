@@ -48,8 +48,8 @@ def _unused(
     sets: Sequence[str], recipes: Sequence[str], goal: str
 ) -> Iterator[tuple[Iterable[str], str, str, str]]:
     """(options, where, rule, remedy). Names nobody knows are refused where they are looked up, not here."""
-    from rse_study.study.evaluations.attack_tools import NEED_MASKED_LM
-    from rse_study.study.evaluations.names import ADVERSARIAL_STS, ATTACKED, RECIPE_NAMES
+    from rse_study.downstream.attack_models import NEED_MASKED_LM
+    from rse_study.downstream.names import ADVERSARIAL_STS, ATTACKED, RECIPE_NAMES
 
     on, scores = f"--on {', '.join(sets)}", " or ".join(ADVERSARIAL_STS)
     if {*sets} <= {*ATTACKED}:

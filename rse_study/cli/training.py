@@ -25,7 +25,7 @@ def train(
 ) -> None:
     """Train one configuration and show the dev score before and after, beside the baselines."""
     from rse_study.cli.train_here import show_training
-    from rse_study.study.reading import read_spec
+    from rse_study.study.definition.reading import read_spec
     from rse_study.training.trial import Trial
 
     path = trial_file(trial)

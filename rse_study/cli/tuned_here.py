@@ -11,24 +11,24 @@ import pandas as pd
 import torch
 
 from rse_study.assets.victim import WEAK, Victim
-from rse_study.cli.found import model_name
 from rse_study.cli.json_text import json_of
+from rse_study.cli.model_argument import model_name
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.glue import GLUE, GLUE_LAYOUT
 from rse_study.data.location import cache_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.data.text_files import SET_DATA
+from rse_study.downstream.fine_tuned import FineTuned
+from rse_study.downstream.glue import PREFIX, read_glue_fine_tuned
+from rse_study.downstream.names import NLI
+from rse_study.downstream.nli import read_nli_fine_tuned
+from rse_study.downstream.scored_model import Weights
+from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
 from rse_study.registry import Registry
 from rse_study.results.records import EvaluationRow
-from rse_study.study.evaluations.fine_tuned import FineTuned
-from rse_study.study.evaluations.glue_fine_tuned import PREFIX, read_glue_fine_tuned
-from rse_study.study.evaluations.names import NLI
-from rse_study.study.evaluations.nli_fine_tuned import read_nli_fine_tuned
-from rse_study.study.evaluations.settings import Settings
-from rse_study.study.evaluations.subject import Weights
 
 TOLD_EVERY = 50  # steps
 Say = Callable[[str], None]

@@ -6,9 +6,9 @@ from pathlib import Path
 from rse_study.cli.named_table import problems_of_table
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
-from rse_study.study.presence import check_data
+from rse_study.study.checking.data_check import check_data
+from rse_study.study.checking.validation import Checked, read_study
 from rse_study.study.record import num_cells
-from rse_study.study.validation import Checked, read_study
 
 MOST_ROWS = 12  # named on the screen
 

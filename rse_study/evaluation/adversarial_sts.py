@@ -13,8 +13,8 @@ from scipy.stats import spearmanr
 
 from rse_study.data.labelled import Text
 from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.attacks.course import Target
 from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.summary import Summary, summarise
 from rse_study.evaluation.geometry import unit_rows
 from rse_study.evaluation.score_map import MapKind, ScoreMap

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
-from rse_study.evaluation.remembered import Remembered
+from rse_study.evaluation.cached_encoder import Remembered
 from rse_study.evaluation.sts import Embed
 from rse_study.results.records import EvaluationRow, Measure
 

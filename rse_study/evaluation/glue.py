@@ -11,7 +11,7 @@ from rse_study.data.labelled import Labelled, Text
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.victim import Victim
-from rse_study.evaluation.classified import ClassifierScore, accuracy, probabilities, says_one_thing
+from rse_study.evaluation.classification import ClassifierScore, accuracy, probabilities, says_one_thing
 from rse_study.registry import Registry
 
 Metric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]  # labels, predictions

@@ -11,7 +11,7 @@ import numpy as np
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.evaluation.attacks.victim import Victim
-from rse_study.evaluation.classified import ClassifierScore, accuracy, probabilities, says_one_thing
+from rse_study.evaluation.classification import ClassifierScore, accuracy, probabilities, says_one_thing
 from rse_study.spec import fingerprint_of
 
 ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"  # over examples, over rounds

@@ -9,7 +9,7 @@ import numpy as np
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.adversarial_sts import cosines_of
-from rse_study.evaluation.remembered import Remembered
+from rse_study.evaluation.cached_encoder import Remembered
 from rse_study.evaluation.sts import Embed, evaluate_sts
 from rse_study.spec import fingerprint_of
 

@@ -11,8 +11,8 @@ from jaxtyping import Float
 
 from rse_study.data.labelled import Labelled, Text
 from rse_study.errors import InputError
+from rse_study.evaluation.cached_encoder import Remembered
 from rse_study.evaluation.probe import Fit, fit_probe
-from rse_study.evaluation.remembered import Remembered
 from rse_study.evaluation.sts import Embed
 from rse_study.evaluation.transfer import is_collapsed
 from rse_study.spec import fingerprint_of

@@ -13,7 +13,7 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.masking import mask_tokens
 from rse_study.data.synonyms import with_synonyms
-from rse_study.methods.bare import Bare
+from rse_study.methods.base import Bare
 from rse_study.methods.cost import StepCost
 from rse_study.methods.dcl_networks import DCLNetworks
 from rse_study.methods.method import Mean, Networks, Outcome, Run

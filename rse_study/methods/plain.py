@@ -7,7 +7,7 @@ from torch import Tensor
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
-from rse_study.methods.bare import Bare
+from rse_study.methods.base import Bare
 from rse_study.methods.method import Networks, Run
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.heads import HeadKind, build_head

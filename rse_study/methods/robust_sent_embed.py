@@ -11,7 +11,7 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.adversary import Adversary, Found
-from rse_study.methods.bare import Bare
+from rse_study.methods.base import Bare
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, Outcome, Run
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection

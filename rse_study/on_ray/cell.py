@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from rse_study.results.records import CellRecord, Stage
-from rse_study.study.config import Resources
+from rse_study.study.definition.config import Resources
 from rse_study.training.trial import Trial
 
 Outcome = Literal["complete", "pruned", "failed", "running"]

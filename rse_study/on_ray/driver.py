@@ -11,25 +11,25 @@ from rse_study.evaluation.kinds.texts_under_replay import TextsUnderReplay
 from rse_study.evaluation.kinds.under_replay import UnderReplay
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTexts
-from rse_study.on_ray.agenda import Agenda
+from rse_study.on_ray.callbacks import Watcher
 from rse_study.on_ray.cell import Cell
+from rse_study.on_ray.cell_queue import Agenda
+from rse_study.on_ray.fixed_cells import Listed
 from rse_study.on_ray.importance import importance_rows
-from rse_study.on_ray.interrupt import graceful
-from rse_study.on_ray.listed import Listed
-from rse_study.on_ray.place import Place, Prepare, Stock
-from rse_study.on_ray.proposals import Proposals
+from rse_study.on_ray.payload import Place, Prepare, Stock
+from rse_study.on_ray.proposed_cells import Proposals
 from rse_study.on_ray.proposer import Proposer, describe_sampler
-from rse_study.on_ray.room import Room
+from rse_study.on_ray.runtime import Room
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stages import confirm_cells, grid_cells
-from rse_study.on_ray.watcher import Watcher
 from rse_study.results.ledger import Ledger
 from rse_study.results.rebuild import rebuild
 from rse_study.results.records import BASELINES, FINISHED, Stage
 from rse_study.results.schema import ledger_path
+from rse_study.study.checking.validation import Checked
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
-from rse_study.study.validation import Checked
+from rse_study.training.interrupts import graceful
 from rse_study.training.materials import Materials
 
 Read = Callable[[str], Evaluation]

@@ -10,6 +10,7 @@ from typing import Any
 import ray
 import torch
 
+from rse_study.downstream.scored_model import CLASSIFIERS, Subject, Weights, score_subject
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation, OfVectors
 from rse_study.models.embedder import Embedder
@@ -20,8 +21,7 @@ from rse_study.results.evaluation_file import read_evaluations, write_evaluation
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.study.baselines import measure_baselines
-from rse_study.study.config import Baseline
-from rse_study.study.evaluations.subject import CLASSIFIERS, Subject, Weights, score_subject
+from rse_study.study.definition.config import Baseline
 from rse_study.training.processes import train_here
 from rse_study.training.trial import Cadences, Trial
 

@@ -9,7 +9,7 @@ from optuna.trial import TrialState, create_trial
 
 from rse_study.on_ray.proposer import distribution_of
 from rse_study.results.records import ImportanceRow
-from rse_study.study.space import Axis
+from rse_study.study.definition.space import Axis
 
 EVALUATOR = "PED-ANOVA"
 FEWEST = 8  # below, the best quarter of the trials is one or two of them, and there is no variation to share

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import ray
 
 from rse_study.errors import InputError
-from rse_study.study.config import Resources
+from rse_study.study.definition.config import Resources
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
 # Trial actors only wait for their workers: on this machine they count against a resource of their own, so that

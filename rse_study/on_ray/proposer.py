@@ -15,9 +15,9 @@ from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState, create_trial
 
 from rse_study.on_ray.cell import Outcome
-from rse_study.on_ray.points import grid_point, quasi_random_point
-from rse_study.study.config import Sampler
-from rse_study.study.domains import Choice, Domain, Int
+from rse_study.on_ray.samplers import grid_point, quasi_random_point
+from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.domains import Choice, Domain, Int
 
 Direction = Literal["maximize", "minimize"]
 STATES = {

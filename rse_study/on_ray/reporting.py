@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rse_study.collectives import Collectives
-from rse_study.on_ray.desk import Visitor
+from rse_study.on_ray.coordinator import Visitor
 from rse_study.results.records import Verdict
 from rse_study.training.loop import Progress
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import ray
 
+from rse_study.downstream.scored_model import CLASSIFIERS, OfWeights
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.callbacks import Watcher
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.evaluations import (
     as_they_come,
@@ -16,14 +18,12 @@ from rse_study.on_ray.evaluations import (
     missing_evaluations,
     scored_in,
 )
-from rse_study.on_ray.place import Place, Stock
-from rse_study.on_ray.room import Room
-from rse_study.on_ray.watcher import Watcher
+from rse_study.on_ray.payload import Place, Stock
+from rse_study.on_ray.runtime import Room
 from rse_study.results.ledger import Ledger
 from rse_study.results.schema import baselines_folder, cell_folder
 from rse_study.study.baselines import can_measure, measure_baselines
-from rse_study.study.config import Baseline, Study
-from rse_study.study.evaluations.subject import CLASSIFIERS, OfWeights
+from rse_study.study.definition.config import Baseline, Study
 
 
 class Scoring:

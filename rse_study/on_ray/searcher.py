@@ -7,11 +7,11 @@ from typing import Any
 
 from ray.tune.search import Searcher
 
-from rse_study.on_ray.agenda import Agenda
+from rse_study.on_ray.callbacks import Watcher
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.desk import Desk
-from rse_study.on_ray.place import Packer
-from rse_study.on_ray.watcher import Watcher
+from rse_study.on_ray.cell_queue import Agenda
+from rse_study.on_ray.coordinator import Desk
+from rse_study.on_ray.payload import Packer
 
 PREFIX = "metrics/"
 START_SECONDS = 300.0  # a process that starts on a busy node has this much longer before its first word

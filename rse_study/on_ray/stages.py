@@ -4,12 +4,12 @@ import math
 from collections.abc import Callable
 
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.proposals import BASE
+from rse_study.on_ray.proposed_cells import BASE
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.spec import canonical_json
+from rse_study.study.checking.validation import Checked
 from rse_study.study.confirmation import Standing, best_trials
-from rse_study.study.validation import Checked
 from rse_study.training.trial import Trial
 
 Identify = Callable[[Trial, int], str]

@@ -9,7 +9,7 @@ import ray
 from ray.tune import Callback
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from rse_study.on_ray.desk import Desk
+from rse_study.on_ray.coordinator import Desk
 from rse_study.on_ray.searcher import CellSearcher
 
 LOOK_SECONDS = 1.0

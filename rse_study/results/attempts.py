@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from rse_study.results.rows import now
+from rse_study.results.queries import now
 
 
 def begin(db: sqlite3.Connection, identity: str, executor: str, workers: int, threads: int) -> int:

@@ -8,8 +8,9 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from rse_study.errors import InputError
-from rse_study.results import attempts, beside, inserts
-from rse_study.results.opening import lock_study, open_to_write, remove_ledger
+from rse_study.results import attempts, sidecars, writes
+from rse_study.results.connect import lock_study, open_to_write, remove_ledger
+from rse_study.results.queries import Rows, now
 from rse_study.results.records import (
     WITHDRAWN,
     CellRecord,
@@ -21,7 +22,6 @@ from rse_study.results.records import (
     StudyRecord,
 )
 from rse_study.results.result_file import Result
-from rse_study.results.rows import Rows, now
 from rse_study.results.schema import SCHEMA_VERSION, ledger_path
 from rse_study.spec import canonical_json
 
@@ -47,7 +47,7 @@ class Ledger(Rows):
             raise
         ledger = cls(connection, lock, study_dir)
         if 0 < found < SCHEMA_VERSION:
-            beside.write_everything(study_dir, ledger)
+            sidecars.write_everything(study_dir, ledger)
         return ledger
 
     def close(self) -> None:
@@ -75,8 +75,8 @@ class Ledger(Rows):
         if newest != record:
             number, change = number + 1, change or ("created" if newest is None else "")
             with self._db:
-                inserts.add_revision(self._db, Revision(number=number, at=now(), change=change, study=record))
-        beside.write_study(self.study_dir, self)
+                writes.add_revision(self._db, Revision(number=number, at=now(), change=change, study=record))
+        sidecars.write_study(self.study_dir, self)
         return number
 
     def add_provenance(self, content: Mapping[str, Any]) -> None:
@@ -105,7 +105,7 @@ class Ledger(Rows):
                     cell.model_copy(update={"revision": revision, "status": "planned", "retired": False})
                 )
             # Their files before the commit: what the ledger knows can be found without it.
-            beside.write_cells(self.study_dir, self, [cell.identity for cell in changed])
+            sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
     def retire_others(self, identities: Collection[str], stage: Stage) -> None:
         """Of the cells of this stage, only these belong to the newest revision; the others are kept, but retired.
@@ -120,7 +120,7 @@ class Ledger(Rows):
                     "UPDATE cell SET retired = ? WHERE identity = ?",
                     [(retired, cell.identity) for cell in changed if cell.retired != bool(retired)],
                 )
-            beside.write_cells(self.study_dir, self, [cell.identity for cell in changed])
+            sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
     def start(self, identity: str, *, executor: str, workers: int, threads: int) -> int:
         """The cell runs from now on; the number of this attempt, counted from 1. A complete one never runs again."""
@@ -131,12 +131,12 @@ class Ledger(Rows):
         """What a running cell reported at step `t`; its result replaces it. Too late once it has ended: ignored."""
         with self._db:
             if attempts.is_running(self._db, identity):
-                inserts.add_metrics(self._db, identity, t, metrics)
+                writes.add_metrics(self._db, identity, t, metrics)
 
     def record_rung(self, row: RungRow) -> None:
         """A verdict. The first one at a cell's step stands."""
         with self._db:
-            inserts.add_rung(self._db, row)
+            writes.add_rung(self._db, row)
 
     def record_result(self, result: Result) -> None:
         """Commit a cell: its whole history, how it ended and why, in one transaction."""
@@ -144,19 +144,19 @@ class Ledger(Rows):
             # A run that was resumed redoes steps; what the worker wrote last is its history.
             self._db.execute("DELETE FROM metric WHERE cell = ?", (result.identity,))
             for point in result.history:
-                inserts.add_metrics(self._db, result.identity, point.t, point.metrics)
+                writes.add_metrics(self._db, result.identity, point.t, point.metrics)
             self._db.execute(
                 "UPDATE cell SET duration_s = ?, provenance = ? WHERE identity = ?",
                 (result.duration_s, canonical_json(result.provenance), result.identity),
             )
             attempts.end(self._db, result.identity, result.status, result.reason)
-        beside.write_cells(self.study_dir, self, [result.identity])
+        sidecars.write_cells(self.study_dir, self, [result.identity])
 
     def fail(self, identity: str, reason: str) -> None:
         """The cell ended for good without a result."""
         with self._db:
             attempts.end(self._db, identity, "failed", reason)
-        beside.write_cells(self.study_dir, self, [identity])
+        sidecars.write_cells(self.study_dir, self, [identity])
 
     def lose(self, identity: str, reason: str) -> None:
         """The attempt ended without a result, through no fault of the cell: it is planned again."""
@@ -171,8 +171,8 @@ class Ledger(Rows):
     def record_evaluations(self, rows: Sequence[EvaluationRow]) -> None:
         """Add or replace scores of cells or baselines."""
         with self._db:
-            inserts.add_evaluations(self._db, rows)
-        beside.write_scores(self.study_dir, self, rows)
+            writes.add_evaluations(self._db, rows)
+        sidecars.write_scores(self.study_dir, self, rows)
 
     def withdraw_evaluations(self, subjects: Collection[str], reason: str) -> None:
         """Scores of these subjects are those of other weights: they are kept, and nobody's until measured again."""
@@ -194,7 +194,7 @@ class Ledger(Rows):
     def log(self, kind: str, text: str, cell: str = "") -> None:
         """Note an event."""
         with self._db:
-            inserts.add_event(self._db, kind, text, cell)
+            writes.add_event(self._db, kind, text, cell)
 
     def _revision(self) -> int:
         """The number of the newest revision; 0 before the first."""
@@ -203,7 +203,7 @@ class Ledger(Rows):
 
     def _plan(self, cell: CellRecord) -> None:
         try:
-            inserts.add_cell(self._db, cell)
+            writes.add_cell(self._db, cell)
         except sqlite3.IntegrityError:
             what = f"trial {cell.trial}, seed {cell.seed} is another cell already, not {cell.identity[:16]}"
             rule = (

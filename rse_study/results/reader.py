@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from rse_study.errors import InputError
-from rse_study.results.opening import open_to_read
+from rse_study.results.connect import open_to_read
+from rse_study.results.queries import JSON_COLUMNS, Rows
 from rse_study.results.records import WITHDRAWN, StudyRecord, evaluation_name
-from rse_study.results.rows import JSON_COLUMNS, Rows
 from rse_study.results.schema import ledger_path
 
 ENDED = ("complete", "stopped_early", "failed")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rse_study.results import inserts
-from rse_study.results.opening import lock_study, open_to_write, parts_of, remove_ledger
+from rse_study.results import writes
+from rse_study.results.connect import lock_study, open_to_write, parts_of, remove_ledger
 from rse_study.results.records import CellRecord, RungRow, StudyRecord
 from rse_study.results.remains import Remains, read_remains
 from rse_study.results.result_file import Result
@@ -61,19 +61,19 @@ def _fill(db: sqlite3.Connection, remains: Remains) -> None:
     study = remains.revisions[-1].study
     with db:
         for revision in remains.revisions:
-            inserts.add_revision(db, revision)
+            writes.add_revision(db, revision)
         for cell in remains.cells.values():
-            inserts.add_cell(db, cell)
+            writes.add_cell(db, cell)
         for identity, result in remains.results.items():
             for point in result.history:
-                inserts.add_metrics(db, identity, point.t, point.metrics)
+                writes.add_metrics(db, identity, point.t, point.metrics)
             for row in rungs_of(study, remains.cells[identity], result):
-                inserts.add_rung(db, row)
-        inserts.add_evaluations(db, remains.evaluations)
+                writes.add_rung(db, row)
+        writes.add_evaluations(db, remains.evaluations)
         told = f"from files: {len(remains.cells)} cells, {len(remains.results)} of them with a result"
-        inserts.add_event(db, "rebuilt", told)
+        writes.add_event(db, "rebuilt", told)
         for problem in remains.damaged:
-            inserts.add_event(db, "damaged", problem)
+            writes.add_event(db, "damaged", problem)
 
 
 def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungRow]:

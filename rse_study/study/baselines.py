@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rse_study.downstream.scored_model import CLASSIFIERS, OfWeights, Subject, Weights, score_subject
 from rse_study.evaluation.evaluations import Evaluation, OfVectors
 from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.whitening import whitened
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained
 from rse_study.results.records import EvaluationRow
-from rse_study.study.config import Baseline
-from rse_study.study.evaluations.subject import CLASSIFIERS, OfWeights, Subject, Weights, score_subject
+from rse_study.study.definition.config import Baseline
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 

@@ -13,12 +13,12 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.results.records import Axis as AxisRecord
 from rse_study.results.records import Objective as ObjectiveRecord
 from rse_study.results.records import StudyRecord
-from rse_study.study.config import Resources, Study
-from rse_study.study.domains import Choice, Int
-from rse_study.study.rows import GRID
-from rse_study.study.rules import SEARCH_ONLY
-from rse_study.study.space import Axis
-from rse_study.study.validation import Checked
+from rse_study.study.checking.rules import SEARCH_ONLY
+from rse_study.study.checking.validation import Checked
+from rse_study.study.definition.config import Resources, Study
+from rse_study.study.definition.domains import Choice, Int
+from rse_study.study.definition.rows import GRID
+from rse_study.study.definition.space import Axis
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from rse_study.errors import InputError, InputErrors
 from rse_study.results.records import StudyRecord
 from rse_study.spec import Spec
-from rse_study.study.config import Study
+from rse_study.study.definition.config import Study
 from rse_study.training.trial import Trial
 
 Kind = Literal["grid", "search"]

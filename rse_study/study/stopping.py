@@ -1,9 +1,9 @@
 """Whether trials of a search can be compared at the rungs of early stopping."""
 
 from rse_study.errors import InputError
-from rse_study.study.asha import rungs_of
-from rse_study.study.config import Study
-from rse_study.study.space import Space
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.space import Space
+from rse_study.study.early_stopping import rungs_of
 from rse_study.training.trial import Trial
 
 CADENCE = ("budget", "selection.every", "report_every")  # what decides when a trial is measured

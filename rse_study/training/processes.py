@@ -12,9 +12,9 @@ from rse_study.collectives import Group
 from rse_study.errors import InputError
 from rse_study.results.records import Verdict
 from rse_study.training.drive import Report, drive
-from rse_study.training.group import Ask, run_group
 from rse_study.training.loop import Progress, train
 from rse_study.training.materials import Materials
+from rse_study.training.process_group import Ask, run_group
 from rse_study.training.trial import Trial
 from rse_study.training.workers import require_equal_shares
 

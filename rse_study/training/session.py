@@ -26,8 +26,8 @@ from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import Account
+from rse_study.training.evaluator import Looks
 from rse_study.training.kept import keep_model
-from rse_study.training.looks import Looks
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 from rse_study.training.workers import require_equal_shares

@@ -10,7 +10,7 @@ from rse_study.assets.adversarial_texts import adversarial_texts, read_for
 from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.words import Worded
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.replayed_texts import ReplayedTexts, probe_of, replay_texts, victim_of
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder

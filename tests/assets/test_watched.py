@@ -10,7 +10,7 @@ from rse_study.assets.watched import watched_evaluation
 from rse_study.data import builtin
 from rse_study.errors import MissingFile
 from rse_study.evaluation.kinds.similarity import Similarity
-from rse_study.evaluation.stored import FILE, read_stored
+from rse_study.evaluation.serialise import FILE, read_stored
 from tests.training.world import World, small_trial
 
 

@@ -21,8 +21,8 @@ from rse_study.assets.minilm import minilm_folder
 from rse_study.data.location import data_dir
 from rse_study.data.transfer_sets import read_transfer_task, transfer_tasks
 from rse_study.errors import MissingFile
+from rse_study.evaluation.cached_encoder import Remembered
 from rse_study.evaluation.kinds.probing import Transfer
-from rse_study.evaluation.remembered import Remembered
 from rse_study.evaluation.transfer import Task
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder

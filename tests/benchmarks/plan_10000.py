@@ -16,8 +16,8 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Point, Result
 from rse_study.spec import fingerprint_of
+from rse_study.study.checking.validation import Checked, read_study
 from rse_study.study.record import study_record
-from rse_study.study.validation import Checked, read_study
 
 QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
 GRID = f"""

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rse_study.on_ray.agenda import Agenda
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.points import quasi_random_point
-from rse_study.on_ray.proposals import Proposals
+from rse_study.on_ray.cell_queue import Agenda
+from rse_study.on_ray.proposed_cells import Proposals
 from rse_study.on_ray.proposer import Proposer
+from rse_study.on_ray.samplers import quasi_random_point
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import Objective, StudyRecord
 from rse_study.results.result_file import Point, Result
 from rse_study.spec import fingerprint_of
-from rse_study.study.validation import Checked, read_study
+from rse_study.study.checking.validation import Checked, read_study
 from rse_study.training.trial import Trial
 
 STUDY = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"

@@ -12,8 +12,8 @@ import rse_study.cli
 from rse_study.cli.json_text import json_of
 from rse_study.results.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run
-from tests.study.evaluations.toy_tasks import write_lines, write_stsb
-from tests.training.sorted_words import small_base
+from tests.downstream.toy_tasks import write_lines, write_stsb
+from tests.training.classifier.sorted_words import small_base
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 CONTENT = st.recursive(

@@ -1,4 +1,4 @@
-"""A sample of the edits in tests/study/mutations.py through the command itself."""
+"""A sample of the edits in tests/study/checking/mutations.py through the command itself."""
 
 import copy
 import json
@@ -6,8 +6,8 @@ import json
 import pytest
 
 from rse_study.cli.arguments import study_file
-from rse_study.study.reading import apply_overrides, read_extended
-from tests.study import mutations
+from rse_study.study.definition.reading import apply_overrides, read_extended
+from tests.study.checking import mutations
 
 INVALID = [
     before + edit.strip().partition(" -> ")[0]

@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from rse_study.cli import border
+from rse_study.cli import errors
 from rse_study.cli.run_here import conclude
 from rse_study.errors import OverBudget
 from rse_study.models.stored import StoredPooling, store_pooling
-from rse_study.on_ray.watcher import Watcher
+from rse_study.on_ray.callbacks import Watcher
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord, Objective, StudyRecord
 from rse_study.results.result_file import Point, Result
@@ -88,7 +88,7 @@ def test_prompt_pooling_needs_a_stored_template(rse, models_folder, tmp_path):
 
 
 def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
-    assert conclude(ran) == border.INCOMPLETE
+    assert conclude(ran) == errors.INCOMPLETE
     told = "1 of 2 cells are not complete, 1 of them failed. trial 1: step 3: the loss is not finite\n"
     assert capsys.readouterr().err == told
 
@@ -102,7 +102,7 @@ def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(
 
     monkeypatch.setattr("rse_study.cli.run_here.run_study", pretend)
     ended = rse("run", "quickstart", "-o", "name=little", "-o", "num_trials=2", "--cpus", "1")
-    assert ended.code == border.INCOMPLETE
+    assert ended.code == errors.INCOMPLETE
     assert "1 of 2 cells are not complete" in ended.err
     assert "search: 1 of 2 cells to run" in ended.out
     assert "report: " in ended.out
@@ -137,5 +137,5 @@ def test_a_study_whose_trials_are_complete_is_well(ran, capsys):
         point = Point(t=1, metrics={"dev": 51.0})
         ledger.start("1" * 64, executor="inline", workers=1, threads=1)
         ledger.record_result(Result(identity="1" * 64, seed=0, config={}, history=(point,)))
-    assert conclude(ran) == border.OK
+    assert conclude(ran) == errors.OK
     assert capsys.readouterr().err == ""

@@ -12,7 +12,7 @@ from rse_study.errors import OverBudget
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord, Objective, StudyRecord
 from rse_study.results.result_file import Point, Result
-from rse_study.study.validation import read_study
+from rse_study.study.checking.validation import read_study
 
 GRID = """
 extends: {quickstart}

@@ -8,7 +8,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Point, read_result
-from rse_study.study.reading import build
+from rse_study.study.definition.reading import build
 from rse_study.training.materials import identity_of
 from rse_study.training.processes import train_here
 from rse_study.training.trial import Trial

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from tests.study.evaluations.toy_tasks import write_anli, write_mrpc, write_nli, write_stsb
-from tests.training.sorted_words import small_base
+from tests.downstream.toy_tasks import write_anli, write_mrpc, write_nli, write_stsb
+from tests.training.classifier.sorted_words import small_base
 
 QUICK = ("--pooling", "mean", "--max-length", "16", "--epochs", "1")
 

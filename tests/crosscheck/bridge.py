@@ -10,8 +10,8 @@ from typing import Any
 
 from rse_study.data.wordnet import FOLDER
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.course import Target
 from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
 
 SCRIPT = Path(__file__).with_name("textattack_side.py")

@@ -5,10 +5,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rse_study.evaluation.attacks.course import Target, course
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.attacks.recipe import Recipe
+from rse_study.evaluation.attacks.single_input import Target, course
 from rse_study.evaluation.attacks.victim import Victim
-from rse_study.evaluation.attacks.words import Worded
 from rse_study.streams import Streams
 
 Score = Callable[[str], float]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rse_study.evaluation.attacks.course import Target
+from rse_study.evaluation.attacks.single_input import Target
 from tests.crosscheck.courses import Course, Score, our_course
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import pwws_with

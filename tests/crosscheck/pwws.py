@@ -25,13 +25,13 @@ from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.course import Target
 from rse_study.evaluation.attacks.engine import attack
-from rse_study.evaluation.attacks.kept import KeptOutcomes
 from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.models.classifier_folder import load_classifier
 from tests.crosscheck.bridge import TextAttack

@@ -11,7 +11,7 @@ import torch
 from rse_study.assets.tiny import TinyEncoder, random_model
 from rse_study.assets.word_pieces import train_tokenizer
 from rse_study.data.attack_sets import read_attack_set
-from rse_study.evaluation.attacks.kept import KeptOutcomes
+from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
 from rse_study.evaluation.attacks.recipes import PWWS
 from rse_study.evaluation.attacks.resources import Resources
 from rse_study.models.classifier import Classifier

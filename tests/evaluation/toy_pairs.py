@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.attacks.constraints.repeats import NoRepeat
-from rse_study.evaluation.attacks.constraints.sides import OnlySide, Sides
+from rse_study.evaluation.attacks.constraints.input_column import OnlySide, Sides
+from rse_study.evaluation.attacks.constraints.repeat_modification import NoRepeat
 from rse_study.evaluation.attacks.goals import Goal
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.search.greedy import Greedy

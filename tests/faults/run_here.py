@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from rse_study.on_ray.driver import run_study
-from rse_study.study.config import Study
-from rse_study.study.reading import build
-from rse_study.study.validation import check_study
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
 from tests.on_ray.world import few, find_materials
 
 

@@ -17,12 +17,12 @@ import ray
 from ray.util.state import list_actors, list_placement_groups
 
 from rse_study.on_ray.driver import Run
-from rse_study.on_ray.place import Place, Stock
-from rse_study.on_ray.room import Room
+from rse_study.on_ray.payload import Place, Stock
+from rse_study.on_ray.runtime import Room
 from rse_study.results.ledger import Ledger
-from rse_study.study.config import Study
-from rse_study.study.reading import build
-from rse_study.study.validation import Checked, check_study
+from rse_study.study.checking.validation import Checked, check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
 from rse_study.training.materials import Materials
 from tests.faults.drivers import workers_of
 from tests.on_ray.world import STUDY, few, make_materials

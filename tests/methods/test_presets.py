@@ -5,7 +5,7 @@ import pytest
 from rse_study.errors import InputError
 from rse_study.methods import METHODS, RobustSentEmbed
 from rse_study.methods.presets import PRESETS
-from rse_study.study.paths import look_up
+from rse_study.study.definition.paths import look_up
 from rse_study.training.trial import Trial
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rse_study.study.config import Study
-from rse_study.study.reading import build
-from rse_study.study.validation import check_study
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
 from rse_study.training.materials import Materials
 from tests.on_ray.world import STUDY, make_materials
 

@@ -7,7 +7,7 @@ import pytest
 from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.driver import Run
-from rse_study.on_ray.place import Place, Stock
+from rse_study.on_ray.payload import Place, Stock
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.rebuild import rebuild

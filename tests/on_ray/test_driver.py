@@ -4,12 +4,12 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray.driver import run_study
-from rse_study.on_ray.place import Stock
+from rse_study.on_ray.payload import Stock
 from rse_study.results.ledger import Ledger
-from rse_study.study.config import Study
-from rse_study.study.reading import build
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
 from rse_study.study.record import study_record
-from rse_study.study.validation import check_study
 from tests.on_ray.world import few
 
 

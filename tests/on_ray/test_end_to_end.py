@@ -9,7 +9,7 @@ import pytest
 
 from rse_study.evaluation.evaluations import measure
 from rse_study.evaluation.kinds.sphere import Sphere
-from rse_study.evaluation.stored import store
+from rse_study.evaluation.serialise import store
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.driver import run_study
@@ -17,9 +17,9 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.result_file import read_result
 from rse_study.results.schema import cell_folder
-from rse_study.study.config import Study
-from rse_study.study.reading import build
-from rse_study.study.validation import check_study
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
 from tests.on_ray.world import few, few_pairs
 
 pytestmark = pytest.mark.xdist_group("ray")

@@ -1,9 +1,9 @@
 import pytest
 
 from rse_study.on_ray.importance import FEWEST, importance_rows
-from rse_study.on_ray.points import quasi_random_point
-from rse_study.study.domains import Float
-from rse_study.study.space import Axis
+from rse_study.on_ray.samplers import quasi_random_point
+from rse_study.study.definition.domains import Float
+from rse_study.study.definition.space import Axis
 
 DOMAINS = {"rho": Float(float=(0, 1)), "phi": Float(float=(0, 0.3))}
 AXES = [Axis(name, domain, (name,)) for name, domain in DOMAINS.items()]

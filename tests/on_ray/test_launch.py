@@ -8,7 +8,7 @@ from rse_study.errors import InputError
 from rse_study.on_ray import launch
 from rse_study.on_ray.handover import read_materials, write_materials
 from rse_study.on_ray.launch import concurrency, ray_session
-from rse_study.study.config import Resources
+from rse_study.study.definition.config import Resources
 
 
 @pytest.mark.parametrize(

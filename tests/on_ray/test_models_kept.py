@@ -4,13 +4,13 @@ import math
 
 import pytest
 
-from rse_study.on_ray.place import Place, Stock
+from rse_study.on_ray.payload import Place, Stock
 from rse_study.on_ray.scoring import Scoring
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Point, Result
-from rse_study.study.config import Study
-from rse_study.study.reading import build
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
 from rse_study.study.record import study_record
 from tests.on_ray.test_added_evaluation import Listener
 

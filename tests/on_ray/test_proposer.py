@@ -1,8 +1,8 @@
 import pytest
 
 from rse_study.on_ray.proposer import Proposer, describe_sampler, seed_of
-from rse_study.study.config import Sampler
-from rse_study.study.domains import Choice, Float, Int, Log
+from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.domains import Choice, Float, Int, Log
 
 DOMAINS = {
     "alpha": Log(log=(1e-6, 1e-3)),

@@ -13,9 +13,9 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import cell_folder
-from rse_study.study.config import Study
-from rse_study.study.reading import build
-from rse_study.study.validation import check_study
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
 from tests.on_ray.test_end_to_end import Diary
 from tests.on_ray.world import few
 

@@ -8,19 +8,19 @@ import pytest
 
 from rse_study.data import builtin
 from rse_study.data.labelled import Labelled
+from rse_study.downstream.nli import NliFineTuned
+from rse_study.downstream.settings import Attacks, Settings
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.evaluations import evaluate_cell
 from rse_study.results.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import baselines_folder, cell_folder
-from rse_study.study.config import Study
-from rse_study.study.evaluations.nli_fine_tuned import NliFineTuned
-from rse_study.study.evaluations.settings import Attacks, Settings
-from rse_study.study.reading import build
-from rse_study.study.validation import check_study
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+from rse_study.training.classifier.spec import FineTuning
 from rse_study.training.trial import Trial
-from rse_study.training.tuning_spec import FineTuning
 from tests.on_ray.test_added_evaluation import Listener
 
 pytestmark = pytest.mark.xdist_group("ray")

@@ -3,10 +3,10 @@
 import json
 from dataclasses import asdict
 
-from rse_study.evaluation.attacks.kept import KeptOutcomes
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
 from rse_study.evaluation.attacks.summary import summarise
-from rse_study.evaluation.attacks.words import Worded
 from rse_study.results.attack_file import SummaryRow, reaching
 
 

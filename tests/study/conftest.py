@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.study.reading import read_extended
+from rse_study.study.definition.reading import read_extended
 
 QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
 

@@ -5,10 +5,10 @@ from rse_study.evaluation.kinds.texts_under_replay import TextsUnderReplay
 from rse_study.evaluation.kinds.under_replay import UnderReplay
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTexts
-from rse_study.study.config import Study
-from rse_study.study.reading import apply_overrides, build
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import apply_overrides, build
 from rse_study.study.record import study_record
-from rse_study.study.validation import check_study
 
 NO_SEARCH = [
     f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")

@@ -5,11 +5,11 @@ import pytest
 from rse_study.data.builtin import graded_pairs
 from rse_study.errors import InputErrors
 from rse_study.results.records import StudyRecord
-from rse_study.study.config import Study
-from rse_study.study.reading import apply_overrides, build
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import apply_overrides, build
 from rse_study.study.record import study_record
 from rse_study.study.revisions import change_between
-from rse_study.study.validation import check_study
 from rse_study.training.trial import Trial
 
 GRID = {

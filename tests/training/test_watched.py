@@ -12,7 +12,7 @@ from rse_study.data import builtin
 from rse_study.evaluation.evaluations import measure
 from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.kinds.sphere import Sphere
-from rse_study.evaluation.stored import store
+from rse_study.evaluation.serialise import store
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.result_file import read_result

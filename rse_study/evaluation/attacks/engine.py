@@ -8,12 +8,12 @@ from types import MappingProxyType
 import numpy as np
 
 from rse_study.data.labelled import Labelled, Text
-from rse_study.evaluation.attacks.course import Target, course
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.attacks.goals import Row
 from rse_study.evaluation.attacks.outcome import Outcome
 from rse_study.evaluation.attacks.recipe import Asking, Recipe
+from rse_study.evaluation.attacks.single_input import Target, course
 from rse_study.evaluation.attacks.victim import CountedVictim, Victim
-from rse_study.evaluation.attacks.words import Worded
 from rse_study.streams import Streams
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rse_study.data.labelled import Labelled
-from rse_study.evaluation.attacks.course import Target
 from rse_study.evaluation.attacks.engine import attack
-from rse_study.evaluation.attacks.kept import KeptOutcomes
 from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
 from rse_study.evaluation.attacks.recipe import Recipe
+from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
 
 Told = Callable[[int, int], None]  # inputs done, of how many

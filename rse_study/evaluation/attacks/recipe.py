@@ -6,8 +6,8 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.attacks.goals import Goal, Row
-from rse_study.evaluation.attacks.words import Worded
 
 T = TypeVar("T")
 Asking = Generator[Sequence[Worded], Sequence[Row], T]

@@ -11,6 +11,16 @@ from rse_study.data.glue import GLUE
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.data.pairs import StsPairs
+from rse_study.downstream.attacked_classifier import figures_of
+from rse_study.downstream.glue import GlueFineTuned
+from rse_study.downstream.names import (
+    FINE_TUNED,
+    adversarial_sts_names,
+    all_evaluations,
+    attack_names,
+)
+from rse_study.downstream.nli import NliFineTuned
+from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation.kinds.probing import Transfer
 from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.kinds.sphere import Sphere
@@ -19,17 +29,7 @@ from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.results.attack_file import SummaryRow
 from rse_study.results.comparisons import MINUS
-from rse_study.study.evaluations.glue_fine_tuned import GlueFineTuned
-from rse_study.study.evaluations.names import (
-    FINE_TUNED,
-    adversarial_sts_names,
-    all_evaluations,
-    attack_names,
-)
-from rse_study.study.evaluations.nli_fine_tuned import NliFineTuned
-from rse_study.study.evaluations.settings import Attacks, Settings
-from rse_study.study.evaluations.under_attack import figures_of
-from tests.training.sorted_words import LEARNS, graded_pairs, singles, small_base
+from tests.training.classifier.sorted_words import LEARNS, graded_pairs, singles, small_base
 
 ENCODERS = set(BLOCKS.values())
 MAIN = [

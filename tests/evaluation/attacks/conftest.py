@@ -12,8 +12,9 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.typos import KEYBOARD, LOOKALIKES
-from rse_study.evaluation.attacks.constraints.repeats import NoRepeat
-from rse_study.evaluation.attacks.constraints.stopwords import NoStopword
+from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.constraints.repeat_modification import NoRepeat
+from rse_study.evaluation.attacks.constraints.stopword_modification import NoStopword
 from rse_study.evaluation.attacks.goals import UNTARGETED
 from rse_study.evaluation.attacks.lexicons.ppdb import FILE as PPDB
 from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOPWORD_ARCHIVE
@@ -22,7 +23,6 @@ from rse_study.evaluation.attacks.resources import Named, Resources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank
-from rse_study.evaluation.attacks.words import Worded
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 
 VOCABULARY = [f"{kind}{i}" for i in range(12) for kind in ("good", "bad", "odd")]

@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
+from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.constraints.input_column import OnlySide
+from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxShare
 from rse_study.evaluation.attacks.constraints.part_of_speech import SamePartOfSpeech
-from rse_study.evaluation.attacks.constraints.repeats import NoRepeat
-from rse_study.evaluation.attacks.constraints.share import MaxShare
-from rse_study.evaluation.attacks.constraints.sides import OnlySide
+from rse_study.evaluation.attacks.constraints.repeat_modification import NoRepeat
 from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
-from rse_study.evaluation.attacks.constraints.stopwords import NoStopword
+from rse_study.evaluation.attacks.constraints.stopword_modification import NoStopword
 from rse_study.evaluation.attacks.constraints.word_distance import NearWord
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 from rse_study.evaluation.attacks.recipe import Candidate
-from rse_study.evaluation.attacks.words import Worded
 
 PAIR = Worded.of(("The the end", "it ends"))
 

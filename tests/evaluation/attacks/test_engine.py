@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.outcome import Outcome
-from rse_study.evaluation.attacks.words import Worded
 from rse_study.results.attack_file import parse_outcomes
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import pwws_with

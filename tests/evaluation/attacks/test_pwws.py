@@ -11,11 +11,11 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.text_files import find_file, read_lines
 from rse_study.data.wordnet import lemmas_of
 from rse_study.errors import MissingFile
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.recipes import PWWS, RECIPES
 from rse_study.evaluation.attacks.resources import Resources
-from rse_study.evaluation.attacks.words import Worded
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import STOPWORDS, pwws_with
 from tests.evaluation.attacks.pwws_reference import cut, pwws

@@ -8,13 +8,13 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
-from rse_study.evaluation.attacks.course import OneInput, Target
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.recipes import BAE, RECIPES, BERTAttack, TextBugger, TextFooler
 from rse_study.evaluation.attacks.resources import Named, Resources
-from rse_study.evaluation.attacks.words import Worded
+from rse_study.evaluation.attacks.single_input import OneInput, Target
 from rse_study.streams import Streams
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import STOPWORDS, letters

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
 from rse_study.evaluation.attacks.transformations.bugs import Bugs
+from rse_study.evaluation.attacks.transformations.composite import Together
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank, MaskedLMSwap
 from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwap, cased_like
-from rse_study.evaluation.attacks.transformations.together import Together
-from rse_study.evaluation.attacks.words import Worded
 
 SHAPES, KEYS = {"o": ("0", "ο"), "l": ("1",)}, {"o": ("i", "p"), "m": ("n",)}
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.attacks.recipe import Candidate
-from rse_study.evaluation.attacks.words import Worded
 
 Tagger = Callable[[list[list[str]]], list[list[str]]]
 """Sentences as words to universal tags (NOUN, VERB, ...), one a word."""

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rse_study.evaluation.attacks.attacked_text import Worded
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 from rse_study.evaluation.attacks.recipe import Candidate
-from rse_study.evaluation.attacks.words import Worded
 
 
 @dataclass(frozen=True)

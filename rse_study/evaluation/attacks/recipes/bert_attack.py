@@ -2,8 +2,8 @@
 
 from pydantic import Field, PositiveInt
 
-from rse_study.evaluation.attacks.constraints.share import MaxShare
-from rse_study.evaluation.attacks.constraints.sides import Sides
+from rse_study.evaluation.attacks.constraints.input_column import Sides
+from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxShare
 from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.recipe import Recipe

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from rse_study.evaluation.attacks.constraints.sides import Sides
+from rse_study.evaluation.attacks.constraints.input_column import Sides
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes.usual import position_rules

@@ -2,7 +2,7 @@
 
 from pydantic import Field, PositiveInt
 
-from rse_study.evaluation.attacks.constraints.sides import Sides
+from rse_study.evaluation.attacks.constraints.input_column import Sides
 from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.lexicons.lookalikes import homoglyphs, keyboard
@@ -12,8 +12,8 @@ from rse_study.evaluation.attacks.resources import Resources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Deleted
 from rse_study.evaluation.attacks.transformations.bugs import Bugs
+from rse_study.evaluation.attacks.transformations.composite import Together
 from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwap
-from rse_study.evaluation.attacks.transformations.together import Together
 from rse_study.spec import Spec
 
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field, PositiveInt
 
-from rse_study.evaluation.attacks.constraints.sides import Sides
+from rse_study.evaluation.attacks.constraints.input_column import Sides
 from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
 from rse_study.evaluation.attacks.constraints.word_distance import NearWord
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from rse_study.evaluation.attacks.constraints.input_column import OnlySide, Sides
 from rse_study.evaluation.attacks.constraints.part_of_speech import SamePartOfSpeech
-from rse_study.evaluation.attacks.constraints.repeats import NoRepeat
-from rse_study.evaluation.attacks.constraints.sides import OnlySide, Sides
-from rse_study.evaluation.attacks.constraints.stopwords import NoStopword
+from rse_study.evaluation.attacks.constraints.repeat_modification import NoRepeat
+from rse_study.evaluation.attacks.constraints.stopword_modification import NoStopword
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.recipe import CandidateRule, PositionRule
 from rse_study.evaluation.attacks.resources import Resources

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rse_study.data.typos import Table
-from rse_study.evaluation.attacks.words import Worded
+from rse_study.evaluation.attacks.attacked_text import Worded
 
 
 @dataclass(frozen=True)

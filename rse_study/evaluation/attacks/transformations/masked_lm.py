@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rse_study.evaluation.attacks.words import Worded, is_one_word
+from rse_study.evaluation.attacks.attacked_text import Worded, is_one_word
 
 
 class Blank(NamedTuple):

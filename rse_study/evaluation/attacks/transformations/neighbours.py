@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from rse_study.evaluation.attacks.words import Worded, is_one_word
+from rse_study.evaluation.attacks.attacked_text import Worded, is_one_word
 
 
 @runtime_checkable

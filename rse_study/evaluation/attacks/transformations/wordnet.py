@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from rse_study.data.wordnet import lemmas_of
-from rse_study.evaluation.attacks.words import Worded, is_one_word
+from rse_study.evaluation.attacks.attacked_text import Worded, is_one_word
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Evaluations that ask for more than vectors: weights are fine-tuned, texts attacked. registry.py has all by name."""

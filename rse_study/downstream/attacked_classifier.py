@@ -1,0 +1,203 @@
+"""Classifiers under attack as an evaluation: fine-tuned from the encoder, then attacked by one recipe."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rse_study.assets.victim import Victim, victim
+from rse_study.data.labelled import Labelled
+from rse_study.downstream.scored_model import Weights
+from rse_study.downstream.settings import Settings
+from rse_study.evaluation.attacks.kept_attack import Told, attack_and_keep
+from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
+from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.summary import summarise
+from rse_study.evaluation.sts import Embed
+from rse_study.results.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path
+from rse_study.results.records import EvaluationRow, Measure
+from rse_study.spec import fingerprint_of
+
+WEIGHTS = "weights"  # key of a head: the victim's, by content; files of old lack it
+
+
+@dataclass(frozen=True)
+class UnderAttack:
+    """One recipe on one attack set. `whole`: the set, all of which is left out of `training`.
+
+    `resources` are asked for where the attack runs: the models among them do not travel. `made_of`: what they are.
+    """
+
+    whole: Labelled
+    training: Labelled
+    recipe: str
+    settings: Settings
+    resources: Callable[[], Resources]
+    made_of: str
+
+    @property
+    def name(self) -> str:
+        """attack-<set>/<recipe>."""
+        return f"{self.whole.name}/{self.recipe}"
+
+    @property
+    def set(self) -> str:
+        """The attack set's own name."""
+        return self.whole.name.removeprefix("attack-")
+
+    @cached_property
+    def inputs(self) -> Labelled:
+        """The first so many of the set."""
+        wanted = self.settings.attacks.num_inputs or len(self.whole)
+        return self.whole.take(np.arange(min(wanted, len(self.whole))))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of texts and settings: other settings give other figures."""
+        attacks, tuning = self.settings.attacks, self.settings.fine_tuning
+        asked = [attacks.max_queries, attacks.seed, self.made_of, tuning.identity()]
+        # The whole set: none of it is in the victim's training texts.
+        texts = [self.inputs.fingerprint, self.whole.fingerprint, self.training.fingerprint]
+        return fingerprint_of([*texts, *asked])
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The papers' success rate of the attack, where less is better for the encoder; and what is left."""
+        return (
+            Measure(
+                name=f"{self.name} success",
+                metric=f"{self.name}/success_rate",
+                direction="minimize",
+            ),
+            Measure(name=f"{self.name} accuracy", metric=f"{self.name}/accuracy_under_attack"),
+        )
+
+    @property
+    def num_sentences(self) -> int:
+        """Read at least: every training text an epoch, each of them three times a pass, and every input once."""
+        return 3 * self.settings.fine_tuning.epochs * len(self.training) + len(self.inputs)
+
+    def score_weights(self, weights: Weights, embed: Embed, subject: str) -> list[EvaluationRow]:
+        """A row a figure; shares x100. A weak victim marks them all as degenerate."""
+        made = self.victim(weights)
+        found = self.attacked(made, weights.kept, device=weights.device, replaces=True)
+        figures = figures_of(found) | {"victim_accuracy": 100 * made.dev_accuracy}
+        return [
+            EvaluationRow(
+                subject=subject,
+                task=self.whole.name,
+                split=self.inputs.split,
+                aggregation=name,
+                value=value,
+                num_examples=found.num_inputs,
+                num_skipped=found.num_skipped,
+                degenerate=made.is_weak or value != value,
+                fingerprint=self.fingerprint,
+                preset=self.recipe,
+                seed=self.settings.attacks.seed,
+            )
+            for name, value in figures.items()
+        ]
+
+    def attacked(
+        self,
+        made: Victim,
+        folder: Path,
+        told: Told = lambda done, total: None,
+        *,
+        device: str = "cpu",
+        replaces: bool = False,
+    ) -> SummaryRow:
+        """The figures, and every outcome in the folder. What is there already is not sought again.
+
+        Outcomes of another attack are refused by InputError, or replaced.
+        """
+        attacks, recipe = self.settings.attacks, RECIPES.get(self.recipe)(self.resources())
+        classifier = made.load()
+        classifier.network.to(device)
+        outcomes = KeptOutcomes(
+            outcomes_path(folder, self.set, self.recipe),
+            self._head(made, recipe.label),
+            {CLASSES: self.inputs.classes},
+            since=(WEIGHTS,),
+            replaces=replaces,
+        )
+        kept = attack_and_keep(
+            recipe,
+            classifier.predicting(self.inputs.classes),
+            self.inputs,
+            outcomes,
+            max_queries=attacks.max_queries,
+            seed=attacks.seed,
+            told=told,
+        )
+        row = SummaryRow(
+            set=self.set,
+            recipe=self.recipe,
+            label=recipe.label,
+            victim=made.folder.name,
+            victim_dev_accuracy=made.dev_accuracy,
+            weak=made.is_weak,
+            num_now=kept.num_now,
+            seconds_now=kept.seconds_now,
+            seed=attacks.seed,
+            fingerprint=self.inputs.fingerprint,
+            attack=outcomes.head[ATTACK],
+            **without_nan(asdict(summarise(kept.outcomes))),
+        )
+        keep_summary(folder, row, replaces=replaces)
+        return row
+
+    def _head(self, made: Victim, label: str) -> dict[str, Any]:
+        """What makes an attack this one: not how many inputs are asked for. A victim's name says what made it."""
+        return {
+            "recipe": self.recipe,
+            "label": label,
+            "victim": made.folder.name,
+            WEIGHTS: made.weights,
+            "set": self.set,
+            "made_of": self.made_of,
+            "fingerprint": self.whole.fingerprint,
+            "max_queries": self.settings.attacks.max_queries,
+            "seed": self.settings.attacks.seed,
+        }
+
+    def victim(self, weights: Weights, told: Callable[[Any], None] = lambda progress: None) -> Victim:
+        """The classifier, fine-tuned unless it is there. It has seen nothing of the whole set, however much is asked.
+
+        Recipes of one subject attack the same one.
+        """
+        return victim(
+            weights.made,
+            weights.base,
+            weights.pooling_of_classifiers,
+            self.training,
+            self.whole.texts,
+            self.settings.attacks.seed,
+            self.settings.fine_tuning,
+            revision=weights.revision,
+            device=weights.device,
+            told=told,
+        )
+
+
+def figures_of(found: SummaryRow) -> dict[str, float]:
+    """What the tables of the papers show, by name; shares x100."""
+    shown = {
+        "success_rate": found.success_rate,
+        "original_accuracy": found.original_accuracy,
+        "accuracy_under_attack": found.accuracy_under_attack,
+        "words_changed": found.share_of_words_changed,
+    }
+    shares = {name: nan if value is None else 100 * value for name, value in shown.items()}
+    return shares | {"queries": nan if found.mean_queries is None else found.mean_queries}
+
+
+def without_nan(figures: Mapping[str, int | float]) -> dict[str, Any]:
+    """NaN as null."""
+    return {name: None if value != value else value for name, value in figures.items()}

@@ -1,0 +1,245 @@
+"""AdvSTS as an evaluation (RobustSentEmbed section 4.2): similarity scores under attack by one recipe."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from math import nan
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.data.pairs import StsPairs
+from rse_study.downstream.attacked_classifier import figures_of, without_nan
+from rse_study.downstream.scored_model import Weights
+from rse_study.downstream.settings import Attacks
+from rse_study.errors import InputError
+from rse_study.evaluation.adversarial_sts import fit_score, sample_of, summarise_scores, targets_of, victim_of
+from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
+from rse_study.evaluation.attacks.kept_attack import Told, attack_and_keep
+from rse_study.evaluation.attacks.outcome_store import REMEDY, KeptOutcomes
+from rse_study.evaluation.attacks.recipe import Recipe
+from rse_study.evaluation.attacks.recipes import BAE, PWWS, BERTAttack, TextBugger, TextFooler
+from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.score_map import MapKind, ScoreMap
+from rse_study.evaluation.sts import Embed
+from rse_study.registry import Registry
+from rse_study.results.attack_file import (
+    ATTACK,
+    FURTHEST,
+    SIMILARITY,
+    SummaryRow,
+    keep_summary,
+    outcomes_path,
+    reaching,
+)
+from rse_study.results.records import EvaluationRow, Measure
+from rse_study.spec import fingerprint_of
+
+# Settings that decide nothing here; what the first one is, `made_of` says.
+NOT_ASKED = {"masked_lm", "num_training"}
+MAP = "map"  # of cosines to the gold scale: its cosines, its scores
+_SIDED: Registry[Callable[..., Callable[[Resources, Goal], Recipe]]] = Registry(
+    "attack",
+    {
+        "textfooler": TextFooler,
+        "textbugger": TextBugger,
+        "pwws": PWWS,
+        "bae": BAE,
+        "bert_attack": BERTAttack,
+    },
+)
+
+
+@dataclass(frozen=True)
+class SimilarityUnderAttack:
+    """One recipe on the pairs of one test split. `fitting`: pairs that map cosines to the gold scale.
+
+    `resources` and `made_of` as in under_attack.py.
+    """
+
+    pairs: StsPairs
+    fitting: StsPairs
+    recipe: str
+    attacks: Attacks
+    resources: Callable[[], Resources]
+    made_of: str
+
+    @property
+    def task(self) -> str:
+        """AdvSTS-B or AdvSICK-R."""
+        return f"Adv{self.pairs.name}"
+
+    @property
+    def name(self) -> str:
+        """AdvSTS-B/<recipe>."""
+        return f"{self.task}/{self.recipe}"
+
+    @property
+    def drawn(self) -> tuple[int, ...]:
+        """Places of the pairs that are attacked; none where all are."""
+        num_wanted = self.attacks.num_inputs
+        is_all = num_wanted == 0 or num_wanted >= len(self.pairs)
+        return () if is_all else tuple(self._places.tolist())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of both sets of pairs, which of them are attacked, and the settings."""
+        data = [self.pairs.fingerprint, self.fitting.fingerprint, self.recipe]
+        asked = self._decisive | {"num_inputs": len(self.drawn)}
+        return fingerprint_of([*data, asked, self.made_of, *self.drawn])
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What is left of Spearman; where there is a distance to reach, how often it is."""
+        left = Measure(name=f"{self.name} Spearman", metric=f"{self.name}/spearman_under_attack")
+        if self.attacks.goal == FURTHEST:
+            return (left,)
+        success = Measure(
+            name=f"{self.name} success", metric=f"{self.name}/success_rate", direction="minimize"
+        )
+        return success, left
+
+    @property
+    def num_sentences(self) -> int:
+        """Embedded at least: both sides of what is attacked, and of what fits the map."""
+        num_pairs = min(self.attacks.num_inputs or len(self.pairs), len(self.pairs))
+        return 2 * (num_pairs + len(self.fitting))
+
+    def score_weights(self, weights: Weights, embed: Embed, subject: str) -> list[EvaluationRow]:
+        """A row a figure; shares and correlations x100, drift on the gold scale.
+
+        Where there is no distance to reach nothing can succeed or fail, and no row says so. Where clean scores order
+        nothing all rows are degenerate: what no attack can move is not robust for it.
+        """
+        found = self.attacked(embed, weights, replaces=True)
+        figures = figures_of(found)
+        if self.attacks.goal == FURTHEST:
+            figures = {name: figures[name] for name in ("queries", "words_changed")}
+        scores = {
+            "clean_spearman": found.clean_spearman,
+            "spearman_under_attack": found.spearman_under_attack,
+            "drift": found.mean_drift,
+        }
+        figures |= {name: nan if value is None else value for name, value in scores.items()}
+        return [
+            EvaluationRow(
+                subject=subject,
+                task=self.task,
+                split=self.pairs.split,
+                aggregation=name,
+                value=value,
+                num_examples=found.num_inputs,
+                num_skipped=found.num_skipped,
+                degenerate=found.weak or value != value,
+                fingerprint=self.fingerprint,
+                preset=self.recipe,
+                seed=self.attacks.seed,
+            )
+            for name, value in figures.items()
+        ]
+
+    def attacked(
+        self, embed: Embed, weights: Weights, told: Told = lambda done, total: None, *, replaces: bool = False
+    ) -> SummaryRow:
+        """As in under_attack.py; the victim is the cosine on the gold scale, by the map that the outcomes began with.
+
+        Fitted again it may differ in its last digits, and outcomes would be of several scales.
+        """
+        asked, folder = self.attacks, weights.kept
+        recipe = _SIDED.get(self.recipe)(sides=asked.sides)(self.resources(), goal_of(asked))
+        fitted = fit_score(embed, self.fitting, asked.scores)
+        outcomes = KeptOutcomes(
+            outcomes_path(folder, self.task, self.recipe),
+            self._head(weights, recipe.label),
+            {MAP: [fitted.cosines.tolist(), fitted.scores.tolist()]},
+            replaces=replaces,
+        )
+        score = _map_of(outcomes, asked.scores, replaces)
+        kept = attack_and_keep(
+            recipe,
+            victim_of(embed, score),
+            targets_of(self.pairs, self._places),
+            outcomes,
+            max_queries=asked.max_queries,
+            seed=asked.seed,
+            told=told,
+        )
+        found = asdict(summarise_scores(kept.outcomes))
+        counts, clean = found.pop("counts"), found["clean_spearman"]
+        row = SummaryRow(
+            set=self.task,
+            recipe=self.recipe,
+            label=recipe.label,
+            victim=SIMILARITY,
+            victim_dev_accuracy=None,
+            weak=clean != clean,  # as of a flat map: all pairs score alike, and no change of words moves any
+            num_now=kept.num_now,
+            seconds_now=kept.seconds_now,
+            seed=asked.seed,
+            fingerprint=self.fingerprint,
+            attack=outcomes.head[ATTACK],
+            drawn=self.drawn,
+            **without_nan(counts | found),
+        )
+        row = reaching(row, asked.goal, asked.tau)
+        keep_summary(folder, row, replaces=replaces)
+        return row
+
+    @cached_property
+    def _places(self) -> Int[np.ndarray, " m"]:
+        return sample_of(len(self.pairs), self.attacks.num_inputs, self.attacks.seed)
+
+    def _head(self, weights: Weights, label: str) -> dict[str, Any]:
+        """What makes an attack this one: not how many pairs are asked for, nor the digits of vectors."""
+        return {
+            "recipe": self.recipe,
+            "label": label,
+            "victim": SIMILARITY,
+            "set": self.task,
+            "encoder": fingerprint_of_model(weights.base, weights.revision),
+            "pooling": weights.pooling,
+            "template": weights.template,
+            "made_of": self.made_of,
+            "fingerprint": fingerprint_of([self.pairs.fingerprint, self.fitting.fingerprint]),
+            **self._decisive,
+        }
+
+    @property
+    def _decisive(self) -> dict[str, Any]:
+        """Settings that decide something. Tau is always said, for files of old: where there is no distance to reach it
+        is the default's.
+        """
+        said = self.attacks.model_dump(mode="json", exclude={*NOT_ASKED, "num_inputs"})
+        return said | ({"tau": Attacks().tau} if self.attacks.goal == FURTHEST else {})
+
+
+def _map_of(kept: KeptOutcomes, kind: MapKind, replaces: bool) -> ScoreMap:
+    """The map in the head of the file. A file whose map is damaged is set aside where replacing is wished."""
+    try:
+        return ScoreMap(kind, *_points(kept))
+    except InputError:
+        if not replaces:
+            raise
+        kept.set_aside()
+        return ScoreMap(kind, *_points(kept))
+
+
+def _points(kept: KeptOutcomes) -> Float[np.ndarray, "2 k"]:
+    """Cosines and their scores. Raises InputError."""
+    try:
+        points = np.array(kept.head[MAP], np.float64)
+    except (TypeError, ValueError):
+        points = np.zeros(0)
+    if points.ndim != 2 or len(points) != 2 or not points.size or not np.isfinite(points).all():
+        rule = "it is as many cosines as scores"
+        raise InputError(f"damaged: {MAP}", where=str(kept.path), rule=rule, remedy=REMEDY)
+    return points
+
+
+def goal_of(attacks: Attacks) -> Goal:
+    """The goal a study names."""
+    if attacks.goal == FURTHEST:
+        return Maximise()
+    return Deviation(tau=attacks.tau) if attacks.goal == "deviation" else Drift(tau=attacks.tau)

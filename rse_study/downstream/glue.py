@@ -1,0 +1,55 @@
+"""GLUE as an evaluation: the validation splits after fine-tuning (L2P-CSR Table 4, DCL Table 1)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.assets.victim import taken
+from rse_study.data.glue import GLUE, read_glue
+from rse_study.data.labelled import Labelled
+from rse_study.downstream.fine_tuned import FineTuned, drawn
+from rse_study.downstream.settings import Settings
+from rse_study.evaluation.classification import ClassifierScore
+from rse_study.evaluation.glue import GLUE_METRICS, evaluate_glue, evaluate_glue_pairs
+from rse_study.models.text_classifier import TextClassifier
+from rse_study.training.classifier.data import Supervised
+
+PREFIX = "GLUE-"
+
+
+@dataclass(frozen=True)
+class GlueFineTuned(FineTuned):
+    """A task's metrics on its validation split, on both of MNLI's. STS-B is a regression.
+
+    A classifier of low accuracy is none the worse for it here: two of three MRPC pairs are paraphrases, and WNLI is
+    rarely learnt at all.
+    """
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every metric, the one papers name first first."""
+        metrics = GLUE_METRICS.get(self.task)
+        return tuple(self._label(metric, given.split) for given in self.held_out for metric in metrics)
+
+    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
+        """`f1`; where a task has two splits `accuracy validation_matched`."""
+        for given in self.held_out:
+            for score in self._of_split(classifier, given):
+                yield self._label(score.metric, score.split), score
+
+    def _of_split(self, classifier: TextClassifier, given: Supervised) -> list[ClassifierScore]:
+        seed = self.settings.tasks.seed
+        if isinstance(given, Labelled):
+            return evaluate_glue(classifier.predicting(given.classes), given, seed=seed)
+        return evaluate_glue_pairs(classifier.scores, given, seed=seed)
+
+    def _label(self, metric: str, split: str) -> str:
+        return metric if len(self.held_out) == 1 else f"{metric} {split}"
+
+
+def read_glue_fine_tuned(task: str, data_dir: Path, settings: Settings) -> GlueFineTuned:
+    """The task of that name (GLUE-RTE), which is read whole or not at all. Raises InputError."""
+    name, tasks = task.removeprefix(PREFIX), settings.tasks
+    training, *held_out = (read_glue(name, split, data_dir, tasks.glue) for split in GLUE.get(name).splits)
+    chosen = taken(training, drawn(len(training), tasks.num_training, tasks.seed))
+    return GlueFineTuned(task, chosen, tuple(held_out), settings)

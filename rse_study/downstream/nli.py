@@ -1,0 +1,119 @@
+"""Natural language inference as an evaluation: three-class accuracy after fine-tuning (V-advCSE Table 3).
+
+V-advCSE trains for ANLI as Nie et al. (2020) do, on MNLI, SNLI, ANLI and FEVER together. What of the first three is
+here is taken; FEVER has no reader. Where none of a task's training sets is here, the few SNLI pairs that are train a
+weak classifier.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rse_study.assets.victim import Victim
+from rse_study.data.classes import NLI_CLASSES
+from rse_study.data.labelled import Labelled
+from rse_study.data.nli_sets import ANLI_ROUNDS, nli_files, read_nli
+from rse_study.data.text_files import SET_DATA
+from rse_study.data.victim_texts import training_for
+from rse_study.downstream.fine_tuned import FineTuned, drawn
+from rse_study.downstream.settings import Settings
+from rse_study.errors import MissingFile
+from rse_study.evaluation.classification import ClassifierScore
+from rse_study.evaluation.nli import evaluate_nli
+from rse_study.models.text_classifier import TextClassifier
+from rse_study.registry import Registry
+
+Split = tuple[str, str]  # task of data/nli_sets.py, split
+_TRAINING: Registry[tuple[Split, ...]] = Registry(
+    "NLI task",
+    {
+        "SNLI": (("SNLI", "train"),),
+        "MNLI": (("MNLI", "train"),),
+        "ANLI": tuple((task, "train") for task in ("MNLI", "SNLI", *ANLI_ROUNDS)),
+    },
+)
+_HELD_OUT: dict[str, tuple[Split, ...]] = {
+    "SNLI": (("SNLI", "test"),),
+    "MNLI": (("MNLI", "dev_matched"), ("MNLI", "dev_mismatched")),
+    "ANLI": tuple((task, split) for split in ("test", "dev") for task in ANLI_ROUNDS),
+}
+_ROUND = "ANLI-"
+
+
+@dataclass(frozen=True)
+class NliFineTuned(FineTuned):
+    """Accuracy on every held-out split; of ANLI a round at a time, and both averages of a split with all rounds."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """V-advCSE's `All`, which is the mean over rounds; else every split."""
+        splits = dict.fromkeys(given.split for given in self.held_out)
+        whole = [split for split in splits if self._has_all_rounds(split)]
+        if whole:
+            return tuple(f"mean {split}" for split in whole)
+        return tuple(self._label(given.name, given.split) for given in self.held_out)
+
+    def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
+        """Of ANLI `R1 test`, `all test` (over examples), `mean test` (over rounds); else `accuracy` and the split."""
+        predict, seed = classifier.predicting(NLI_CLASSES), self.settings.tasks.seed
+        tasks = [given for given in self.held_out if isinstance(given, Labelled)]
+        for score in evaluate_nli(predict, tasks, seed=seed):
+            yield self._label(score.task, score.split), score
+
+    def is_worthless(self, score: ClassifierScore, made: Victim) -> bool:
+        """One answer to everything; or the classifier has not learnt what it was trained on (below 60 %)."""
+        return score.degenerate or made.is_weak
+
+    def _has_all_rounds(self, split: str) -> bool:
+        return {given.name for given in self.held_out if given.split == split} == set(ANLI_ROUNDS)
+
+    def _label(self, task: str, split: str) -> str:
+        if task.startswith(_ROUND):
+            return f"{task.removeprefix(_ROUND)} {split}"
+        return "accuracy" if len(_HELD_OUT[task]) == 1 else f"accuracy {split}"
+
+
+def read_nli_fine_tuned(task: str, data_dir: Path, settings: Settings) -> NliFineTuned:
+    """SNLI, MNLI or ANLI with what of it is here. Raises MissingFile where nothing can be scored or trained on."""
+    held_out, unscored = _present(_HELD_OUT[task], data_dir)
+    if not held_out:
+        raise _missing(f"no split of {task} to score", unscored, data_dir)
+    parts, untrained = _present(_TRAINING.get(task), data_dir)
+    training = _joined(parts) if parts else _fallback(task, untrained, data_dir)
+    tasks = settings.tasks
+    chosen = training.take(drawn(len(training), tasks.num_training, tasks.seed))
+    return NliFineTuned(task, chosen, tuple(held_out), settings, (*untrained, *unscored))
+
+
+def _present(splits: Sequence[Split], data_dir: Path) -> tuple[list[Labelled], list[str]]:
+    """(the splits that are here, the files of those that are not)."""
+    found, lacking = [], []
+    for task, split in splits:
+        try:
+            found.append(read_nli(task, split, data_dir))
+        except MissingFile:
+            lacking.append(nli_files(task).get(split))
+    return found, lacking
+
+
+def _joined(parts: Sequence[Labelled]) -> Labelled:
+    """One training set; a single one stays what it is, so that a classifier trained on it serves others."""
+    if len(parts) == 1:
+        return parts[0]
+    texts = [text for part in parts for text in part.texts]
+    labels = np.concatenate([part.labels for part in parts])
+    return Labelled("+".join(part.name for part in parts), "train", texts, labels, NLI_CLASSES)
+
+
+def _fallback(task: str, lacking: Sequence[str], data_dir: Path) -> Labelled:
+    try:
+        return training_for("snli", data_dir)
+    except MissingFile:
+        raise _missing(f"no training texts for {task}", lacking, data_dir) from None
+
+
+def _missing(what: str, files: Sequence[str], data_dir: Path) -> MissingFile:
+    rule = f"the layout is {', '.join(files)} (plain or .gz) in the data folder"
+    return MissingFile(what, where=str(data_dir), rule=rule, remedy=SET_DATA)

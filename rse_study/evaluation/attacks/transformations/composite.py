@@ -1,0 +1,19 @@
+"""What several transformations offer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.recipe import Transformation
+
+
+@dataclass(frozen=True)
+class Together:
+    """Their words one after the other, each once."""
+
+    transformations: tuple[Transformation, ...]
+
+    def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
+        offers = (each.replacements(worded, position, draw) for each in self.transformations)
+        return list(dict.fromkeys(word for offer in offers for word in offer))

@@ -1,0 +1,141 @@
+"""What is left to run of one stage, in order: the driver's side of a study, without Ray."""
+
+import math
+
+from rse_study.errors import InputError
+from rse_study.on_ray.cell import Cell, Outcome, Source, judged
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
+from rse_study.results.result_file import FILE_NAME, Result, read_result
+from rse_study.results.schema import cell_folder
+from rse_study.study.definition.config import Study
+from rse_study.study.early_stopping import verdict
+
+
+class Agenda:
+    """Hands out cells and takes in how they go and end; the ledger knows both before anybody else does."""
+
+    def __init__(
+        self, study: Study, stage: Stage, source: Source, ledger: Ledger, rungs: tuple[int, ...] = ()
+    ) -> None:
+        self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
+        self._interrupted: list[Cell] = []
+        self._tries: dict[str, int] = {}  # in this run
+        self._attempts: dict[str, int] = {}  # in all
+        self._values: dict[int, dict[str, float]] = {t: {} for t in rungs}
+        self._verdicts: dict[tuple[str, int], Verdict] = {}
+        for row in ledger.rungs():
+            self._note(row)
+        self._last = ledger.last_points(study.objective.metric)
+        for record in ledger.cells():
+            if record.stage == stage and not record.retired:
+                self._recall(record)
+
+    @property
+    def num_left(self) -> int:
+        """Cells still to be handed out, as far as is known now."""
+        return len(self._interrupted) + self._source.num_left
+
+    def next_cell(self) -> Cell | None:
+        """The next cell to run; None when there is none left."""
+        cell = self._interrupted.pop(0) if self._interrupted else self._source.give()
+        if cell is None:
+            return None
+        self._ledger.plan([cell.record()])
+        used = cell.resources
+        self._attempts[cell.identity] = self._ledger.start(
+            cell.identity, executor=used.runs_on, workers=used.workers, threads=used.threads
+        )
+        self._tries[cell.identity] = self._tries.get(cell.identity, 0) + 1
+        return cell
+
+    def progressed(self, cell: Cell, t: int, metrics: dict[str, float]) -> Verdict | None:
+        """Enter what a running cell reported; at a rung, decide whether it goes on. Elsewhere None."""
+        self._ledger.record_progress(cell.identity, t, metrics)
+        if t not in self.rungs_of(cell):
+            return None
+        if (cell.identity, t) not in self._verdicts:
+            value = metrics.get(self._study.objective.metric, math.nan)
+            row = RungRow(cell=cell.identity, t=t, value=value, verdict=self._decide(value, t))
+            self._ledger.record_rung(row)
+            self._note(row)
+        return self._verdicts[cell.identity, t]  # the first verdict stands, whoever asks again
+
+    def finish(self, cell: Cell, reason: str = "", *, for_good: bool = False) -> CellRecord | None:
+        """Commit a cell that ended: its `result.json`, or else the reason there is none.
+
+        A cell whose process was lost is tried again, up to max_attempts times in one run: None. `for_good`: it would
+        end in the same way again.
+        """
+        result = self._new_result_of(cell)
+        if result is None and not for_good and self._tries[cell.identity] < cell.resources.max_attempts:
+            self._ledger.lose(cell.identity, reason or "ended without a result")
+            self._interrupted.append(cell)
+            return None
+        if result is None:
+            self._ledger.fail(cell.identity, reason or "ended without a result")
+        else:
+            self._ledger.record_result(result)
+        value = self._value_of(result)
+        if not cell.continues:  # the search it was part of is over
+            self._source.tell(cell, judged("failed" if result is None else result.status, value), value)
+        return self._ledger.cell(cell.identity)
+
+    def attempt_of(self, cell: Cell) -> int:
+        """The number of the attempt under way."""
+        return self._attempts[cell.identity]
+
+    def rungs_of(self, cell: Cell) -> tuple[int, ...]:
+        """Steps at which this cell waits for a verdict: none where it is confirmed."""
+        return () if cell.continues else self._rungs
+
+    def _decide(self, value: float, t: int) -> Verdict:
+        assert self._study.early_stopping is not None, "rungs without early stopping"
+        known, factor = self._values[t].values(), self._study.early_stopping.factor
+        return verdict(value, known, factor, self._study.objective.direction)
+
+    def _note(self, row: RungRow) -> None:
+        self._values.setdefault(row.t, {})[row.cell] = row.value
+        self._verdicts[row.cell, row.t] = row.verdict
+
+    def _recall(self, record: CellRecord) -> None:
+        """Enter a cell the ledger holds. One without a result runs (again), unless its result already lies there."""
+        outcome: Outcome = "running"
+        value: float | None = None
+        if record.status in FINISHED and not self._is_worth_another_try(record):
+            _, value = self._last.get(record.identity, (0, None))
+            outcome = judged(record.status, value)
+        elif (result := self._result_of(record.identity)) is not None:
+            self._ledger.record_result(result)
+            self._ledger.log("adopted", "result found on disk", record.identity)
+            value = self._value_of(result)
+            outcome = judged(result.status, value)
+        cell = self._source.recall(record, outcome, value)
+        if cell is not None:
+            self._interrupted.append(cell)
+
+    def _is_worth_another_try(self, record: CellRecord) -> bool:
+        """Failed without a result: its process was lost each time, which says nothing about its configuration."""
+        folder = cell_folder(self._ledger.study_dir, record.identity)
+        return record.status == "failed" and not (folder / FILE_NAME).exists()
+
+    def _new_result_of(self, cell: Cell) -> Result | None:
+        """The result of the attempt that just ended; a continued cell's old one does not count."""
+        result = self._result_of(cell.identity)
+        return None if result is not None and cell.continues and result.status == "stopped_early" else result
+
+    def _result_of(self, identity: str) -> Result | None:
+        directory = cell_folder(self._ledger.study_dir, identity)
+        if not (directory / FILE_NAME).exists():
+            return None
+        try:
+            result = read_result(directory)
+        except InputError as damage:
+            # Moved away, or the loop would trip over it too.
+            (directory / FILE_NAME).replace(directory / f"{FILE_NAME}.damaged")
+            self._ledger.log("damaged", str(damage), identity)
+            return None
+        return result if result.identity == identity else None
+
+    def _value_of(self, result: Result | None) -> float | None:
+        return None if result is None else result.final.get(self._study.objective.metric)

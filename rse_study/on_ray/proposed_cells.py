@@ -1,0 +1,68 @@
+"""Cells proposed one after the other: what a search asks for depends on what its earlier cells came to."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rse_study.errors import InputError
+from rse_study.on_ray.cell import Cell, Outcome
+from rse_study.on_ray.proposer import Proposer
+from rse_study.results.records import CellRecord
+from rse_study.study.checking.validation import Checked
+from rse_study.training.trial import Trial
+
+MAX_DRAWS = 32
+BASE = "base"  # label of the base trial: the paper's setting
+
+
+class Proposals:
+    """The base first, where it is a point of the space; then what the sampler proposes, each identity once."""
+
+    def __init__(self, checked: Checked, proposer: Proposer, identify: Callable[[Trial, int], str]) -> None:
+        self._study, self._space = checked.study, checked.space
+        self._proposer, self._identify = proposer, identify
+        self._known: set[str] = set()
+        self._next_number = 0
+
+    @property
+    def num_left(self) -> int:
+        return max(0, self._study.num_trials - self._next_number)
+
+    def recall(self, record: CellRecord, outcome: Outcome, value: float | None) -> Cell | None:
+        self._next_number = max(self._next_number, record.trial + 1)
+        self._known.add(record.identity)
+        self._proposer.add(record.trial, record.proposal, outcome, value)
+        if outcome != "running":
+            return None
+        in_order = {axis.name: record.proposal[axis.name] for axis in self._space.axes}
+        return self._cell(record.trial, in_order)
+
+    def give(self) -> Cell | None:
+        if self.num_left == 0:
+            return None
+        cell = self._propose(self._next_number)
+        self._next_number += 1
+        self._known.add(cell.identity)
+        return cell
+
+    def tell(self, cell: Cell, outcome: Outcome, value: float | None) -> None:
+        self._proposer.tell(cell.number, outcome, value)
+
+    def _propose(self, number: int) -> Cell:
+        first = self._space.base_point
+        if number == 0 and first is not None:
+            self._proposer.add(0, first)
+            return self._cell(0, first)
+        for draw in range(MAX_DRAWS):
+            cell = self._cell(number, self._proposer.ask(number, draw))
+            if cell.identity not in self._known:
+                return cell
+            self._proposer.tell(number, "failed")  # the same identity never runs twice: draw again
+        what = f"trial {number}: {MAX_DRAWS} draws gave known trials only"
+        rule, remedy = "the same identity never runs twice", "Lower num_trials, or widen the space"
+        raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
+
+    def _cell(self, number: int, proposal: Mapping[str, Any]) -> Cell:
+        trial, seed = self._space.apply(proposal), self._study.seeds[0]
+        label = BASE if dict(proposal) == self._space.base_point else ""
+        identity, resources = self._identify(trial, seed), self._study.resources
+        return Cell(number, seed, identity, trial, dict(proposal), label=label, resources=resources)

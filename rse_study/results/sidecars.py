@@ -1,0 +1,42 @@
+"""The files beside a ledger, which a lost one is rebuilt from: written after each change of what they hold."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rse_study.results.cell_file import write_cell
+from rse_study.results.evaluation_file import write_evaluations
+from rse_study.results.queries import Rows
+from rse_study.results.records import EvaluationRow
+from rse_study.results.schema import baselines_folder, cell_folder
+from rse_study.results.study_file import write_revisions
+
+
+def write_study(study_dir: Path, rows: Rows) -> None:
+    """study.json: every revision."""
+    write_revisions(study_dir, rows.revisions())
+
+
+def write_cells(study_dir: Path, rows: Rows, identities: Iterable[str]) -> None:
+    """cell.json of each of these cells, as the ledger knows it now."""
+    for identity in identities:
+        write_cell(cell_folder(study_dir, identity), rows.cell(identity))
+
+
+def write_scores(study_dir: Path, rows: Rows, changed: Iterable[EvaluationRow]) -> None:
+    """evaluations.json of everything these rows are about."""
+    known = rows.is_retired()
+    by_folder: dict[Path, set[str]] = {}
+    for row in changed:
+        is_cell = row.subject in known
+        folder = cell_folder(study_dir, row.subject) if is_cell else baselines_folder(study_dir)
+        by_folder.setdefault(folder, set()).add(row.subject)
+    scores = rows.evaluations()
+    for folder, subjects in by_folder.items():
+        write_evaluations(folder, [row for row in scores if row.subject in subjects])
+
+
+def write_everything(study_dir: Path, rows: Rows) -> None:
+    """All files: a ledger of an earlier version had none of them."""
+    write_study(study_dir, rows)
+    write_cells(study_dir, rows, [cell.identity for cell in rows.cells()])
+    write_scores(study_dir, rows, rows.evaluations())

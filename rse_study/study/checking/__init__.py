@@ -1,0 +1,1 @@
+"""Whether a study can run: every problem at once, before anything starts."""

@@ -1,0 +1,138 @@
+"""Whether the data a study names are here: looked for before anything starts, not read where they may be large."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from rse_study.data.corpus import TextFiles
+from rse_study.data.hub import Dataset
+from rse_study.data.readers import read_sts
+from rse_study.data.text_files import find_file
+from rse_study.data.wordnet import wordnet_archive
+from rse_study.errors import InputError
+from rse_study.study.checking.validation import Checked
+from rse_study.training.trial import Trial
+
+OF_A_PATH = ("/", "./", "../", "~")  # what else may be a name on the hub, which only the network can tell
+
+
+def check_data(checked: Checked, data_dir: Path) -> list[InputError]:
+    """Every corpus, encoder, generator and set of pairs that is not here, once, where the study names it first."""
+    found: dict[str, InputError] = {}
+    for at, trial in _trials(checked):
+        sought = (
+            _corpus(trial, data_dir),
+            _models(trial),
+            _synonyms(trial, data_dir),
+            _replayed(trial, data_dir),
+        )
+        for what, problem in chain.from_iterable(sought):
+            found.setdefault(what, _told(f"{at}{what}", problem, checked.where))
+    found |= {problem.what: problem for problem in _pairs(checked, data_dir)}
+    return list(found.values())
+
+
+def _trials(checked: Checked) -> Iterator[tuple[str, Trial]]:
+    """The base, and what differs from it in what must be here; where each of them stands."""
+    yield "base.", checked.study.base
+    seen = {_needs(checked.study.base)}
+    at, space = checked.space.at, checked.space
+    points = [] if checked.rows else list(space.edges())
+    rows = [(f"grid.rows.{row.label}" if row.label else f"{at} ({row})", row.trial) for row in checked.rows]
+    for place, trial in [*rows, *((f"{at}.{', '.join(point)}", space.apply(point)) for point in points)]:
+        if _needs(trial) not in seen:
+            seen.add(_needs(trial))
+            yield f"{place}: ", trial
+
+
+def _needs(trial: Trial) -> tuple[object, ...]:
+    return trial.corpus, trial.encoder, trial.method.generator, trial.method.needs_synonyms, trial.replayed
+
+
+Missing = tuple[str, InputError]  # field = value, and what is wrong with it
+
+
+def _corpus(trial: Trial, data_dir: Path) -> Iterator[Missing]:
+    source = trial.corpus.source
+    if isinstance(source, TextFiles):
+        for path in source.paths:
+            yield from _tried(f"corpus.source = {path!r}", partial(find_file, path, data_dir))
+    elif isinstance(source, Dataset):
+        yield from _folder("corpus.source.dataset", source.dataset, data_dir)
+
+
+def _models(trial: Trial) -> Iterator[Missing]:
+    yield from _minilm("encoder.name", trial.encoder.name)
+    yield from _folder("encoder.name", trial.encoder.name, Path())
+    if trial.method.generator:
+        yield from _folder("method.rtd.generator", trial.method.generator, Path())
+
+
+def _minilm(field: str, name: str) -> Iterator[Missing]:
+    if name == "minilm":
+        # With it come seconds of models: only where it is asked for.
+        from rse_study.assets.minilm import minilm_folder
+
+        yield from _tried(f"{field} = 'minilm'", minilm_folder)
+
+
+def _synonyms(trial: Trial, data_dir: Path) -> Iterator[Missing]:
+    if trial.method.needs_synonyms:
+        yield from _tried(f"method.name = {trial.method.name!r}", partial(wordnet_archive, data_dir))
+
+
+def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
+    replayed = trial.replayed
+    if replayed.recipe == "none":
+        return
+    # With them come seconds of models, and of what evaluates.
+    from rse_study.assets.adversarial_texts import read_for
+    from rse_study.assets.attack_resources import fingerprints_of
+
+    yield from _tried(
+        f"replayed.recipe = {replayed.recipe!r}", partial(fingerprints_of, replayed.recipe, data_dir)
+    )
+    yield from _minilm("replayed.reference", replayed.reference)
+    yield from _folder("replayed.reference", replayed.reference, Path())
+    if replayed.labelled != "none":
+        yield from _tried(f"replayed.labelled = {replayed.labelled!r}", partial(read_for, replayed, data_dir))
+
+
+def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:
+    if name.startswith(OF_A_PATH) and not (below / name).is_dir():
+        remedy = "Check the path; a name on the hub does not begin so"
+        yield f"{field} = {name!r}", InputError("no such folder", where=str(below / name), remedy=remedy)
+
+
+def _pairs(checked: Checked, data_dir: Path) -> Iterator[InputError]:
+    # With it come seconds of what evaluates: a plan need not wait for them.
+    from rse_study.downstream.registry import read_evaluation
+
+    dev = checked.study.base.selection.dev
+    sought: list[tuple[str, Callable[[], object]]] = [
+        (f"evaluations.{index} = {name!r}", partial(read_evaluation, name, data_dir, checked.study.settings))
+        for index, name in enumerate(checked.study.evaluations)
+    ]
+    sought += [
+        (f"base.watched.{name} = {every}", partial(read_evaluation, name, data_dir))
+        for name, every in checked.study.base.watched.items()
+    ]
+    if dev != "builtin":
+        sought.append((f"base.selection.dev = {dev!r}", partial(read_sts, dev, "dev", data_dir)))
+    for what, read in sought:
+        for _, problem in _tried(what, read):
+            yield _told(what, problem, checked.where)
+
+
+def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:
+    try:
+        find()
+    except InputError as problem:
+        yield what, problem
+
+
+def _told(what: str, problem: InputError, where: str) -> InputError:
+    place = f" ({problem.where})" if problem.where else ""
+    rule = f"{problem.what}{place}" + (f": {problem.rule}" if problem.rule else "")
+    return InputError(what, where=where, rule=rule, remedy=problem.remedy)

@@ -1,0 +1,65 @@
+"""The parts of a study file that can be read where others cannot: a user wants all problems at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError
+from rse_study.study.definition.config import Study
+from rse_study.training.trial import Trial
+
+STAND_INS: dict[str, Any] = {"name": "unnamed", "question": "unasked", "base": Trial()}
+
+
+@dataclass(frozen=True)
+class Sound:
+    """A study without what is not valid. `broken`: fields left out as a whole; `incomplete`: those that lack a part."""
+
+    study: Study
+    broken: frozenset[str] = frozenset()
+    incomplete: frozenset[str] = frozenset()
+
+    def lacks(self, *fields: str) -> bool:
+        """Whether one of these could not be read, or not all of it."""
+        return bool((self.broken | self.incomplete) & set(fields))
+
+
+def sound_parts(content: dict[str, Any]) -> Sound | None:
+    """What can be read: a broken axis or row is left out alone, so that the others are still looked at; any other
+    broken field is left out as a whole. None where nothing is left.
+    """
+    sound = {str(key): value for key, value in content.items()}
+    broken: set[str] = set()
+    incomplete: set[str] = set()
+    for _ in range(2):  # what is left may be found wanting in turn: a search without its only axis
+        try:
+            return Sound(
+                Study.model_validate({**STAND_INS, **sound}), frozenset(broken), frozenset(incomplete)
+            )
+        except InputError:
+            return None
+        except ValidationError as error:
+            for path in _paths(error):
+                (broken if len(path) == 1 else incomplete).add(path[0])
+                sound = _without(sound, path)
+    return None
+
+
+def _paths(error: ValidationError) -> Iterator[tuple[str, ...]]:
+    """Of each finding, what to leave out: an axis, a row, or a field of the study."""
+    for finding in error.errors(include_url=False):
+        loc = tuple(str(part) for part in finding["loc"])
+        is_part = (loc[0] == "search" and len(loc) > 1) or (loc[0] == "grid" and len(loc) > 2)
+        yield loc[: 2 if loc[0] == "search" else 3] if is_part else loc[:1]
+
+
+def _without(content: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    head, *rest = path
+    if head not in content:
+        return content
+    below = content[head]
+    if rest and isinstance(below, dict):
+        return {**content, head: _without({str(key): value for key, value in below.items()}, tuple(rest))}
+    return {key: value for key, value in content.items() if key != head}

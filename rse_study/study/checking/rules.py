@@ -1,0 +1,188 @@
+"""What a study must keep to beyond its fields: no contradiction, nothing that could never happen."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+from rse_study.data.few_labelled import tasks_seen_with
+from rse_study.downstream.names import all_evaluations
+from rse_study.errors import InputError
+from rse_study.evaluation.names import OF_DEV
+from rse_study.registry import did_you_mean
+from rse_study.study.definition.config import Resources, Study
+
+SEARCH_ONLY = ("num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+Found = Iterator[tuple[str, str, str]]  # what, rule, remedy
+Rule = Callable[[Study], Found]
+
+
+def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
+    """Every rule that is broken; rules about a field that could not be read (`broken`) are left out."""
+    return [
+        InputError(what, where=where, rule=rule, remedy=remedy)
+        for find, fields in RULES
+        if not set(fields) & set(broken)
+        for what, rule, remedy in find(study)
+    ]
+
+
+def resources_of(study: Study) -> Iterator[tuple[str, Resources]]:
+    """Where resources stand in the file, and what they are."""
+    yield "resources", study.resources
+    if study.confirm is not None and study.confirm.resources is not None:
+        yield "confirm.resources", study.confirm.resources
+
+
+def _one_question(study: Study) -> Found:
+    if study.grid is not None and study.search is not None:
+        yield (
+            "grid",
+            "a study is a grid or a search, never both",
+            "Take one away (of a file extended: `search: null`)",
+        )
+    if study.grid is None and study.search is None:
+        yield "search", "is required, or `grid`", "Name an axis: `search: {rho: {float: [0, 1]}}`"
+
+
+def _search_only(study: Study) -> Found:
+    if study.grid is None or study.search is not None:
+        return
+    for name in SEARCH_ONLY:
+        if name in study.model_fields_set and getattr(study, name) is not None:
+            rule = "belongs to a search; a grid runs every row and every seed to its end, and all of it is a result"
+            yield name, rule, f"Remove it (of a file extended: `{name}: null`)"
+
+
+def _baseline_row(study: Study) -> Found:
+    if study.grid is not None and study.grid.baseline and study.grid.baseline not in study.grid.rows:
+        rule = "must be a row of grid.rows, with which the others are compared"
+        yield (
+            f"grid.baseline = {study.grid.baseline!r}",
+            rule,
+            did_you_mean(study.grid.baseline, study.grid.rows),
+        )
+
+
+def _papers_rows(study: Study) -> Found:
+    if study.paper is not None and study.grid is None:
+        yield "paper", "belongs to a grid, whose rows are those of the paper's table", "Remove it"
+
+
+def _papers_measure(study: Study) -> Found:
+    if study.paper is not None and study.paper.table and study.objective.direction == "minimize":
+        rule = f"its claims are of scores, where more is better, and objective.metric = {study.objective.metric!r}"
+        yield f"paper.table = {study.paper.table!r}", rule, "Use metric: dev, or remove the table"
+
+
+def _one_search_seed(study: Study) -> Found:
+    if study.search is not None and len(study.seeds) > 1:
+        rule = "a search runs one seed: its values only select"
+        yield f"seeds = {list(study.seeds)}", rule, "Give more seeds to `confirm: {seeds: [...]}`"
+
+
+def _distinct_seeds(study: Study) -> Found:
+    confirm = () if study.confirm is None else study.confirm.seeds
+    yield from _listed_twice("seeds", study.seeds)
+    yield from _listed_twice("confirm.seeds", confirm)
+    for index, seed in enumerate(confirm):
+        if seed in study.seeds:
+            rule = "a seed of the search has selected; it cannot confirm"
+            yield f"confirm.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
+
+
+def _confirmable(study: Study) -> Found:
+    if study.confirm is not None and study.confirm.num_best > study.num_trials:
+        rule = f"must be <= num_trials = {study.num_trials}"
+        yield f"confirm.num_best = {study.confirm.num_best}", rule, "Confirm fewer, or run more"
+
+
+def _evaluations(study: Study) -> Found:
+    known = all_evaluations()
+    for index, name in enumerate(study.evaluations):
+        what = f"evaluations.{index} = {name!r}"
+        if name.endswith("/dev") and name.replace("/dev", "/test") in known:
+            rule = "a dev split selects, and is measured during training; an evaluation is a test split"
+            yield what, rule, f"Did you mean {name.replace('/dev', '/test')!r}?"
+        elif name not in known:
+            yield what, "no such evaluation", did_you_mean(name, known)
+    yield from _listed_twice("evaluations", study.evaluations)
+
+
+def _replayed(study: Study) -> Found:
+    metric, replayed = study.objective.metric, study.base.replayed
+    what = f"objective.metric = {metric!r}"
+    if metric == "robust/accuracy":
+        if replayed.labelled == "none":
+            rule = "is measured on replayed adversarial texts, and none are replayed"
+            yield what, rule, "Set base.replayed, for example to {recipe: pwws, labelled: builtin}"
+    elif metric.startswith("robust/") and replayed.recipe == "none":
+        rule = "is measured on replayed adversarial pairs, and none are replayed"
+        yield what, rule, "Set base.replayed.recipe, for example to pwws"
+
+
+def _seen_by_the_objective(study: Study) -> Found:
+    """Only a search selects: a grid's rows are all of them results."""
+    if study.objective.metric != "robust/accuracy" or study.search is None:
+        return
+    labelled = study.base.replayed.labelled
+    for index, name in enumerate(study.evaluations):
+        if name.split("/")[0] in tasks_seen_with(labelled):
+            rule = f"the search selects by {labelled}, attacked (base.replayed.labelled): it has seen these texts"
+            remedy = "Replay texts of another set (builtin), or evaluate on another one"
+            yield f"evaluations.{index} = {name!r}", rule, remedy
+
+
+def _watched(study: Study) -> Found:
+    """A search must not know while it runs what it reports in the end."""
+    for name, every in study.base.watched.items() if study.search is not None else ():
+        if name not in OF_DEV:
+            rule = (
+                "is measured on what only the confirm stage may show: a test split, or all there is of a task"
+            )
+            remedy = f"Watch {', '.join(OF_DEV)}, which is of dev pairs; list the others in `evaluations`"
+            yield f"base.watched.{name} = {every}", rule, remedy
+
+
+def _baselines(study: Study) -> Found:
+    yield from _listed_twice("baselines", study.baselines)
+
+
+def _executors(study: Study) -> Found:
+    for at, resources in resources_of(study):
+        if resources.executor != "inline":
+            continue
+        for name, value in (("workers", resources.workers), ("gpus", resources.gpus)):
+            if value > (name == "workers"):
+                rule = f"inline runs a cell in one process on CPUs, and {at}.{name} = {value}"
+                yield f"{at}.executor = 'inline'", rule, "Use executor: train (or auto)"
+
+
+def _budget(study: Study) -> Found:
+    if study.budget.max_cost and not study.budget.price_per_hour:
+        rule = "cannot bind without a price"
+        yield f"budget.max_cost = {study.budget.max_cost:g}", rule, "Give budget.price_per_hour, too"
+
+
+def _listed_twice(at: str, values: Sequence[Any]) -> Found:
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            yield f"{at}.{index} = {value!r}", "is listed twice", "Keep one of them"
+
+
+RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
+    (_one_question, ("grid", "search")),
+    (_search_only, ("grid", "search")),
+    (_baseline_row, ("grid",)),
+    (_papers_rows, ("paper", "grid")),
+    (_papers_measure, ("paper", "objective")),
+    (_one_search_seed, ("search", "seeds")),
+    (_distinct_seeds, ("seeds", "confirm")),
+    (_confirmable, ("confirm", "num_trials")),
+    (_evaluations, ("evaluations",)),
+    (_baselines, ("baselines",)),
+    (_replayed, ("objective", "base")),
+    (_seen_by_the_objective, ("objective", "base", "search", "evaluations")),
+    (_watched, ("base", "search")),
+    (_executors, ("resources", "confirm")),
+    (_budget, ("budget",)),
+)
+"""A rule, and the fields it reads."""

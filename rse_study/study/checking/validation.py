@@ -1,0 +1,193 @@
+"""Whether a study can run: every problem at once, before anything starts."""
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.errors import InputError, InputErrors
+from rse_study.study.checking.batch_shares import check_shares
+from rse_study.study.checking.partial import Sound, sound_parts
+from rse_study.study.checking.rules import check_rules
+from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.paths import look_up, overlap
+from rse_study.study.definition.reading import apply_overrides, build, read_extended
+from rse_study.study.definition.rows import GRID, Row, rows_of
+from rse_study.study.definition.space import Space, check_edges, resolve_space
+from rse_study.study.stopping import check_stopping, rungs
+from rse_study.training.trial import Trial
+
+JUDGES = ("selection.dev", "replayed")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A study that can run, and what a reader should be warned of.
+
+    `space`: the base and the axes around it. `rows`: every trial of a grid, none of a search. `rungs`: optimiser
+    steps at which a cell of the search may be stopped. `where`: the file it was read from.
+    """
+
+    study: Study
+    space: Space[Trial]
+    warnings: tuple[str, ...]
+    rows: tuple[Row, ...] = ()
+    rungs: tuple[int, ...] = ()
+    where: str = ""
+
+
+def read_study(path: Path, overrides: Sequence[str] = ()) -> Checked:
+    """The study in a YAML file, checked. Raises InputErrors with every problem found."""
+    with _nothing_collected():
+        return _read_study(path, overrides)
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Ten thousand rows are a million small objects, all kept: looking for garbage takes a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _read_study(path: Path, overrides: Sequence[str]) -> Checked:
+    content = read_extended(path)
+    apply_overrides(content, overrides)
+    try:
+        study = build(Study, content, where=str(path))
+    except InputErrors as error:
+        found, sound = list(error.problems), sound_parts(content)
+        if sound is not None:
+            found += _look_at(sound, where=str(path)).problems
+        raise InputErrors(found) from None
+    return check_study(study, where=str(path))
+
+
+def check_study(study: Study, *, where: str) -> Checked:
+    """Paths exist, every edge of the space and every row is a valid trial, nothing contradicts itself or is flat."""
+    looked = _look_at(Sound(study), where=where)
+    if looked.problems:
+        raise InputErrors(looked.problems)
+    warnings = tuple(_warnings(study, looked.space, looked.rows))
+    return Checked(study, looked.space, warnings, looked.rows, rungs(study), where)
+
+
+@dataclass(frozen=True)
+class _Looked:
+    space: Space[Trial]
+    rows: tuple[Row, ...]
+    problems: list[InputError]
+
+
+def _look_at(sound: Sound, *, where: str) -> _Looked:
+    """Everything but single fields; what depends on a field that could not be read is left out."""
+    study = sound.study
+    problems = check_rules(study, where=where, broken=sound.broken)
+    if "base" in sound.broken:
+        return _Looked(Space(study.base, ()), (), problems)
+    rows: tuple[Row, ...] = ()
+    if study.grid is None:
+        space, found = _look_at_search(study, where)
+    elif sound.lacks("grid"):
+        space, found = resolve_space(study.base, study.grid.axes, where=where, at=GRID)
+    else:
+        space, rows, found = _look_at_grid(study, where)
+    problems += found
+    if not found and not sound.lacks("search", "grid"):
+        problems += _judged_alike(space, rows, where)
+        problems += [] if "resources" in sound.broken else check_shares(study, space, rows, where=where)
+        problems += [] if "num_trials" in sound.broken else _too_many(study, space, where)
+    if not sound.broken & {"search", "early_stopping", "objective"}:
+        problems += check_stopping(study, space, where=where)
+    return _Looked(space, rows, problems)
+
+
+def _look_at_search(study: Study, where: str) -> tuple[Space[Trial], list[InputError]]:
+    space, problems = resolve_space(study.base, study.search or {}, where=where)
+    problems = problems + check_edges(space, where=where)
+    return space, problems or flat_axes(space, where=where)
+
+
+def _look_at_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...], list[InputError]]:
+    assert study.grid is not None
+    space, problems = resolve_space(study.base, study.grid.axes, where=where, at=GRID)
+    rows, found = rows_of(study.grid, space, where=where)
+    problems = problems + found
+    return space, rows, problems or flat_grid(space, rows, where=where)
+
+
+def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[InputError]:
+    """Trials of one study are compared, so that all of them are judged by the same pairs, clean and replayed."""
+    problems = []
+    for judge, why in _judges(space.base).items():
+        rule = f"writes base.{judge}, {why}"
+        ats = [
+            f"{space.at}.{axis.name}"
+            for axis in space.axes
+            if any(overlap(judge, path) for path in axis.paths)
+        ] or [
+            f"grid.rows.{row.label}"
+            for row in rows
+            if look_up(row.trial, judge) != look_up(space.base, judge)
+        ]
+        problems += [
+            InputError(at, where=where, rule=rule, remedy="Make it a study of its own") for at in ats
+        ]
+    return problems
+
+
+def _judges(base: Trial) -> dict[str, str]:
+    """The fields that decide by what a trial is judged, and in which way."""
+    alike = "all trials of a study are judged alike"
+    judges = dict.fromkeys(JUDGES, f"by which {alike}") | {"watched": f"whose curves are compared: {alike}"}
+    if base.replayed.recipe == "none":
+        return judges
+    found = f"against which the replayed pairs are found, and {alike}"
+    # Another reference is read with the trial's own pooling and template.
+    whom: tuple[str, ...] = ("encoder.pooling", "encoder.template")
+    if base.replayed.reference == "base":
+        whom = (
+            ("encoder", "corpus") if base.encoder.name == "tiny" else ("encoder",)
+        )  # tiny is made from the corpus
+    return judges | dict.fromkeys(whom, found)
+
+
+def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]:
+    if study.search is None:
+        return []
+    points = space.num_points()
+    if study.sampler.name == "grid" and points == float("inf"):
+        rule, remedy = "needs an axis to be `int` or `choice`", "List its values, or use another sampler"
+        endless = [axis.name for axis in space.axes if not axis.domain.is_finite]
+        return [
+            InputError("sampler.name = 'grid'", where=where, rule=f"{rule}, and {name} is not", remedy=remedy)
+            for name in endless
+        ]
+    if study.num_trials <= points:
+        return []
+    rule = f"the space has only {points:.0f} points, and none runs twice"
+    return [InputError(f"num_trials = {study.num_trials}", where=where, rule=rule, remedy="Ask for fewer")]
+
+
+def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row]) -> list[str]:
+    if study.grid is not None:
+        return risks_among(row.trial for row in rows)
+    warnings = risks_of_saturation(space)
+    if space.base_point is None:
+        warnings.append("the base lies outside the space, so it is not among the trials")
+    if study.sampler.name == "tpe" and study.sampler.num_startup > study.num_trials:
+        num_startup = study.sampler.num_startup
+        warnings.append(
+            f"all trials are random draws: num_trials {study.num_trials} < num_startup {num_startup}"
+        )
+    if study.evaluations and study.confirm is None:
+        warnings.append(
+            "evaluations are of confirmed trials, and nothing is confirmed: none will be measured"
+        )
+    return warnings

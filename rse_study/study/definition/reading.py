@@ -1,0 +1,123 @@
+"""From a YAML file to a checked configuration: `extends`, overrides, and every problem at once."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError, InputErrors, MissingFile
+from rse_study.spec import Spec
+from rse_study.study.definition.paths import put, resolve, take_away
+from rse_study.study.definition.problems import problems_of
+from rse_study.yaml12 import parse_yaml, read_yaml
+
+T = TypeVar("T", bound=Spec)
+AXIS_KEYS = ("log", "float", "int", "choice", "into")
+AXES = (("search",), ("grid", "axes"))  # where axes stand
+HEADS = (*AXES, ("grid", "rows"))  # below these stand names that may have dots
+
+
+def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
+    """The `cls` in a YAML file, with `path=value` overrides. Raises InputError (InputErrors: all at once)."""
+    content = read_extended(path)
+    if overrides:
+        apply_overrides(content, _in_full(build(cls, content, where=str(path)), overrides))
+    return build(cls, content, where=str(path))
+
+
+def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
+    """Validate a mapping as a `cls`. Raises InputError naming `where`."""
+    try:
+        return cls.model_validate(content)
+    except ValidationError as error:
+        raise InputErrors(problems_of(error, cls, where=where)) from None
+    except InputError as error:
+        raise InputError(
+            error.what, where=error.where or where, rule=error.rule, remedy=error.remedy
+        ) from None
+
+
+def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """A file's mapping laid over the one it `extends`, or over several, each laid over those before it.
+
+    Paths are relative to the file that names them.
+    """
+    content = read_yaml(path)
+    named = content.pop("extends", None) or []
+    names = named if isinstance(named, list) else [named]
+    if not all(isinstance(name, str) for name in names):
+        rule = "must be the path of a file, or a list of them"
+        raise InputError(f"extends = {named!r}", where=str(path), rule=rule)
+    below: dict[str, Any] = {}
+    for name in names:
+        below = overlay(below, _read_below(path, name, seen))
+    return overlay(below, content)
+
+
+def _read_below(path: Path, name: str, seen: tuple[Path, ...]) -> dict[str, Any]:
+    target = (path.parent / name).resolve()
+    if target in seen:
+        rule = "the files extend each other in a circle"
+        raise InputError(f"extends = {name!r}", where=str(path), rule=rule)
+    try:
+        return read_extended(target, (*seen, target))
+    except MissingFile as error:
+        if error.where != str(target):
+            raise  # the file extended is there; what that one extends is not
+        remedy = "The path is relative to the file that extends"
+        raise InputError(f"extends = {name!r}", where=str(path), rule="no such file", remedy=remedy) from None
+
+
+def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
+    """`above` laid over `below`: mappings merge, everything else is replaced; `key: null` takes a key away.
+
+    An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave both. `at`: where the two stand.
+    """
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        if value is None and key in merged:
+            del merged[key]
+        elif isinstance(value, dict) and isinstance(under, dict) and at not in AXES:
+            merged[key] = overlay(under, value, (*at, key))
+        else:
+            merged[key] = value
+    return merged
+
+
+def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
+    """Write each `path=value` (value in YAML) into the mapping, in place; null takes away what stands there.
+
+    Unknown paths are found by validation.
+    """
+    for override in overrides:
+        path, equals, text = override.partition("=")
+        if not equals or not path.strip():
+            remedy = "For example: -o num_trials=4"
+            raise InputError(override, where="-o", rule="an override is path=value", remedy=remedy)
+        value, keys = parse_yaml(f"value: {text}", where=f"-o {path}")["value"], _keys(path.strip())
+        if value is not None or not take_away(content, keys):
+            put(content, keys, value)
+
+
+def _in_full(spec: Spec, overrides: Sequence[str]) -> list[str]:
+    """Overrides may name a field by a unique suffix of its path, as axes do: `-o pgd.num_steps=3`."""
+    found = []
+    for override in overrides:
+        path, equals, text = override.partition("=")
+        is_full = path.split(".")[0].strip() in type(spec).model_fields
+        full = path if is_full or not equals else resolve(spec, path.strip(), where="-o")
+        found.append(f"{full}{equals}{text}")
+    return found
+
+
+def _keys(path: str) -> list[str]:
+    """The keys of an override's path. An axis may be called by a dotted path, and so may a field of a row: one key."""
+    names = path.split(".")
+    depth = next((len(head) for head in HEADS if tuple(names[: len(head)]) == head), len(names))
+    depth += names[:2] == ["grid", "rows"]  # the row's own name
+    if len(names) <= depth:
+        return names
+    inner = 1 if depth < 3 and len(names) > depth + 1 and names[-1] in AXIS_KEYS else 0
+    return [*names[:depth], ".".join(names[depth : len(names) - inner]), *names[len(names) - inner :]]

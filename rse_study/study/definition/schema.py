@@ -1,0 +1,83 @@
+"""The JSON schema of a study file, for editors: keys and values as they are typed, words from the classes' docstrings.
+
+It knows single fields only; what they must be together is what `rse-study validate` tells.
+"""
+
+import inspect
+import json
+from typing import Any
+
+from rse_study.downstream.names import all_evaluations
+from rse_study.evaluation.names import known_evaluations
+from rse_study.study.definition.config import METRICS, Study
+from rse_study.study.definition.domains import KINDS
+
+FRACTION = {"type": "string", "pattern": r"^[-+.0-9eE]+/[-+.0-9eE]+$"}
+NULL = {"type": "null"}  # takes away what the file extended says
+DATA = ("default", "enum", "const")  # values, not schemas
+WORDS = ("description", "default")  # what stays beside `anyOf`, where an editor looks for it
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema (draft 7) of a study file; a file that extends another may leave out or null anything."""
+    schema = Study.model_json_schema()
+    definitions = {name: _adapted(below, name) for name, below in schema.pop("$defs").items()}
+    _shorthands(definitions["Corpus"]["properties"])
+    definitions["Objective"]["properties"]["metric"]["anyOf"][0]["enum"] = list(METRICS)
+    definitions["Trial"]["properties"]["watched"]["anyOf"][0]["propertyNames"] = {
+        "enum": list(known_evaluations())
+    }
+    whole = _adapted(schema, "Study")
+    whole["properties"]["evaluations"]["anyOf"][0]["items"]["enum"] = list(all_evaluations())
+    one = {"type": "string", "description": "a study file this one lies over; relative to it"}
+    extends = {"anyOf": [one, {"type": "array", "items": one}], "description": "one, or several in order"}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        **whole,
+        "properties": {"extends": extends, **whole["properties"]},
+        "if": {"not": {"required": ["extends"]}},
+        "then": {"required": schema["required"]},
+        "$defs": definitions,
+    }
+
+
+def _adapted(node: Any, owner: str = "") -> Any:
+    """A schema as pydantic makes it, with fractions, null, and keys that draft 7 knows. `owner`: its class."""
+    if not isinstance(node, dict):
+        return [_adapted(part) for part in node] if isinstance(node, list) else node
+    kept = {key: value for key, value in node.items() if key not in ("title", "discriminator", "properties")}
+    found = {key: value if key in DATA else _adapted(value) for key, value in kept.items()}
+    if "description" in found:
+        found["description"] = inspect.cleandoc(found["description"])
+    if "properties" in node:
+        found["properties"] = {name: _nullable(_adapted(below)) for name, below in node["properties"].items()}
+    if isinstance(found.get("additionalProperties"), dict):
+        found["additionalProperties"] = _nullable(found["additionalProperties"])
+    if owner.lower() not in KINDS:  # an axis is replaced as a whole: what it requires, it always does
+        found.pop("required", None)
+    if "prefixItems" in found:
+        found["items"] = found.pop("prefixItems")[0]
+    if "oneOf" in found:
+        found["anyOf"] = found.pop("oneOf")
+    return _either(found, FRACTION) if found.get("type") == "number" else found
+
+
+def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    return schema if NULL in schema.get("anyOf", ()) else _either(schema, NULL)
+
+
+def _either(schema: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    words = {key: schema[key] for key in WORDS if key in schema}
+    rest = {key: value for key, value in schema.items() if key not in WORDS}
+    options = rest["anyOf"] if set(rest) == {"anyOf"} else [rest]
+    return {**words, "anyOf": [*options, other]}
+
+
+def _shorthands(corpus: dict[str, Any]) -> None:
+    """A corpus' source may be `builtin`, a path or a list of paths."""
+    paths = {"type": "array", "items": {"type": "string"}}
+    corpus["source"]["anyOf"] = [{"type": "string"}, paths, *corpus["source"]["anyOf"]]
+
+
+if __name__ == "__main__":
+    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))

@@ -1,1 +1,0 @@
-"""Evaluations that ask for more than vectors: weights are fine-tuned, texts are attacked. known.py has all by name."""

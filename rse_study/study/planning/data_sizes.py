@@ -1,0 +1,65 @@
+"""How many sentences there are to train and to score on: all that a plan asks of the data."""
+
+from pathlib import Path
+
+from rse_study.data import builtin
+from rse_study.data.corpus import Builtin, Corpus, read_corpus
+from rse_study.data.readers import read_sts
+from rse_study.downstream.settings import Settings
+from rse_study.errors import InputError, MissingFile
+
+
+class Sizes:
+    """Counts of corpora and of what is scored, each made once. Nothing is built."""
+
+    def __init__(self, data_dir: Path, settings: Settings | None = None) -> None:
+        """`settings`: how evaluations are asked, which decides how much some of them read."""
+        self._data_dir, self._settings = data_dir, settings
+        self._sentences: dict[Corpus, int] = {}
+        self._scored: dict[str, int | None] = {}
+        self.supposed: list[str] = []  # what was not there to be counted, in words
+
+    def num_sentences(self, corpus: Corpus) -> int:
+        """Distinct sentences; of a corpus that is not here its limit. Raises InputError where it has none."""
+        if corpus not in self._sentences:
+            self._sentences[corpus] = self._count(corpus)
+        return self._sentences[corpus]
+
+    def num_scored(self, name: str) -> int | None:
+        """Sentences an evaluation, or a dev split, embeds; None where its files are not here."""
+        if name not in self._scored:
+            self._scored[name] = self._count_scored(name)
+        return self._scored[name]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Evaluations that were asked for and are not here."""
+        return tuple(name for name, number in self._scored.items() if number is None)
+
+    def _count(self, corpus: Corpus) -> int:
+        source = corpus.source
+        if isinstance(source, Builtin):  # distinct by construction: it need not be drawn to be counted
+            return min(source.num_sentences, corpus.limit or source.num_sentences)
+        try:
+            return len(read_corpus(corpus, self._data_dir).sentences)
+        except MissingFile as problem:
+            if not corpus.limit:
+                raise
+            self.supposed.append(
+                f"{problem.where} is not here: supposed to hold {corpus.limit:,} sentences, its limit"
+            )
+            return corpus.limit
+
+    def _count_scored(self, name: str) -> int | None:
+        # With it come seconds of what evaluates: only where something is to be counted.
+        from rse_study.downstream.registry import read_evaluation
+
+        task, split = name.split("/")
+        if task == "builtin":
+            return 2 * builtin.NUM_PAIRS
+        try:
+            if split == "dev":
+                return 2 * len(read_sts(task, split, self._data_dir))
+            return read_evaluation(name, self._data_dir, self._settings).num_sentences
+        except InputError:
+            return None

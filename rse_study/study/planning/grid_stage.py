@@ -1,0 +1,52 @@
+"""What is left of a grid: the rows and seeds that have no result yet."""
+
+from dataclasses import dataclass
+
+from rse_study.study.checking.validation import Checked
+from rse_study.study.planning.cost_model import Clerk, total
+from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.ledger_state import Known, KnownCell
+from rse_study.study.planning.stages import StagePlan, has_ended, stage_plan
+from rse_study.study.planning.workload import effort_of
+from rse_study.training.trial import Trial
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Cells of one trial: those that have ended, and how many are still to be run."""
+
+    trial: Trial
+    ended: tuple[KnownCell, ...]
+    num_to_run: int
+
+
+def plan_grid(
+    checked: Checked, known: Known, clerk: Clerk, sizes: Sizes
+) -> tuple[StagePlan, list[Asked], dict[str, list[int]]]:
+    """The stage, its cells by row, and the seeds to run by row where some of the grid has ended."""
+    study = checked.study
+    found, asked, new = _by_trial(known), [], dict[str, list[int]]()
+    for row in checked.rows:
+        mine = found.get(row.trial, {}) if found else {}
+        cells = {seed: mine.get(seed) for seed in study.seeds}
+        ended = tuple(cell for cell in cells.values() if cell is not None and has_ended(cell))
+        asked.append(Asked(row.trial, ended, len(cells) - len(ended)))
+        if found and len(ended) < len(cells):
+            new[str(row)] = [seed for seed, cell in cells.items() if not has_ended(cell)]
+    bill = total(
+        clerk.cell(effort_of(one.trial, sizes)).times(one.num_to_run) for one in asked if one.num_to_run
+    )
+    every = [cell for one in asked for cell in one.ended]
+    num_to_run = sum(one.num_to_run for one in asked)
+    stage = stage_plan("grid", study.resources, len(checked.rows), len(study.seeds), every, num_to_run, bill)
+    return stage, asked, new
+
+
+def _by_trial(known: Known) -> dict[Trial, dict[int, KnownCell]]:
+    """Cells of the grid by trial and seed; one that is retired counts where no other took its place."""
+    by_number: dict[int, tuple[Trial, dict[int, KnownCell]]] = {}
+    for cell in sorted(known.cells, key=lambda cell: cell.retired):
+        if cell.stage == "grid":
+            _, cells = by_number.setdefault(cell.number, (cell.trial, {}))
+            cells.setdefault(cell.seed, cell)
+    return dict(by_number.values())

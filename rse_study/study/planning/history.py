@@ -1,0 +1,152 @@
+"""What ledgers say about a plan: which of its cells have ended, and how long cells like them took."""
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import ValidationError
+
+from rse_study.errors import InputError
+from rse_study.results.reader import Reader
+from rse_study.results.records import Status
+from rse_study.results.result_file import FILE_NAME as RESULT
+from rse_study.results.schema import cell_folder, ledger_path
+from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.ledger_state import Known, KnownCell
+from rse_study.study.planning.throughput import Rates, Setting, Timed
+from rse_study.study.planning.workload import effort_of
+from rse_study.training.trial import Trial
+
+NEWEST = 200  # complete cells of a ledger that are looked at for their times
+Beside = tuple[str, float]  # executor, seconds
+Row = Mapping[str, Any]
+
+
+def history_of(study_dir: Path, store: Path, sizes: Sizes, encoders: Collection[str]) -> tuple[Known, Rates]:
+    """What a study's ledger holds, and the times of all complete cells in the store that trained these encoders.
+
+    A ledger that cannot be read is no history, unless it is the study's own: InputError.
+    """
+    known, timed, beside, names = Known(), list[Timed](), list[Beside](), list[str]()
+    for path in sorted({*store.glob("*/ledger.sqlite"), ledger_path(study_dir)}):
+        if not path.is_file():
+            continue
+        is_own = path.parent == study_dir
+        try:
+            frames = _read(path.parent)
+        except InputError:
+            if is_own:
+                raise
+            continue
+        known = _known(study_dir, frames) if is_own else known
+        found = list(_times(frames, sizes, encoders))
+        names += [f"{len(found)} cells of {path.parent.name}"] if found else []
+        timed += [time for time, _ in found]
+        beside += [rest for _, rest in found if rest is not None]
+    return known, Rates(tuple(timed), tuple(beside), ", ".join(names))
+
+
+@dataclass(frozen=True)
+class _Frames:
+    cells: pd.DataFrame
+    attempts: pd.DataFrame
+    rungs: pd.DataFrame
+    evaluations: pd.DataFrame
+
+
+def _read(study_dir: Path) -> _Frames:
+    """Retired cells, too: a row that comes back has its results."""
+    with Reader(study_dir) as reader:
+        frames = (reader.cells, reader.attempts, reader.rungs, reader.evaluations)
+        return _Frames(*(read(retired=True) for read in frames))
+
+
+def _known(study_dir: Path, frames: _Frames) -> Known:
+    """Cells whose configuration this version cannot read are left out: they are no part of any plan."""
+    stops = frames.rungs[frames.rungs["verdict"] == "stop"]
+    stopped = dict(zip(stops["cell"], stops["t"], strict=True))
+    scored: dict[str, set[str]] = {}
+    for subject, name in frames.evaluations[["subject", "evaluation"]].itertuples(index=False):
+        scored.setdefault(subject, set()).add(name)
+    trials = _trials(frames.cells)
+    cells = [
+        KnownCell(
+            trial=trials[row.trial],
+            number=row.trial,
+            seed=row.seed,
+            stage=row.stage,
+            status=_status(study_dir, row.identity, row.status),
+            retired=bool(row.retired),
+            t=int(stopped.get(row.identity, 0)),
+            has_model=os.path.isdir(os.path.join(cell_folder(study_dir, row.identity), "model")),
+            scored=frozenset(scored.get(row.identity, ())),
+        )
+        for row in frames.cells.itertuples()
+        if row.trial in trials
+    ]
+    return Known(tuple(cells), *_spent(frames.attempts))
+
+
+def _spent(attempts: pd.DataFrame) -> tuple[float, float]:
+    """Seconds of all attempts, times their workers; and times their threads, too."""
+    columns = (attempts[name] for name in ("started", "ended", "workers", "threads"))
+    each = [(_seconds(s, e) * workers, threads) for s, e, workers, threads in zip(*columns, strict=True)]
+    return float(sum(s for s, _ in each)), float(sum(s * threads for s, threads in each))
+
+
+def _times(frames: _Frames, sizes: Sizes, encoders: Collection[str]) -> Iterator[tuple[Timed, Beside | None]]:
+    """A complete cell's time in its training loop, and beside it where one attempt was all."""
+    num_attempts = Counter(frames.attempts["cell"])
+    complete = frames.attempts[frames.attempts["outcome"] == "complete"]
+    attempts = {row["cell"]: row for row in complete.to_dict("records")}
+    cells = frames.cells[frames.cells["status"] == "complete"].sort_values("ended").tail(NEWEST)
+    for row in cells.to_dict("records"):
+        trial, attempt = _trial(row["config"]), attempts.get(row["identity"])
+        if trial is None or trial.encoder.name not in encoders or row["duration_s"] <= 0:
+            continue
+        is_only = num_attempts[row["identity"]] == 1
+        yield _timed(trial, row, attempt, sizes), _beside(row, attempt) if attempt and is_only else None
+
+
+def _timed(trial: Trial, cell: Row, attempt: Row | None, sizes: Sizes) -> Timed:
+    effort, where = effort_of(trial, sizes), cell["provenance"]
+    used = attempt or {"workers": where.get("workers", 1), "threads": where.get("threads", 1)}
+    on_gpu = where.get("device_type", "cpu") == "cuda"
+    setting = Setting(effort.shape, on_gpu, int(used["workers"]), int(used["threads"]))
+    return Timed(setting, float(cell["duration_s"]), effort.work)
+
+
+def _beside(cell: Row, attempt: Row) -> Beside:
+    whole = _seconds(attempt["started"], attempt["ended"])
+    return str(attempt["executor"]), max(0.0, whole - float(cell["duration_s"]))
+
+
+def _trials(cells: pd.DataFrame) -> dict[int, Trial]:
+    """Every trial once: its seeds share its configuration."""
+    distinct = cells.drop_duplicates("trial")
+    read = {n: _trial(config) for n, config in zip(distinct["trial"], distinct["config"], strict=True)}
+    return {number: trial for number, trial in read.items() if trial is not None}
+
+
+def _trial(config: Any) -> Trial | None:
+    try:
+        return Trial.model_validate(config)
+    except (ValidationError, InputError):
+        return None
+
+
+def _status(study_dir: Path, identity: str, status: Status) -> Status:
+    """A cell that failed without a result was lost, which says nothing about it: it runs again."""
+    is_lost = status == "failed" and not (cell_folder(study_dir, identity) / RESULT).exists()
+    return "planned" if is_lost else status
+
+
+def _seconds(started: str, ended: str) -> float:
+    if not started or not ended:
+        return 0.0
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds()

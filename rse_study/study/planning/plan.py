@@ -1,0 +1,155 @@
+"""What a study still costs, before it runs: cells, steps, gradient passes, device hours, price."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+
+from rse_study.errors import InputError, OverBudget
+from rse_study.evaluation.names import TRANSFER_PRESETS
+from rse_study.study.checking.validation import Checked
+from rse_study.study.planning.cost_model import Bill, Clerk, total
+from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.estimates import Range, exactly
+from rse_study.study.planning.evaluation_plan import ScoresPlan, plan_scores
+from rse_study.study.planning.grid_stage import plan_grid
+from rse_study.study.planning.ledger_state import Known
+from rse_study.study.planning.sampling import NUM_POINTS
+from rse_study.study.planning.search_stages import SearchPlanner
+from rse_study.study.planning.stages import StagePlan
+from rse_study.study.planning.throughput import Rates
+from rse_study.training.trial import Replayed
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is left of a study. Ranges: about one case in ten lies below `low`, one in ten above `high`.
+
+    `spent_hours`: device hours of all attempts so far. `source`: what the hours were told from; empty where they
+    are not known. `notes`: what the figures rest on. `new`: seeds to run by row, of a grid that has run before.
+    """
+
+    study: str
+    stages: tuple[StagePlan, ...]
+    scores: ScoresPlan
+    price_per_hour: float
+    spent_hours: float
+    source: str
+    notes: tuple[str, ...] = ()
+    new: dict[str, list[int]] = field(default_factory=dict)
+
+    @property
+    def bill(self) -> Bill:
+        """Everything, scores included."""
+        return total([*(stage.bill for stage in self.stages), self.scores.bill])
+
+    @property
+    def device_hours(self) -> Range | None:
+        """Of all that is left; None where a part of it is not known."""
+        parts = [*(stage.device_hours for stage in self.stages), self.scores.device_hours]
+        known = [part for part in parts if part is not None]
+        return reduce(Range.__add__, known) if len(known) == len(parts) else None
+
+    @property
+    def price(self) -> Range | None:
+        """Of all that is left; None without hours, or without a price of an hour."""
+        hours = self.device_hours
+        return hours.times(self.price_per_hour) if hours is not None and self.price_per_hour else None
+
+
+def plan(checked: Checked, known: Known, rates: Rates, sizes: Sizes) -> Plan:
+    """The plan of a study that can run, against what its ledger holds.
+
+    A cell has ended if one of its configuration and seed has: nothing is built to ask whether code or data have
+    changed since. Raises InputError where a budget in epochs needs a corpus that is not here.
+    """
+    study, new = checked.study, dict[str, list[int]]()
+    clerk = last = Clerk(rates, study.resources)
+    if study.grid is not None:
+        stage, asked, new = plan_grid(checked, known, clerk, sizes)
+        stages: tuple[StagePlan, ...] = (stage,)
+    else:
+        planner = SearchPlanner(checked, known, sizes)
+        stages, asked = (planner.search(clerk),), []
+        if study.confirm is not None:
+            last = Clerk(rates, study.confirm.resources or study.resources)
+            stage, asked = planner.confirm(study.confirm, last)
+            stages = (*stages, stage)
+    gpus = study.resources.gpus
+    scores = plan_scores(study.evaluations, asked, last, sizes)
+    return Plan(
+        study=study.name,
+        stages=stages,
+        scores=scores,
+        price_per_hour=study.budget.price_per_hour,
+        spent_hours=(known.worker_seconds * gpus if gpus else known.thread_seconds) / 3600,
+        source=rates.source,
+        notes=tuple(dict.fromkeys(_notes(checked, stages, rates, sizes, (clerk, last)))),
+        new=new,
+    )
+
+
+def check_allowance(planned: Plan, max_hours: float, max_cost: float) -> list[str]:
+    """Warnings where the high estimate passes a limit; 0 = no limit. Limits are the study's: what was spent counts.
+
+    Raises OverBudget where the expected total passes one, InputError where nobody can tell.
+    """
+    limits = {"max_hours": (max_hours, 1.0), "max_cost": (max_cost, planned.price_per_hour)}
+    told = [_against(planned, name, limit, unit) for name, (limit, unit) in limits.items() if limit]
+    return [warning for warning in told if warning]
+
+
+def _against(planned: Plan, name: str, limit: float, unit: float) -> str:
+    hours, what = planned.device_hours, f"{name} = {limit:g}"
+    if not unit:
+        rule, remedy = "an hour has no price", "Set budget.price_per_hour"
+        raise InputError(what, where=planned.study, rule=rule, remedy=remedy)
+    if hours is None:
+        rule, remedy = "nothing tells how long its cells take", "Use --probe"
+        raise InputError(what, where=planned.study, rule=rule, remedy=remedy)
+    whole = (hours + exactly(planned.spent_hours)).times(unit)
+    spent = f", {planned.spent_hours * unit:.3g} of it spent" if planned.spent_hours else ""
+    told = f"{planned.study}: {whole.mid:.3g} expected ({whole.low:.3g} to {whole.high:.3g}{spent}), {what}"
+    if whole.mid > limit:
+        raise OverBudget(told)
+    return told if whole.high > limit else ""
+
+
+def _notes(
+    checked: Checked, stages: tuple[StagePlan, ...], rates: Rates, sizes: Sizes, clerks: tuple[Clerk, ...]
+) -> Iterator[str]:
+    """What the figures rest on, and what they leave out."""
+    is_open = any(stage.num_to_run for stage in stages)
+    if checked.study.grid is None and is_open:
+        who = checked.study.sampler.name
+        yield f"trials are not known before {who} proposes them: {NUM_POINTS} even points of the space stand for them"
+    if checked.rungs and is_open:
+        yield "low: every rung stops all but the best of its cells; high: none is stopped"
+    if is_open:
+        yield from _asked_of_the_reference(checked.study.base.replayed)
+        yield from _fitted_at_looks(checked.study.base.watched)
+    for clerk in clerks:
+        yield from rates.assumptions(clerk.shapes, clerk.resources)
+    yield from sizes.supposed
+    for name in sizes.missing:
+        yield f"{name} is not in the data folder: the time for it is not counted"
+
+
+def _fitted_at_looks(watched: Iterable[str]) -> Iterator[str]:
+    """Sentences that are watched are counted as all others are; what is fitted on them is not."""
+    fitted = [name for name in watched if name.rpartition("/")[2] in TRANSFER_PRESETS]
+    if fitted:
+        yield f"classifiers are fitted wherever {', '.join(fitted)} is watched: the time for it is not counted"
+
+
+def _asked_of_the_reference(replayed: Replayed) -> Iterator[str]:
+    """What finding the replayed set may take: its one bound that is known is the queries'."""
+    sets = {"pairs": replayed.num_pairs, "texts": replayed.num_texts if replayed.labelled != "none" else 0}
+    if replayed.recipe == "none":
+        return
+    most = " and ".join(
+        f"{number:,} {noun} x {replayed.max_queries:,} queries" for noun, number in sets.items() if number
+    )
+    yield (
+        f"the replayed set, unless it is there already, is found once before the first cell: at most {most} of its "
+        "reference, beside what the recipe's own models take; the time for it is not counted"
+    )

@@ -1,0 +1,94 @@
+"""A few real steps of a study's cheapest, base and dearest trial on this machine: what a unit of work takes here."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from rse_study.errors import InputError
+from rse_study.results.records import Verdict
+from rse_study.study.checking.validation import Checked
+from rse_study.study.definition.config import Resources
+from rse_study.study.planning.sampling import spread
+from rse_study.study.planning.throughput import Setting, Timed
+from rse_study.study.planning.workload import shape_of
+from rse_study.training.loop import Progress
+from rse_study.training.materials import Materials
+from rse_study.training.processes import train_here
+from rse_study.training.trial import Budget, Cadences, Selection, Trial
+
+MOST_STEPS, FEWEST_STEPS = 6, 3
+PATIENCE_S = 15.0  # of a trial; then the fewest steps are enough
+
+Prepare = Callable[[Trial], Materials]
+
+
+def probe(checked: Checked, prepare: Prepare) -> tuple[Timed, ...]:
+    """Train a little, with one worker of as many threads as the study's, in a folder that is gone afterwards.
+
+    Raises InputError where data or a GPU are missing, NonFiniteLoss where a trial's loss is lost at once.
+    """
+    resources = checked.study.resources
+    if resources.gpus and not torch.cuda.is_available():
+        rule, remedy = "this machine has none", "Probe where the study will run"
+        raise InputError(f"resources.gpus = {resources.gpus}", where="--probe", rule=rule, remedy=remedy)
+    return tuple(_time(trial, prepare(trial), resources) for trial in dict.fromkeys(probed(checked)))
+
+
+def probed(checked: Checked) -> tuple[Trial, Trial, Trial]:
+    """The cheapest, the base and the dearest: of a grid's rows, of points spread over a search's space."""
+    trials = spread(checked)
+    return min(trials, key=_size), checked.study.base, max(trials, key=_size)
+
+
+def _size(trial: Trial) -> float:
+    """Operations of a step, but for P."""
+    return trial.method.cost.work * trial.batch_size * trial.max_length
+
+
+def _time(trial: Trial, materials: Materials, resources: Resources) -> Timed:
+    watch = Watch()
+    with tempfile.TemporaryDirectory(prefix="rse-study-probe-") as folder:
+        train_here(
+            _shortened(trial),
+            0,
+            materials,
+            Path(folder),
+            threads=resources.threads,
+            report=watch.look,
+            device="cuda" if resources.gpus else "cpu",
+        )
+    setting = Setting(shape_of(trial), resources.gpus > 0, 1, resources.threads)
+    return Timed(setting, watch.seconds_per_step, trial.method.cost.work)
+
+
+def _shortened(trial: Trial) -> Trial:
+    """A point after every step, no look at the dev pairs between them, nothing watched; never run to its end."""
+    selection = Selection(dev=trial.selection.dev, every=10 * MOST_STEPS)
+    budget = Budget(unit="steps", amount=2 * MOST_STEPS)
+    changes = {"budget": budget, "selection": selection, "report_every": 1, "watched": Cadences()}
+    return trial.model_copy(update=changes)
+
+
+@dataclass
+class Watch:
+    """When each step was done. The first one is left out: it allocates what the others find."""
+
+    clock: Callable[[], float] = time.perf_counter
+    times: list[float] = field(default_factory=list)
+
+    def look(self, progress: Progress) -> Verdict | None:
+        """Note the time; "stop" after the most steps, or after the fewest where they take long."""
+        if progress.t == 0:
+            return None
+        self.times.append(self.clock())
+        is_late = self.times[-1] - self.times[0] > PATIENCE_S
+        return "stop" if progress.t >= (FEWEST_STEPS if is_late else MOST_STEPS) else None
+
+    @property
+    def seconds_per_step(self) -> float:
+        """Mean of all but the first."""
+        return (self.times[-1] - self.times[0]) / (len(self.times) - 1)

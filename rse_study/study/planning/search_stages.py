@@ -1,0 +1,123 @@
+"""What is left of a search and of its confirmation, whose trials nobody has proposed yet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rse_study.study.checking.validation import Checked
+from rse_study.study.definition.config import Asha, Confirm
+from rse_study.study.planning.cost_model import FREE, WHOLE, Bill, Clerk, drawn, total
+from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.estimates import Range
+from rse_study.study.planning.grid_stage import Asked
+from rse_study.study.planning.ledger_state import Known, KnownCell
+from rse_study.study.planning.sampling import sample
+from rse_study.study.planning.stages import StagePlan, has_ended, stage_plan
+from rse_study.study.planning.workload import effort_of
+from rse_study.training.trial import Trial
+
+
+def stopped_share(early_stopping: Asha | None, rungs: Sequence[int], num_steps: int) -> Range:
+    """The share of its steps that a cell runs under early stopping.
+
+    Low: one in `factor` passes each rung. High: nothing is stopped. Cells that come early pass more easily, so that
+    the truth lies between; mid is their mean.
+    """
+    if early_stopping is None or not rungs:
+        return WHOLE
+    legs = enumerate(pairwise([0, *rungs, num_steps]))
+    expected = sum((end - start) / early_stopping.factor**passed for passed, (start, end) in legs) / num_steps
+    return Range(expected, (expected + 1) / 2, 1.0)
+
+
+@dataclass(frozen=True)
+class SearchPlanner:
+    """A search against what its ledger holds."""
+
+    checked: Checked
+    known: Known
+    sizes: Sizes
+
+    def search(self, clerk: Clerk) -> StagePlan:
+        """The search itself. A baseline to be confirmed runs its full budget, whatever the rungs say."""
+        study, found = self.checked.study, self._searched
+        waiting = [cell.trial for cell in found if not has_ended(cell)]
+        num_new = max(0, study.num_trials - len(found))
+        if not found and self._base_is_first:
+            waiting, num_new = [self.checked.space.base], num_new - 1
+        continued = [cell for cell in found if cell.status == "stopped_early" and self._confirms(cell.trial)]
+        bills = [self._cell(trial, clerk) for trial in waiting]
+        bills += [self._rest(cell, clerk) for cell in continued]
+        bills.append(
+            drawn([self._cell(trial, clerk) for trial in self._sample()], num_new) if num_new else FREE
+        )
+        ended = [cell for cell in found if has_ended(cell) and cell not in continued]
+        num_to_run = len(waiting) + len(continued) + num_new
+        return stage_plan("search", study.resources, study.num_trials, 1, ended, num_to_run, total(bills))
+
+    def confirm(self, confirm: Confirm, clerk: Clerk) -> tuple[StagePlan, list[Asked]]:
+        """The confirmation: trials as the ledger has chosen them, else drawn from the search's."""
+        cells = {
+            (cell.trial, cell.seed): cell
+            for cell in self.known.cells
+            if cell.stage == "confirm" and not cell.retired
+        }
+        chosen = list(dict.fromkeys(trial for trial, _ in cells))
+        if confirm.baseline == "base" and self.checked.space.base not in chosen:
+            chosen.append(self.checked.space.base)
+        num_trials = self._num_best(confirm) + (confirm.baseline == "base")
+        num_drawn = max(0, num_trials - len(chosen))
+        asked = [self._asked(trial, confirm, cells) for trial in chosen]
+        bills = [clerk.cell(effort_of(one.trial, self.sizes)).times(one.num_to_run) for one in asked]
+        if num_drawn:
+            candidates = [clerk.cell(effort_of(trial, self.sizes)) for trial in self._candidates()]
+            bills.append(drawn(candidates, num_drawn).times(len(confirm.seeds)))
+            asked.append(Asked(self.checked.space.base, (), num_drawn * len(confirm.seeds)))
+        ended = [cell for one in asked for cell in one.ended]
+        num_to_run = sum(one.num_to_run for one in asked)
+        num_seeds = len(confirm.seeds)
+        stage = stage_plan(
+            "confirm", clerk.resources, len(chosen) + num_drawn, num_seeds, ended, num_to_run, total(bills)
+        )
+        return stage, asked
+
+    @property
+    def _searched(self) -> list[KnownCell]:
+        return [cell for cell in self.known.cells if cell.stage == "search" and not cell.retired]
+
+    @property
+    def _base_is_first(self) -> bool:
+        return self.checked.space.base_point is not None
+
+    def _confirms(self, trial: Trial) -> bool:
+        confirm = self.checked.study.confirm
+        return confirm is not None and confirm.baseline == "base" and trial == self.checked.space.base
+
+    def _num_best(self, confirm: Confirm) -> int:
+        """There are no more candidates than trials beside the base."""
+        return min(confirm.num_best, self.checked.study.num_trials - self._base_is_first)
+
+    def _sample(self) -> list[Trial]:
+        return sample(self.checked.space, self.checked.study.search_seed)
+
+    def _candidates(self) -> list[Trial]:
+        """What may be confirmed: the search's own trials once all are known."""
+        found = [cell.trial for cell in self._searched if not self._confirms(cell.trial)]
+        is_over = len(self._searched) >= self.checked.study.num_trials and found
+        return found if is_over else self._sample()
+
+    def _asked(self, trial: Trial, confirm: Confirm, cells: dict[tuple[Trial, int], KnownCell]) -> Asked:
+        mine = [cells.get((trial, seed)) for seed in confirm.seeds]
+        ended = tuple(cell for cell in mine if cell is not None and has_ended(cell))
+        return Asked(trial, ended, len(mine) - len(ended))
+
+    def _cell(self, trial: Trial, clerk: Clerk) -> Bill:
+        effort, study = effort_of(trial, self.sizes), self.checked.study
+        if self._confirms(trial):
+            return clerk.cell(effort)
+        return clerk.cell(effort, stopped_share(study.early_stopping, self.checked.rungs, effort.num_steps))
+
+    def _rest(self, cell: KnownCell, clerk: Clerk) -> Bill:
+        effort = effort_of(cell.trial, self.sizes)
+        left = 1 - cell.t / effort.num_steps
+        return clerk.cell(effort, WHOLE.times(left))

@@ -1,0 +1,71 @@
+"""What is left of one stage of a study."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rse_study.results.records import FINISHED, Stage
+from rse_study.study.definition.config import Resources
+from rse_study.study.planning.cost_model import Bill
+from rse_study.study.planning.estimates import Range
+from rse_study.study.planning.ledger_state import KnownCell
+from rse_study.study.planning.throughput import num_devices
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """Cells of a stage by what has become of them; `bill`: of the `num_to_run` that are left."""
+
+    name: Stage
+    resources: Resources
+    num_trials: int
+    num_seeds: int
+    num_done: int
+    num_stopped: int
+    num_failed: int
+    num_to_run: int
+    bill: Bill
+
+    @property
+    def num_cells(self) -> int:
+        """Every seed of every trial."""
+        return self.num_trials * self.num_seeds
+
+    @property
+    def device_hours(self) -> Range | None:
+        """Hours of what its cells occupy."""
+        return device_hours(self.bill, self.resources)
+
+
+def stage_plan(
+    name: Stage,
+    resources: Resources,
+    num_trials: int,
+    num_seeds: int,
+    ended: Iterable[KnownCell],
+    num_to_run: int,
+    bill: Bill,
+) -> StagePlan:
+    """A stage with the cells counted that have `ended` in it."""
+    count = Counter(cell.status for cell in ended)
+    return StagePlan(
+        name=name,
+        resources=resources,
+        num_trials=num_trials,
+        num_seeds=num_seeds,
+        num_done=count["complete"],
+        num_stopped=count["stopped_early"],
+        num_failed=count["failed"],
+        num_to_run=num_to_run,
+        bill=bill,
+    )
+
+
+def device_hours(bill: Bill, resources: Resources) -> Range | None:
+    """Hours of GPUs or, where a cell has none, of processor cores; None where nothing tells how long cells take."""
+    return None if bill.seconds is None else bill.seconds.times(num_devices(resources) / 3600)
+
+
+def has_ended(cell: KnownCell | None) -> bool:
+    """Whether a cell is known and need not be run."""
+    return cell is not None and cell.status in FINISHED

@@ -1,0 +1,118 @@
+"""How long a unit of work takes, and what a cell costs beside it: from what was measured, never from a guess."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import log, sqrt
+
+from rse_study.study.definition.config import Resources
+from rse_study.study.planning.estimates import Range, exactly, seen
+from rse_study.study.planning.workload import Shape
+
+# Seconds of a cell outside its training loop, measured with Ray 2.60 on 2 cores: a Train run (controller, placement
+# group, one worker) and a Tune function. Used until a ledger tells how long they take here.
+BESIDE_S = {"train": 20.0, "inline": 1.0}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a measured time belongs to."""
+
+    shape: Shape
+    on_gpu: bool
+    workers: int
+    threads: int
+
+
+@dataclass(frozen=True)
+class Timed:
+    """So many seconds for so much work."""
+
+    setting: Setting
+    seconds: float
+    work: float
+
+
+@dataclass(frozen=True)
+class Rates:
+    """`timed`: what was measured. `beside`: seconds of a cell outside its loop, by executor. `source`: of both."""
+
+    timed: tuple[Timed, ...] = ()
+    beside: tuple[tuple[str, float], ...] = ()
+    source: str = ""
+
+    def seconds_per_work(self, shape: Shape, resources: Resources) -> Range | None:
+        """From cells alike; else from the nearest ones, stretched and shrunk; None without any of this encoder."""
+        wanted = Setting(shape, resources.gpus > 0, resources.workers, resources.threads)
+        scaled = [
+            (*_scale(found, wanted), rate) for found, rate in self._rates.items() if _fits(found, wanted)
+        ]
+        if not scaled:
+            return None
+        _, factor, rate = min(scaled, key=lambda option: option[0])
+        return rate * factor
+
+    def seconds_beside(self, executor: str) -> Range:
+        """Of every cell: starting, loading, packing up."""
+        measured = [seconds for name, seconds in self.beside if name == executor]
+        return seen(measured) if measured else exactly(BESIDE_S[executor])
+
+    def assumptions(self, shapes: Iterable[Shape], resources: Resources) -> Iterator[str]:
+        """What an estimate rests on beside measurements, in words."""
+        if not self.timed:
+            return
+        wanted = {
+            Setting(shape, resources.gpus > 0, resources.workers, resources.threads) for shape in shapes
+        }
+        if not wanted <= set(self._rates):
+            yield "nothing alike was measured: scaled by batch size, length, workers and threads"
+        name = resources.runs_on
+        if name not in dict(self.beside):
+            yield f"{BESIDE_S[name]:g} s a cell beside its training ({name}): assumed, none has run here"
+
+    @cached_property
+    def _rates(self) -> dict[Setting, Range]:
+        """Seconds per unit of work: all seconds over all work, and the spread of the single cells."""
+        groups: dict[Setting, list[Timed]] = defaultdict(list)
+        for timed in self.timed:
+            groups[timed.setting].append(timed)
+        return {
+            setting: seen([t.seconds / t.work for t in group], sum(t.seconds for t in group) / _work(group))
+            for setting, group in groups.items()
+        }
+
+
+def num_devices(resources: Resources) -> int:
+    """What a cell occupies: GPUs, or, where there are none, processor cores."""
+    return resources.workers * (resources.gpus or resources.threads)
+
+
+def _work(group: Iterable[Timed]) -> float:
+    return sum(timed.work for timed in group)
+
+
+def _fits(found: Setting, wanted: Setting) -> bool:
+    same_device = found.on_gpu == wanted.on_gpu
+    one, other = found.shape, wanted.shape
+    return same_device and (one.encoder, one.revision, one.precision) == (
+        other.encoder,
+        other.revision,
+        other.precision,
+    )
+
+
+def _scale(found: Setting, wanted: Setting) -> tuple[float, Range]:
+    """How far two settings are apart, and the factor between their seconds for a unit of work.
+
+    Time grows with the batch. It may grow with the permitted length (if sentences are that long) and shrink with
+    workers and threads (if they add up), or not at all: low and high are these two cases, mid lies between.
+    """
+    batch = wanted.shape.batch_size / found.shape.batch_size
+    length = wanted.shape.max_length / found.shape.max_length
+    fewer = (found.workers * found.threads) / (wanted.workers * wanted.threads)
+    factor = exactly(batch)
+    for doubtful in (length, fewer):
+        factor = factor * Range(min(1.0, doubtful), sqrt(doubtful), max(1.0, doubtful))
+    distance = abs(log(batch)) + abs(log(length)) + abs(log(fewer)) + 1e-9 * (found != wanted)
+    return distance, factor

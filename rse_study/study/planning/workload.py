@@ -1,0 +1,65 @@
+"""What a cell computes, told by its configuration: optimiser steps, gradient passes, and work."""
+
+from dataclasses import dataclass
+
+from rse_study.methods.cost import FORWARD
+from rse_study.study.planning.data_sizes import Sizes
+from rse_study.training.trial import Trial
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the time for a unit of work depends on, beside the machine: P (the encoder) and T (a view's tokens)."""
+
+    encoder: str
+    revision: str
+    batch_size: int
+    max_length: int
+    precision: str
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Of a whole cell. `work`: floating-point operations in P*T of its shape, dev scores included."""
+
+    num_steps: int
+    gradient_passes: int
+    work: float
+    shape: Shape
+
+
+def effort_of(trial: Trial, sizes: Sizes) -> Effort:
+    """A cell of `trial` that runs its full budget. Raises InputError where epochs are asked of a missing corpus."""
+    cost, num_steps = trial.method.cost, _num_steps(trial, sizes)
+    num_sentences = sizes.num_scored(f"{trial.selection.dev}/dev") or 0
+    if trial.replayed.recipe != "none":
+        num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
+    if trial.replayed.labelled != "none":
+        num_sentences += trial.replayed.num_training + 2 * trial.replayed.num_texts
+    num_embedded = num_sentences * _num_looks(num_steps, trial.selection.every)
+    for name, every in trial.watched.items():
+        num_embedded += (sizes.num_scored(name) or 0) * _num_looks(num_steps, every)
+    looks = scoring_work(trial, num_embedded)
+    return Effort(num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial))
+
+
+def shape_of(trial: Trial) -> Shape:
+    """The shape of a trial's batches."""
+    encoder = trial.encoder
+    return Shape(encoder.name, encoder.revision, trial.batch_size, trial.max_length, trial.precision)
+
+
+def scoring_work(trial: Trial, num_sentences: int) -> float:
+    """Work of a score over so many sentences: each once forward, as many batches as they fill."""
+    return FORWARD * num_sentences / trial.batch_size
+
+
+def _num_looks(num_steps: int, every: int) -> int:
+    """Before training, every so many steps, at the end."""
+    return 1 + num_steps // every + (num_steps % every > 0)
+
+
+def _num_steps(trial: Trial, sizes: Sizes) -> int:
+    if trial.budget.unit == "steps":
+        return trial.budget.amount
+    return trial.budget.num_steps(sizes.num_sentences(trial.corpus) // trial.batch_size)

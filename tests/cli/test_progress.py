@@ -1,0 +1,101 @@
+"""What a study says on a screen while it runs."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from rse_study.cli.progress import Board
+from rse_study.on_ray.callbacks import Watcher
+from rse_study.on_ray.cell import Cell
+from rse_study.training.trial import Trial
+
+
+@pytest.fixture
+def screen():
+    return Console(file=io.StringIO(), width=100)
+
+
+def cell_of(number, seed=0, **changes):
+    return Cell(
+        number, seed, f"{number + 2:032x}{seed:032x}", Trial(), {"rho": 0.25, "norm": "l2"}, **changes
+    )
+
+
+def ended_as(cell, status, **changes):
+    return cell.record().model_copy(update={"status": status, **changes})
+
+
+def lines_on(screen):
+    return screen.file.getvalue().splitlines()
+
+
+def test_a_study_is_told_cell_by_cell(screen):
+    first, second = cell_of(0), cell_of(1)
+    with Board(4, num_ended=1, console=screen) as board:
+        assert isinstance(board, Watcher)
+        board.told("search: 3 of 4 cells to run")
+        board.started(first)
+        board.progressed(first, 0, 60, {"dev": 40.0})
+        board.progressed(first, 30, 60, {"loss": 1.5})
+        board.progressed(first, 60, 60, {"loss": 1.2, "dev": 61.234})
+        board.ended(first, ended_as(first, "complete", duration_s=65.0))
+        board.started(second)
+        board.lost(second, "its worker was killed")
+        board.started(second)
+        board.ended(second, ended_as(second, "stopped_early", reason="stopped at step 15 of 60"))
+    assert lines_on(screen) == [
+        "search: 3 of 4 cells to run",
+        "trial 0: started  rho 0.25  norm l2",
+        "trial 0: step 0/60  dev 40",
+        "trial 0: step 60/60  loss 1.2  dev 61.23",
+        "trial 0: complete  dev 61.23  1 min 05 s  [2 of 4]",
+        "trial 1: started  rho 0.25  norm l2",
+        "trial 1: lost: its worker was killed; tried again",
+        "trial 1: started  rho 0.25  norm l2",
+        "trial 1: stopped early at step 15 of 60  [3 of 4]",
+    ]
+
+
+def test_what_decides_is_told_beside_the_dev_score(screen):
+    cell = cell_of(0)
+    with Board(1, console=screen, objective="robust/spearman") as board:
+        board.progressed(
+            cell, 60, 60, {"loss": 1.2, "dev": 61.234, "robust/spearman": 40.5, "robust/drift": 9.0}
+        )
+        board.ended(cell, ended_as(cell, "complete", duration_s=65.0))
+    assert lines_on(screen)[-1] == "trial 0: complete  dev 61.23  robust/spearman 40.5  1 min 05 s  [1 of 1]"
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        (cell_of(3), "trial 3"),
+        (cell_of(3, 1, stage="confirm"), "trial 3 seed 1 (confirm)"),
+        (cell_of(-1, 1, stage="confirm", label="base"), "base seed 1 (confirm)"),
+        (cell_of(2, 1, stage="grid", label="SimCSE"), "row SimCSE seed 1"),
+        (cell_of(2, 1, stage="grid"), "row 2 seed 1"),
+    ],
+)
+def test_cells_go_by_the_name_of_their_stage(screen, cell, name):
+    with Board(1, console=screen) as board:
+        board.ended(cell, ended_as(cell, "failed", reason="step 3: the loss is not finite"))
+    assert lines_on(screen) == [f"{name}: failed: step 3: the loss is not finite  [1 of 1]"]
+
+
+def test_a_cell_that_is_continued_is_counted_once(screen):
+    cell = cell_of(1, continues=True)
+    with Board(4, num_ended=4, console=screen) as board:
+        board.started(cell)
+        board.ended(cell, ended_as(cell, "complete"))
+    assert lines_on(screen) == ["trial 1: goes on  rho 0.25  norm l2", "trial 1: complete  [4 of 4]"]
+
+
+def test_a_terminal_shows_every_running_cell():
+    screen = Console(file=io.StringIO(), width=100, force_terminal=True)
+    with Board(2, console=screen) as board:
+        board.started(cell_of(0))
+        board.progressed(cell_of(0), 30, 60, {"loss": 1.5})
+        board._live.refresh()
+    assert "step 30/60  loss 1.5" in screen.file.getvalue()
+    assert "0 of 2 cells ended" in screen.file.getvalue()

@@ -1,0 +1,267 @@
+"""Classifiers and similarities under attack, as a study asks for them: real victims, real recipes, toy texts."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from rse_study.data.labelled import Labelled
+from rse_study.data.pairs import StsPairs
+from rse_study.downstream.attack_models import attack_tools, look_for_tools
+from rse_study.downstream.attacked_classifier import UnderAttack
+from rse_study.downstream.attacked_similarity import SimilarityUnderAttack
+from rse_study.downstream.names import ADVERSARIAL_STS, all_evaluations
+from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream.scored_model import OfWeights, Subject, Weights, can_score, score_subject
+from rse_study.downstream.settings import Attacks, Settings
+from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation.attacks.resources import Resources
+from rse_study.models.classifier_folder import HEAD
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.results.attack_file import read_attacks
+from rse_study.training.classifier.spec import FineTuning
+from tests.training.classifier.sorted_words import LEARNS, singles, small_base
+
+GOOD, BAD = (
+    ["good film", "a fine story", "great cast", "fine good film"],
+    ["bad film", "a dull story", "poor cast", "dull bad film"],
+)
+FIGURES = {
+    "success_rate",
+    "original_accuracy",
+    "accuracy_under_attack",
+    "queries",
+    "words_changed",
+    "victim_accuracy",
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("attacked_base")
+    small_base(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def weights(base, tmp_path):
+    return Weights(base, "mean", tmp_path / "made", tmp_path / "kept")
+
+
+@pytest.fixture
+def embed(base):
+    return Embedder(*load_encoder(base, "mean"))
+
+
+@pytest.fixture
+def evaluation(data_dir):
+    """PWWS on words that WordNet knows; the victim sees the toy groups of words."""
+
+    def made(**changes) -> UnderAttack:
+        training = singles(80)
+        inputs = Labelled("attack-toy", "test", training.texts[:6], training.labels[:6], training.classes)
+        settings = Settings(Attacks(**changes), LEARNS)
+        return UnderAttack(inputs, training, "pwws", settings, lambda: Resources(data_dir), "")
+
+    return made
+
+
+def test_a_row_a_figure_and_every_outcome_kept(evaluation, weights, embed):
+    asked = evaluation()
+    rows = score_subject(Subject("me", embed, weights), [asked])
+    found = {row.aggregation: row for row in rows}
+    assert set(found) == FIGURES
+    assert {row.evaluation for row in rows} == {asked.name} == {"attack-toy/pwws"}
+    assert {row.num_examples for row in rows} == {6}
+    assert {measure.metric for measure in asked.measures} <= {row.metric for row in rows}
+    (kept,) = weights.kept.glob("*.jsonl")
+    head, *outcomes = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert (head["recipe"], head["fingerprint"], len(outcomes)) == ("pwws", asked.whole.fingerprint, 6)
+    assert read_attacks(weights.kept).summary["num_inputs"].tolist() == [6]
+    succeeded, skipped = (
+        sum(one["outcome"] == word for one in outcomes) for word in ("succeeded", "skipped")
+    )
+    assert found["success_rate"].num_skipped == skipped
+    assert found["success_rate"].value == pytest.approx(100 * succeeded / (6 - skipped))
+    assert found["accuracy_under_attack"].value == pytest.approx(100 * (6 - skipped - succeeded) / 6)
+
+
+def test_asked_again_nothing_is_attacked_again(evaluation, weights, embed):
+    subject = Subject("me", embed, weights)
+    rows = score_subject(subject, [evaluation()])
+    (kept,) = weights.kept.glob("*.jsonl")
+    lines = kept.read_text().splitlines(keepends=True)
+    kept.write_text("".join(lines[:3]))  # as if it had been killed
+    assert score_subject(subject, [evaluation()]) == rows
+    assert sorted(kept.read_text().splitlines()) == sorted("".join(lines).splitlines())
+
+
+def test_the_file_names_its_classes_and_one_without_goes_on(evaluation, weights, embed):
+    """As files were written at first: they are no other attack, and are told the names."""
+    subject = Subject("me", embed, weights)
+    rows = score_subject(subject, [evaluation()])
+    (kept,) = weights.kept.glob("*.jsonl")
+    head, *lines = kept.read_text().splitlines(keepends=True)
+    assert json.loads(head)["classes"] == ["hue", "pet"]
+    assert set(read_attacks(weights.kept).outcomes["classes"]) == {("hue", "pet")}
+    nameless = {key: value for key, value in json.loads(head).items() if key != "classes"}
+    kept.write_text(json.dumps(nameless) + "\n" + "".join(lines))
+    assert set(read_attacks(weights.kept).outcomes["classes"]) == {()}
+    kept.write_text(json.dumps(nameless) + "\n" + "".join(lines[:4]))
+    found = evaluation().attacked(evaluation().victim(weights), weights.kept)
+    assert (found.num_inputs, found.num_now) == (6, 2)
+    assert kept.read_text().splitlines(keepends=True)[1:5] == lines[:4]
+    assert set(read_attacks(weights.kept).outcomes["classes"]) == {("hue", "pet")}
+    assert score_subject(subject, [evaluation()]) == rows
+
+
+def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation, weights, embed):
+    """A study drops its classifiers; on another device the same materials give others under the old name."""
+    first = evaluation(num_inputs=3).attacked(evaluation().victim(weights), weights.kept)
+    (kept,) = weights.kept.glob("*.jsonl")
+    before = kept.read_bytes()
+    made = evaluation().victim(weights)
+    head = {name: value + 1e-6 for name, value in load_file(made.folder / HEAD).items()}
+    save_file(head, made.folder / HEAD)
+    again = evaluation().victim(weights)
+    assert again.folder.name == first.victim
+    with pytest.raises(InputError, match=r"another attack \(weights differ\)"):
+        evaluation().attacked(again, weights.kept)
+    assert kept.read_bytes() == before
+    grown = evaluation().attacked(again, weights.kept, replaces=True)
+    assert (grown.num_now, grown.num_inputs, first.num_now) == (6, 6, 3)
+    assert json.loads(kept.read_text().splitlines()[0])["weights"] == again.weights
+    assert grown.attack != first.attack
+
+
+def test_made_again_with_the_same_weights_an_attack_grows(evaluation, weights, embed):
+    first = evaluation(num_inputs=3).attacked(evaluation().victim(weights), weights.kept, replaces=True)
+    shutil.rmtree(weights.made)
+    grown = evaluation().attacked(evaluation().victim(weights), weights.kept, replaces=True)
+    assert (first.num_now, grown.num_now, grown.num_inputs) == (3, 3, 6)
+
+
+def test_a_file_of_before_weights_were_known_is_read_and_goes_on(evaluation, weights, embed):
+    made = evaluation().victim(weights)
+    evaluation(num_inputs=3).attacked(made, weights.kept)
+    (kept,) = weights.kept.glob("*.jsonl")
+    head, *lines = kept.read_text().splitlines(keepends=True)
+    of_old = {key: value for key, value in json.loads(head).items() if key not in ("weights", "attack")}
+    kept.write_text(json.dumps(of_old) + "\n" + "".join(lines))
+    assert read_attacks(weights.kept).outcomes["is_counted"].all()
+    grown = evaluation().attacked(made, weights.kept)
+    assert (grown.num_now, grown.num_inputs) == (3, 6)
+    assert json.loads(kept.read_text().splitlines()[0]) == json.loads(head)
+    assert read_attacks(weights.kept).outcomes["is_counted"].tolist() == [True] * 6
+
+
+def test_other_settings_are_other_figures(evaluation, weights, embed):
+    few, other = evaluation(num_inputs=2), evaluation(max_queries=3)
+    assert (
+        len({evaluation().fingerprint, few.fingerprint, other.fingerprint, evaluation(seed=1).fingerprint})
+        == 4
+    )
+    rows = score_subject(Subject("me", embed, weights), [few, other])
+    assert [row.num_examples for row in rows if row.aggregation == "success_rate"] == [2, 6]
+    assert len(list(weights.kept.glob("*.jsonl"))) == 1  # those of other settings were of no use any more
+    assert len([path for path in weights.made.iterdir() if path.is_dir()]) == 1  # one victim for both
+    queries = next(row.value for row in rows if row.metric.endswith("/queries") and row.num_examples == 6)
+    assert queries <= 3
+
+
+def test_other_words_are_another_attack(evaluation, weights, embed):
+    """The file of outcomes says what they were found with: nothing old is passed off as new."""
+    score_subject(Subject("me", embed, weights), [evaluation()])
+    (kept,) = weights.kept.glob("*.jsonl")
+    before = kept.stat().st_ino, kept.read_text().splitlines()[0]
+    score_subject(Subject("me", embed, weights), [replace(evaluation(), made_of="other words")])
+    assert (kept.stat().st_ino, kept.read_text().splitlines()[0]) != before
+    assert json.loads(kept.read_text().splitlines()[0])["made_of"] == "other words"
+
+
+def test_the_victim_sees_nothing_of_the_set_however_little_is_asked(evaluation, weights):
+    few = evaluation(num_inputs=1)
+    assert few.victim(weights).num_removed >= len(few.whole)
+
+
+def test_vectors_alone_cannot_be_asked(evaluation, embed):
+    asked = evaluation()
+    assert isinstance(asked, OfWeights)
+    assert not can_score(Subject("me", embed), asked)
+    assert score_subject(Subject("me", embed), [asked]) == []
+
+
+def test_similarity_under_attack(data_dir, weights, embed):
+    gold = np.array([5.0, 1.0, 3.0, 4.0])
+    pairs = StsPairs("STS-B", "test", GOOD, BAD, gold)
+    fitting = StsPairs(
+        "STS-B", "dev", [*GOOD, *GOOD], [*GOOD, *BAD], np.array([5.0] * 4 + [1.0, 2.0, 0.0, 1.0])
+    )
+
+    def scored(**changes):
+        asked = SimilarityUnderAttack(
+            pairs, fitting, "pwws", Attacks(**changes), lambda: Resources(data_dir), "tools"
+        )
+        rows = score_subject(Subject("me", embed, weights), [asked])
+        assert {row.evaluation for row in rows} == {"AdvSTS-B/pwws"} == {asked.name}
+        assert {measure.metric for measure in asked.measures} <= {row.metric for row in rows}
+        return {row.aggregation: row for row in rows}
+
+    drift = scored(goal="maximise", num_inputs=3)
+    assert drift["drift"].value >= 0
+    assert "success_rate" not in drift
+    assert {(row.num_examples, row.num_skipped) for row in drift.values()} == {(3, 0)}
+    deviation = scored(goal="deviation", tau=0.5)
+    far = scored(goal="deviation", tau=100.0)
+    assert far["success_rate"].value == 0
+    assert far["success_rate"].num_skipped == 0 <= deviation["success_rate"].num_skipped
+    attacks = read_attacks(weights.kept)
+    assert attacks.summary["victim"].tolist() == ["similarity"]
+    assert attacks.outcomes["is_counted"].tolist() == [True] * 4
+
+
+@pytest.mark.parametrize("name", ["attack-mr", "attack-sst2", "attack-mrpc", "attack-mnli_matched"])
+def test_attack_sets_are_read_by_name(data_dir, name):
+    found = read_evaluation(
+        f"{name}/pwws", data_dir, Settings(Attacks(num_inputs=5, num_training=50), FineTuning())
+    )
+    assert (found.name, len(found.inputs), len(found.training)) == (f"{name}/pwws", 5, 50)
+    assert found.inputs.classes == found.training.classes
+    assert len(found.whole) == 1000
+
+
+def test_a_set_that_is_not_here_is_said_to_be_missing(tmp_path, data_dir):
+    (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
+    with pytest.raises(MissingFile):
+        read_evaluation("attack-mr/pwws", tmp_path)
+
+
+@pytest.mark.parametrize("task", ADVERSARIAL_STS)
+def test_adversarial_sts_is_read_by_name(data_dir, task):
+    found = read_evaluation(f"{task}/pwws", data_dir, Settings(Attacks(num_inputs=5), FineTuning()))
+    assert found.name == f"{task}/pwws"
+    assert found.pairs.split == "test" != found.fitting.split
+    assert found.num_sentences == 2 * (5 + len(found.fitting))
+
+
+def test_a_recipe_without_its_model_is_refused_by_name(data_dir):
+    with pytest.raises(InputError, match="no masked language model"):
+        look_for_tools("bae", data_dir, "")
+    with pytest.raises(InputError):
+        read_evaluation("attack-mr/bae", data_dir)
+
+
+def test_tools_are_told_apart_by_what_they_are(data_dir, base):
+    assert look_for_tools("pwws", data_dir, "") == look_for_tools("pwws", data_dir, "minilm-mlm")
+    assert attack_tools("pwws", data_dir, "").encoder is None
+
+
+def test_every_name_is_known_once(tmp_path):
+    names = all_evaluations()
+    assert len(set(names)) == len(names)
+    with pytest.raises(InputError, match="no such evaluation"):
+        read_evaluation("attack-mr/pws", tmp_path)

@@ -1,0 +1,266 @@
+"""AdvSTS in a folder of outcomes: what makes it another attack and what does not, and samples that grow."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rse_study.downstream.attacked_similarity import MAP, SimilarityUnderAttack
+from rse_study.downstream.scored_model import Subject, Weights, score_subject
+from rse_study.downstream.settings import Attacks
+from rse_study.errors import InputError
+from rse_study.evaluation.adversarial_sts import cosines_of, fit_score
+from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.score_map import ScoreMap
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.results.attack_file import outcomes_path, read_attacks
+from tests.training.classifier.sorted_words import graded_pairs, small_base
+
+
+def alike(split, num, seed):
+    """Gold 5 where both texts are of one group of words, else 0."""
+    pairs = graded_pairs(num, seed)
+    return replace(pairs, name="STS-B", split=split, gold=2 * np.abs(pairs.gold - 2.5))
+
+
+PAIRS, FITTING = alike("test", 12, 0), alike("dev", 20, 1)
+OF_NOW = {"num_now", "seconds_now"}
+OF_OLD = {
+    "deviation": "92aa0d497ad4c398",
+    "deviation, five": "b0ac5b21d1f717ec",
+    "drift": "c2248ff0c814405d",
+    "maximise": "de9969cf91e16514",
+}
+
+
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory):
+    """Two encoders that differ in nothing but their weights."""
+    folders = [tmp_path_factory.mktemp(f"similar_{seed}") for seed in range(2)]
+    for seed, folder in enumerate(folders):
+        small_base(folder, seed=seed)
+    return [str(folder) for folder in folders]
+
+
+@pytest.fixture
+def weights(bases, tmp_path):
+    return Weights(bases[0], "mean", tmp_path / "made", tmp_path / "kept")
+
+
+@pytest.fixture
+def embed(bases):
+    return Embedder(*load_encoder(bases[0], "mean"))
+
+
+@pytest.fixture
+def asked(data_dir):
+    def made(**changes):
+        settings = Attacks(**{"goal": "maximise", **changes})
+        return SimilarityUnderAttack(PAIRS, FITTING, "pwws", settings, lambda: Resources(data_dir), "tools")
+
+    return made
+
+
+def lines_of(weights):
+    return outcomes_path(weights.kept, "AdvSTS-B", "pwws").read_text().splitlines()
+
+
+def nudged(embed, by):
+    """The same encoder but for the last digits of its vectors."""
+
+    def other(sentences):
+        return embed(sentences) * (1 + by * np.sin(np.arange(16, dtype=np.float32)))
+
+    return other
+
+
+def test_other_last_digits_are_no_other_attack_and_the_map_stays(asked, weights, embed):
+    first = asked(num_inputs=5).attacked(nudged(embed, 1e-3), weights)
+    before = lines_of(weights)
+    kept_map = ScoreMap("affine", *np.array(json.loads(before[0])[MAP]))
+    fitted = fit_score(embed, FITTING)
+    apart = np.abs(kept_map.cosines - fitted.cosines).max()
+    assert apart > 1e-5
+    whole = asked().attacked(embed, weights)
+    assert (first.num_now, whole.num_now) == (5, 7)
+    assert lines_of(weights)[:6] == before  # the head as it was, and nothing sought twice
+    rows = [json.loads(line) for line in lines_of(weights)[6:]]
+    cosines = cosines_of(embed, [tuple(row["original"]) for row in rows])
+    scores = [row["original_scores"][0] for row in rows]
+    np.testing.assert_allclose(scores, kept_map(cosines), atol=1e-9)
+    inside = (kept_map(cosines) > 0) & (kept_map(cosines) < 5)  # where no end of the scale hides the map
+    assert inside.any()
+    assert (np.abs(fitted(cosines) - kept_map(cosines))[inside] > 1e-7).all()
+
+
+def test_a_sample_grows_and_shrinks_without_a_second_search(asked, weights, embed):
+    five = asked(num_inputs=5).attacked(embed, weights)
+    before = lines_of(weights)
+    eight = asked(num_inputs=8).attacked(embed, weights)
+    assert (five.num_now, eight.num_now, eight.num_inputs) == (5, 3, 8)
+    assert {*five.drawn} < {*eight.drawn}
+    assert lines_of(weights)[:6] == before
+    assert len(lines_of(weights)) == 9
+    again = asked(num_inputs=5).attacked(embed, weights)
+    assert again.num_now == 0
+    assert again.model_dump(exclude=OF_NOW) == five.model_dump(exclude=OF_NOW)
+    found = read_attacks(weights.kept)
+    counted = found.outcomes[found.outcomes["is_counted"]]
+    assert tuple(counted["index"]) == five.drawn
+    assert len(found.outcomes) == 8
+    whole = asked().attacked(embed, weights)
+    assert (whole.num_now, whole.num_inputs, whole.drawn) == (4, 12, ())
+    assert read_attacks(weights.kept).outcomes["is_counted"].all()
+
+
+def test_grown_it_is_what_it_had_been_at_once(asked, weights, embed, tmp_path):
+    for number in (3, 8):
+        grown = asked(num_inputs=number).attacked(embed, weights)
+    at_once = asked(num_inputs=8).attacked(embed, replace(weights, kept=tmp_path / "at once"))
+    assert (grown.drawn, grown.fingerprint) == (at_once.drawn, at_once.fingerprint)
+    ours, theirs = (read_attacks(folder).outcomes for folder in (weights.kept, tmp_path / "at once"))
+    same = ["index", "original", "outcome", "num_queries"]
+    assert ours[same].values.tolist() == theirs[same].values.tolist()
+    for scores in ("original_scores", "adversarial_scores"):  # but for the last digits, which are the batch's
+        np.testing.assert_allclose(ours[scores].tolist(), theirs[scores].tolist(), atol=1e-5)
+    assert grown.mean_drift == pytest.approx(at_once.mean_drift, abs=1e-5)
+
+
+def test_other_pairs_are_other_figures(asked):
+    """Rows in a ledger go by the fingerprint: it says how many pairs, and which."""
+    prints = [asked(num_inputs=number).fingerprint for number in (0, 5, 8)]
+    assert len({*prints, asked(num_inputs=5, seed=1).fingerprint}) == 4
+
+
+SAME = {
+    "tau where none is to be reached": ({}, {"tau": 0.5}),
+    "all, or as many": ({}, {"num_inputs": 12}),
+    "all, or more": ({"goal": "drift"}, {"goal": "drift", "num_inputs": 99}),
+}
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_what_decides_nothing_asks_for_no_second_attack(asked, weights, embed, case):
+    one, other = (asked(max_queries=5, **settings) for settings in SAME[case])
+    assert one.fingerprint == other.fingerprint
+    first, again = (evaluation.attacked(embed, weights) for evaluation in (one, other))
+    assert (first.num_now, again.num_now) == (12, 0)
+    assert again.model_dump(exclude=OF_NOW) == first.model_dump(exclude=OF_NOW)
+
+
+def test_identities_of_old_hold(asked):
+    """As they were before settings that decide nothing were left out: ledgers and files of outcomes go by them."""
+    found = {
+        name: asked(**settings).fingerprint[:16]
+        for name, settings in {
+            "deviation": {"goal": "deviation"},
+            "deviation, five": {"goal": "deviation", "num_inputs": 5, "tau": 0.5},
+            "drift": {"goal": "drift", "tau": 2.0},
+            "maximise": {"goal": "maximise"},
+        }.items()
+    }
+    assert found == OF_OLD
+
+
+CHANGES = {
+    "encoder": lambda weights, bases: (replace(weights, base=bases[1]), {}),
+    "pooling": lambda weights, bases: (replace(weights, pooling="first_last"), {}),
+    "template": lambda weights, bases: (replace(weights, template="[X] means [MASK]"), {}),
+    "goal": lambda weights, bases: (weights, {"goal": "drift"}),
+    "tau": lambda weights, bases: (weights, {"goal": "drift", "tau": 0.5}),
+    "max_queries": lambda weights, bases: (weights, {"max_queries": 7}),
+    "seed": lambda weights, bases: (weights, {"seed": 1}),
+    "scores": lambda weights, bases: (weights, {"scores": "isotonic"}),
+}
+
+
+@pytest.mark.parametrize("key", CHANGES)
+def test_another_attack_is_refused_or_replaced(asked, weights, embed, bases, key):
+    asked(num_inputs=3, goal="drift" if key == "tau" else "maximise").attacked(embed, weights)
+    before = lines_of(weights)
+    other, settings = CHANGES[key](weights, bases)
+    with pytest.raises(InputError, match=rf"another attack \({key} differ\)"):
+        asked(num_inputs=3, **settings).attacked(embed, other)
+    assert lines_of(weights) == before
+    pooling = other.pooling
+    subject = Subject("me", Embedder(*load_encoder(other.base, pooling), other.template), other)
+    rows = score_subject(subject, [asked(num_inputs=3, **settings)])
+    assert {row.num_examples for row in rows} == {3}
+    (differing,) = [
+        name for name, value in json.loads(before[0]).items()
+        if name not in (MAP, "attack") and json.loads(lines_of(weights)[0])[name] != value
+    ]  # fmt: skip
+    assert differing == key
+
+
+@pytest.mark.parametrize("damage", [[], [[0.1, 0.2], [0.0]], {"a": 1}, "ab", [[None], [1.0]], [1.0, 2.0]])
+def test_a_damaged_map_is_refused(asked, weights, embed, damage):
+    asked(num_inputs=3).attacked(embed, weights)
+    head, *rest = lines_of(weights)
+    path = outcomes_path(weights.kept, "AdvSTS-B", "pwws")
+    path.write_text("\n".join([json.dumps(json.loads(head) | {MAP: damage}), *rest, ""]))
+    with pytest.raises(InputError, match="damaged: map"):
+        asked(num_inputs=3).attacked(embed, weights)
+    found = asked(num_inputs=3).attacked(embed, weights, replaces=True)
+    assert (found.num_now, found.num_inputs) == (3, 3)
+    assert path.with_name(f"{path.name}.damaged").read_text().splitlines()[1:] == rest
+    assert lines_of(weights)[0] == head
+
+
+def test_the_row_says_which_attack_its_figures_are_of(asked, weights, embed):
+    row = asked(num_inputs=3).attacked(embed, weights)
+    assert row.attack == json.loads(lines_of(weights)[0])["attack"]
+    assert row.attack != asked(num_inputs=3, seed=1).attacked(embed, weights, replaces=True).attack
+
+
+def by_group(embed):
+    """Vectors of one group of words are near each other: cosines fall where gold is turned round."""
+    hues = {"red", "blue", "green", "brown"}
+
+    def other(sentences):
+        sides = [1.0 if hues & {*sentence.split()} else -1.0 for sentence in sentences]
+        return 1e-2 * embed(sentences) + np.array(sides)[:, None]
+
+    return other
+
+
+COLLAPSED = {
+    "constant": lambda embed: lambda sentences: np.full((len(sentences), 16), 0.1, np.float32),
+    "not finite": lambda embed: lambda sentences: np.full((len(sentences), 16), np.nan, np.float32),
+    "misleading": by_group,
+}
+
+
+@pytest.mark.parametrize("scores", ["affine", "isotonic"])
+@pytest.mark.parametrize("goal", ["deviation", "drift", "maximise"])
+@pytest.mark.parametrize("how", COLLAPSED)
+def test_what_no_attack_can_move_is_not_robust_but_weak(asked, weights, embed, how, goal, scores):
+    fitting = replace(FITTING, gold=5 - FITTING.gold) if how == "misleading" else FITTING
+    evaluation = replace(
+        asked(goal=goal, scores=scores, num_inputs=4, max_queries=9, tau=4.0), fitting=fitting
+    )
+    rows = score_subject(Subject("me", COLLAPSED[how](embed), weights), [evaluation])
+    values = {row.aggregation: row.value for row in rows}
+    assert values["drift"] == 0 == values.get("success_rate", 0)
+    assert [row.aggregation for row in rows if not row.degenerate] == []
+    assert read_attacks(weights.kept).summary["weak"].tolist() == [True]
+
+
+def test_scores_that_order_pairs_are_not_weak(asked, weights, embed):
+    rows = score_subject(Subject("me", embed, weights), [asked(num_inputs=5, max_queries=20)])
+    assert [row.aggregation for row in rows if row.degenerate and row.value == row.value] == []
+    assert read_attacks(weights.kept).summary["weak"].tolist() == [False]
+
+
+def test_the_row_tells_its_goal_and_no_success_where_there_is_none(asked, weights, embed):
+    rows = [
+        asked(num_inputs=4, max_queries=20, goal=goal, tau=0.5).attacked(embed, weights, replaces=True)
+        for goal in ("deviation", "drift", "maximise")
+    ]
+    assert [(row.goal, row.tau) for row in rows] == [("deviation", 0.5), ("drift", 0.5), ("maximise", None)]
+    of_success = [(row.original_accuracy, row.accuracy_under_attack, row.success_rate) for row in rows]
+    assert of_success[1][0] == 1.0  # drift skips nothing
+    assert of_success[2] == (None, None, None)
+    assert rows[2].mean_drift is not None

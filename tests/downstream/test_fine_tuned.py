@@ -1,0 +1,377 @@
+"""NLI and GLUE as a study asks for them: real fine-tuning of a very small encoder on files in the published layouts."""
+
+import json
+import math
+import os
+import pickle
+import signal
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rse_study.data.glue import GLUE
+from rse_study.data.nli_sets import ANLI_ROUNDS
+from rse_study.downstream.fine_tuned import FineTuned, drawn
+from rse_study.downstream.names import NLI, fine_tuned_names
+from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream.scored_model import OfWeights, Subject, Weights, can_score, score_subject
+from rse_study.downstream.settings import Attacks, Settings, Tasks
+from rse_study.errors import InputError, MissingFile
+from rse_study.models.loading import load_encoder
+from tests.downstream.toy_tasks import (
+    write_anli,
+    write_glue,
+    write_mrpc,
+    write_nli,
+    write_stsb,
+)
+from tests.training.classifier.sorted_words import LEARNS, small_base
+
+ONE_EPOCH = LEARNS.model_copy(update={"epochs": 1})
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tuned_base")
+    small_base(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def weights(base, tmp_path):
+    return Weights(base, "mean", tmp_path / "made", tmp_path / "kept")
+
+
+@pytest.fixture(autouse=True)
+def _offline(tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+
+def _embed(sentences):
+    raise AssertionError("no vector is asked for")
+
+
+def _settings(spec=LEARNS, **changes):
+    return Settings(Attacks(), spec, Tasks(**changes))
+
+
+def _read(task, folder, settings=None):
+    return read_evaluation(f"{task}/fine_tuned", folder, settings or _settings())
+
+
+def _scored(asked, weights):
+    return {row.aggregation: row for row in score_subject(Subject("me", _embed, weights), [asked])}
+
+
+def _steps(asked, weights):
+    """How many steps it took now."""
+    steps = []
+    made = asked.classifier(weights, steps.append)
+    return made, [progress.t for progress in steps]
+
+
+def _snli(folder):
+    write_nli(folder, "snli/snli_1.0_train", 90, seed=0)
+    write_nli(folder, "snli/snli_1.0_test", 30, seed=1, unlabelled=2)
+
+
+def _anli(folder, splits=("test", "dev")):
+    for split_number, split in enumerate(splits):
+        for number in (1, 2, 3):
+            write_anli(folder, number, split, 6 * number, seed=10 * number + split_number)
+
+
+def test_snli_is_learnt_and_scored_on_test(tmp_path, weights):
+    _snli(tmp_path)
+    asked = _read("SNLI", tmp_path)
+    found = _scored(asked, weights)
+    (row,) = found.values()
+    assert (row.evaluation, row.aggregation) == (asked.name, "accuracy") == ("SNLI/fine_tuned", "accuracy")
+    assert (row.split, row.num_examples, row.num_skipped, row.seed) == ("test", 30, 2, 0)
+    assert row.value > 90
+    assert not row.degenerate
+    assert row.fingerprint == asked.fingerprint
+    assert [measure.metric for measure in asked.measures] == [row.metric]
+    assert asked.num_sentences == 3 * LEARNS.epochs * 90 + 30
+    assert asked.lacking == ()
+
+
+def test_mnli_has_two_splits_and_a_missing_one_is_left_out(tmp_path, weights):
+    write_nli(tmp_path, "mnli/multinli_1.0_train", 60, seed=0)
+    write_nli(tmp_path, "mnli/multinli_1.0_dev_matched", 12, seed=1)
+    alone = _read("MNLI", tmp_path)
+    assert alone.lacking == ("nli/mnli/multinli_1.0_dev_mismatched.jsonl",)
+    assert list(_scored(alone, weights)) == ["accuracy dev_matched"] == list(alone.labels)
+    write_nli(tmp_path, "mnli/multinli_1.0_dev_mismatched", 15, seed=2)
+    both = _read("MNLI", tmp_path)
+    rows = _scored(both, weights)
+    assert list(rows) == ["accuracy dev_matched", "accuracy dev_mismatched"] == list(both.labels)
+    assert [row.num_examples for row in rows.values()] == [12, 15]
+    assert both.fingerprint != alone.fingerprint
+
+
+def test_anli_has_rounds_and_both_averages(tmp_path, weights):
+    """Trained on everything V-advCSE names that is here."""
+    _anli(tmp_path)
+    _snli(tmp_path)
+    for number in (1, 3):
+        write_anli(tmp_path, number, "train", 18, seed=number)
+    asked = _read("ANLI", tmp_path, _settings(ONE_EPOCH))
+    assert asked.training.name == "SNLI+ANLI-R1+ANLI-R3"
+    assert len(asked.training) == 90 + 18 + 18
+    assert asked.lacking == ("nli/mnli/multinli_1.0_train.jsonl", "nli/anli/R2/train.jsonl")
+    rows = _scored(asked, weights)
+    for split in ("test", "dev"):
+        values = [rows[f"R{number} {split}"].value for number in (1, 2, 3)]
+        assert rows[f"mean {split}"].value == pytest.approx(np.mean(values))
+        assert rows[f"all {split}"].value == pytest.approx(np.average(values, weights=[6, 12, 18]))
+        assert rows[f"all {split}"].num_examples == 36
+        assert {row.split for label, row in rows.items() if label.endswith(split)} == {split}
+    assert len(rows) == 10
+    assert {row.task for row in rows.values()} == {"ANLI"}
+    assert {row.evaluation for row in rows.values()} == {"ANLI/fine_tuned"}
+    assert len({row.metric for row in rows.values()}) == 10
+    assert [measure.metric for measure in asked.measures] == [
+        "ANLI/fine_tuned/mean test",
+        "ANLI/fine_tuned/mean dev",
+    ]
+
+
+def test_a_round_that_is_missing_leaves_no_average(tmp_path):
+    _anli(tmp_path, ["dev"])
+    (tmp_path / "nli/anli/R2/dev.jsonl").unlink()
+    _snli(tmp_path)
+    assert _read("ANLI", tmp_path).labels == ("R1 dev", "R3 dev")
+    _anli(tmp_path, ["dev"])
+    assert _read("ANLI", tmp_path).labels == ("mean dev",)
+
+
+def test_without_training_sets_the_few_pairs_train_a_weak_one(tmp_path, weights):
+    _anli(tmp_path, ["dev"])
+    for split in ("dev", "test"):  # nothing to be learnt in them
+        write_nli(tmp_path, f"snli_subset/snli_1.0_{split}.subset", 60, seed=5, labels=("neutral",) * 3)
+    write_nli(tmp_path, "snli_subset/snli_1.0_test.subset", 60, seed=6, labels=("entailment",) * 3)
+    asked = _read("ANLI", tmp_path, _settings(ONE_EPOCH.model_copy(update={"lr": 1e-6})))
+    assert (asked.training.name, asked.training.split) == ("SNLI-subset", "dev+test")
+    rows = _scored(asked, weights)
+    assert asked.classifier(weights).is_weak
+    assert set(rows) == {"R1 dev", "R2 dev", "R3 dev", "all dev", "mean dev"}
+    assert all(row.degenerate for row in rows.values())
+    tuned = _read("ANLI", tmp_path)
+    assert not tuned.is_worthless(
+        replace(_score_of(tuned, weights), degenerate=False),
+        replace(asked.classifier(weights), is_weak=False),
+    )
+
+
+def _score_of(asked, weights):
+    return next(score for _, score in asked.scores(asked.classifier(weights).load()))
+
+
+def test_one_classifier_serves_tasks_with_the_same_training(tmp_path, weights):
+    _anli(tmp_path, ["dev"])
+    for split in ("dev", "test"):
+        write_nli(tmp_path, f"snli_subset/snli_1.0_{split}.subset", 30, seed=len(split))
+    write_nli(tmp_path, "mnli/multinli_1.0_dev_matched", 4, seed=77)
+    anli, mnli = (_read(task, tmp_path, _settings(ONE_EPOCH)) for task in ("ANLI", "MNLI"))
+    assert anli.training.fingerprint == mnli.training.fingerprint
+    one, steps = _steps(anli, weights)
+    assert steps
+    assert one.num_removed == 0  # else the two would be trained on different texts
+    assert _steps(mnli, weights) == (one, [])
+
+
+def test_scored_texts_are_left_out_of_training(tmp_path, weights):
+    _snli(tmp_path)
+    write_nli(tmp_path, "snli/snli_1.0_test", 9, seed=0)  # the first nine of train
+    made = _read("SNLI", tmp_path, _settings(ONE_EPOCH)).classifier(weights)
+    assert made.num_removed >= 9
+    meta = json.loads((made.folder / "meta.json").read_text())
+    assert meta["num_training"] + meta["num_dev"] == 90 - made.num_removed
+
+
+def test_asked_again_nothing_trains_and_elsewhere_the_same_comes_out(tmp_path, weights):
+    _snli(tmp_path)
+    asked = _read("SNLI", tmp_path)
+    rows = _scored(asked, weights)
+    assert _steps(asked, weights)[1] == []
+    assert _scored(pickle.loads(pickle.dumps(asked)), weights) == rows
+    elsewhere = replace(weights, made=tmp_path / "elsewhere")
+    assert _steps(asked, elsewhere)[1]
+    assert _scored(asked, elsewhere) == rows
+
+
+def test_interrupted_it_goes_on(tmp_path, weights):
+    _snli(tmp_path)
+    asked = _read("SNLI", tmp_path)
+
+    def ctrl_c(progress):
+        if progress.t == 6:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        asked.classifier(weights, ctrl_c)
+    assert _steps(asked, weights)[1][0] == 7
+    whole = _scored(asked, replace(weights, made=tmp_path / "elsewhere"))
+    assert _scored(asked, weights) == whole
+
+
+def test_other_settings_are_other_figures(tmp_path):
+    _snli(tmp_path)
+    few = _read("SNLI", tmp_path, _settings(num_training=40))
+    assert len(few.training) == 40
+    assert set(few.training.texts) <= set(_read("SNLI", tmp_path).training.texts)
+    others = [
+        _read("SNLI", tmp_path),
+        few,
+        _read("SNLI", tmp_path, _settings(num_training=40, seed=1)),
+        _read("SNLI", tmp_path, _settings(seed=1)),
+        _read("SNLI", tmp_path, _settings(ONE_EPOCH)),
+    ]
+    assert len({one.fingerprint for one in others}) == 5
+    assert drawn(5, 0, 0).tolist() == drawn(5, 5, 0).tolist() == drawn(5, 9, 0).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_prompt_stands_in_no_pair(tmp_path, weights):
+    _snli(tmp_path)
+    asked = _read("SNLI", tmp_path, _settings(ONE_EPOCH))
+    made = asked.classifier(replace(weights, pooling="prompt"))
+    assert load_encoder(made.folder)[0].pooling == "cls"
+
+
+def test_vectors_alone_cannot_be_asked(tmp_path):
+    _snli(tmp_path)
+    asked = _read("SNLI", tmp_path)
+    assert isinstance(asked, OfWeights)
+    assert isinstance(asked, FineTuned)
+    assert not can_score(Subject("me", _embed), asked)
+
+
+def test_missing_nli_is_refused_with_its_layout(tmp_path):
+    with pytest.raises(
+        MissingFile, match=r"no split of SNLI to score: the layout is nli/snli/snli_1.0_test.jsonl"
+    ):
+        _read("SNLI", tmp_path)
+    with pytest.raises(
+        MissingFile, match=r"no split of ANLI to score: the layout is nli/anli/R1/test.jsonl, .*R3/dev"
+    ):
+        _read("ANLI", tmp_path)
+    _anli(tmp_path)
+    with pytest.raises(
+        MissingFile, match=r"no training texts for ANLI: .*multinli_1.0_train.*R3/train.*RSE_STUDY_DATA"
+    ):
+        _read("ANLI", tmp_path)
+
+
+def test_a_malformed_file_is_not_taken_for_a_missing_one(tmp_path):
+    _snli(tmp_path)
+    (tmp_path / "nli/snli/snli_1.0_train.jsonl").write_text("{\n")
+    with pytest.raises(InputError, match=r"train.jsonl:1: is no JSON"):
+        _read("SNLI", tmp_path)
+
+
+def test_glue_metrics_of_a_task(tmp_path, weights):
+    write_mrpc(tmp_path, "train", 80, seed=0)
+    write_mrpc(tmp_path, "validation", 20, seed=1)
+    asked = _read("GLUE-MRPC", tmp_path)
+    rows = _scored(asked, weights)
+    assert list(rows) == ["f1", "accuracy"] == list(asked.labels)
+    assert {row.evaluation for row in rows.values()} == {"GLUE-MRPC/fine_tuned"} == {asked.name}
+    assert {(row.split, row.num_examples) for row in rows.values()} == {("validation", 20)}
+    assert rows["accuracy"].value > 90
+    assert rows["f1"].value > 90
+    assert not rows["f1"].degenerate
+
+
+def test_a_glue_classifier_that_says_one_thing_is_degenerate_and_a_poor_one_is_not(tmp_path, weights):
+    write_mrpc(tmp_path, "train", 80, seed=0)
+    write_mrpc(tmp_path, "validation", 20, seed=1)
+    asked = _read("GLUE-MRPC", tmp_path, _settings(ONE_EPOCH.model_copy(update={"lr": 1e-6})))
+    rows = _scored(asked, weights)
+    predicted = asked.classifier(weights).load().predict(asked.held_out[0].texts).argmax(1)
+    assert {row.degenerate for row in rows.values()} == {len(set(predicted.tolist())) == 1}
+    score, made = _score_of(asked, weights), asked.classifier(weights)
+    assert not asked.is_worthless(replace(score, degenerate=False), replace(made, is_weak=True))
+
+
+def test_stsb_is_a_regression(tmp_path, weights):
+    write_stsb(tmp_path, "train", 120, seed=0)
+    write_stsb(tmp_path, "validation", 30, seed=1)
+    asked = _read("GLUE-STS-B", tmp_path, _settings(num_training=100))
+    assert len(asked.training) == 100
+    rows = _scored(asked, weights)
+    assert list(rows) == ["pearson", "spearman"]
+    assert rows["pearson"].value > 60
+    assert rows["spearman"].value > 60
+    made = asked.classifier(weights)
+    assert made.load().classes == ()
+    seen = set(zip(asked.held_out[0].first, asked.held_out[0].second, strict=True))
+    twins = sum(text in seen for text in zip(asked.training.first, asked.training.second, strict=True))
+    assert made.num_removed == twins
+    assert _steps(asked, weights)[1] == []
+
+
+def test_pairs_of_a_regression_that_are_scored_are_left_out(tmp_path, weights):
+    write_stsb(tmp_path, "train", 40, seed=0)
+    train = tmp_path / "nyu-mll/glue/stsb/train.jsonl"
+    lines = train.read_text().splitlines(keepends=True)
+    train.with_name("validation.jsonl").write_text("".join(lines[:10]).replace("red", "Red!"))
+    made = _read("GLUE-STS-B", tmp_path, _settings(ONE_EPOCH)).classifier(weights)
+    assert (
+        made.num_removed == sum(_pair(line) in {_pair(seen) for seen in lines[:10]} for line in lines) >= 10
+    )
+    meta = json.loads((made.folder / "meta.json").read_text())
+    assert meta["num_training"] + meta["num_dev"] == 40 - made.num_removed
+
+
+def _pair(line):
+    row = json.loads(line)
+    return row["sentence1"], row["sentence2"]
+
+
+def test_both_validation_splits_of_mnli_are_scored(tmp_path, weights):
+    rows = [
+        {"premise": "red", "hypothesis": "cat", "label": 1},
+        {"premise": "red cat", "hypothesis": "dog", "label": 0},
+    ]
+    longer = [row | {"premise": row["premise"] + " blue" * i} for row in rows for i in range(9)]
+    splits = dict(zip(GLUE.get("MNLI").splits, (longer, rows, rows * 2), strict=True))
+    for split, given in splits.items():
+        write_glue(tmp_path, "mnli", f"data/{split}-00000-of-00001", given)
+    asked = _read("GLUE-MNLI", tmp_path, _settings(ONE_EPOCH))
+    found = _scored(asked, weights)
+    assert (
+        list(found) == ["accuracy validation_matched", "accuracy validation_mismatched"] == list(asked.labels)
+    )
+    assert [row.num_examples for row in found.values()] == [2, 4]
+
+
+def test_glue_of_another_place_and_none_at_all(tmp_path):
+    write_mrpc(tmp_path, "train", 8, seed=0)
+    with pytest.raises(
+        MissingFile, match=r"glue/rte: no such folder: the layout is <task>/\{train,validation\}"
+    ):
+        _read("GLUE-RTE", tmp_path)
+    with pytest.raises(InputError, match=r"validation"):
+        _read("GLUE-MRPC", tmp_path)
+    with pytest.raises(InputError, match=r"dataset elsewhere: cannot be loaded"):
+        _read("GLUE-MRPC", tmp_path, _settings(glue="elsewhere"))
+
+
+def test_every_name_is_read_by_one_of_the_two():
+    assert len(fine_tuned_names()) == len(NLI) + len(GLUE)
+    assert {f"ANLI-R{number}" for number in (1, 2, 3)} == set(ANLI_ROUNDS)
+
+
+def test_where_fine_tuning_diverges_its_figures_are_nan_and_degenerate(tmp_path, weights):
+    """It would diverge again: a result, not an error that a study meets at every run."""
+    write_nli(tmp_path, "snli/snli_1.0_train", 24, 0)
+    write_nli(tmp_path, "snli/snli_1.0_test", 12, 1)
+    asked = _read("SNLI", tmp_path, _settings(LEARNS.model_copy(update={"lr": 1e30})))
+    rows = score_subject(Subject("me", _embed, weights), [asked])
+    assert {row.metric for row in rows} == {measure.metric for measure in asked.measures}
+    assert all(math.isnan(row.value) and row.degenerate for row in rows)
+    assert {row.fingerprint for row in rows} == {asked.fingerprint}

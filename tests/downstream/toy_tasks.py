@@ -1,0 +1,58 @@
+"""Tiny NLI and GLUE files in the published layouts: what a text says is told by which group its words are of."""
+
+import json
+import random
+
+from tests.training.classifier.sorted_words import words_of
+
+NLI_LABELS = ("entailment", "neutral", "contradiction")
+SIDES = ((0, 0), (0, 1), (1, 1))  # groups of premise and hypothesis, by class
+
+
+def nli_pairs(num, seed):
+    """(premise, hypothesis, class)."""
+    rng = random.Random(seed)
+    return [(words_of(SIDES[i % 3][0], rng), words_of(SIDES[i % 3][1], rng), i % 3) for i in range(num)]
+
+
+def write_nli(folder, below, num, seed, *, unlabelled=0, labels=NLI_LABELS):
+    """SNLI's and MNLI's files; `labels`: what each class is called."""
+    rows = [{"gold_label": labels[k], "sentence1": p, "sentence2": h} for p, h, k in nli_pairs(num, seed)]
+    rows += [{"gold_label": "-", "sentence1": "red", "sentence2": "cat"}] * unlabelled
+    write_lines(folder / f"nli/{below}.jsonl", rows)
+
+
+def write_anli(folder, number, split, num, seed):
+    rows = [{"context": p, "hypothesis": h, "label": "enc"[k]} for p, h, k in nli_pairs(num, seed)]
+    write_lines(folder / f"nli/anli/R{number}/{split}.jsonl", rows)
+
+
+def write_glue(folder, task, split, rows):
+    write_lines(folder / f"nyu-mll/glue/{task}/{split}.jsonl", rows)
+
+
+def write_mrpc(folder, split, num, seed):
+    """Equivalent (1) where both sentences are of the first group, three of four."""
+    rng = random.Random(seed)
+    groups = [(0, 0) if i % 4 else (1, 1) for i in range(num)]
+    rows = [
+        {"sentence1": words_of(one, rng), "sentence2": words_of(other, rng), "label": 1 - one}
+        for one, other in groups
+    ]
+    write_glue(folder, "mrpc", split, rows)
+
+
+def write_stsb(folder, split, num, seed):
+    """Gold 0, 2.5 or 5: how many of the two texts are of the second group."""
+    rng = random.Random(seed)
+    groups = [(rng.randint(0, 1), rng.randint(0, 1)) for _ in range(num)]
+    rows = [
+        {"sentence1": words_of(one, rng), "sentence2": words_of(other, rng), "label": 2.5 * (one + other)}
+        for one, other in groups
+    ]
+    write_glue(folder, "stsb", split, rows)
+
+
+def write_lines(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -1,0 +1,303 @@
+import math
+
+import pytest
+
+from rse_study.errors import InputError
+from rse_study.on_ray.cell_queue import Agenda
+from rse_study.on_ray.fixed_cells import Listed
+from rse_study.on_ray.proposed_cells import Proposals
+from rse_study.on_ray.proposer import Proposer
+from rse_study.on_ray.stages import grid_cells
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import Objective, StudyRecord
+from rse_study.results.result_file import Point, Result, write_result
+from rse_study.results.schema import cell_folder
+from rse_study.spec import fingerprint_of
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+
+
+@pytest.fixture
+def content(study_content):
+    return study_content | {"num_trials": 4}
+
+
+@pytest.fixture
+def grid_content(study_content):
+    content = {
+        key: value for key, value in study_content.items() if key not in ("search", "num_trials", "sampler")
+    }
+    return content | {
+        "grid": {"axes": {"rho": [0.0, 0.5]}, "rows": {"strong": {"alpha": 1e-3}}},
+        "seeds": [0, 1],
+    }
+
+
+class World:
+    """Agendas over one folder, as a driver makes them at every start."""
+
+    def __init__(self, folder, content):
+        self.checked = check_study(build(Study, content, where="x.yaml"), where="x.yaml")
+        self.ledger = Ledger.open(folder)
+        self.ledger.freeze(StudyRecord(name="x", objective=Objective(metric="dev")))
+
+    def agenda(self):
+        self.ledger.close_attempts("the driver ended while it ran")
+        study = self.checked.study
+        domains = {axis.name: axis.domain for axis in self.checked.space.axes}
+        proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
+        source = Proposals(self.checked, proposer, identify)
+        return Agenda(study, "search", source, self.ledger, self.checked.rungs)
+
+    def grid(self):
+        self.ledger.close_attempts("the driver ended while it ran")
+        cells = grid_cells(self.checked, self.ledger, identify)
+        self.ledger.retire_others({cell.identity for cell in cells}, "grid")
+        return Agenda(self.checked.study, "grid", Listed(cells, self.ledger), self.ledger)
+
+    def train(self, cell, dev=50.0, t=3, **settings):
+        """What a worker leaves behind."""
+        history = (Point(t=t, metrics={"dev": dev}),)
+        result = Result(
+            identity=cell.identity, seed=cell.seed, config={}, history=history, final={"dev": dev}, **settings
+        )
+        write_result(cell_folder(self.ledger.study_dir, cell.identity), result)
+
+    def run(self, agenda, value_of=lambda cell: 50.0):
+        """All cells, one at a time."""
+        ran = []
+        while (cell := agenda.next_cell()) is not None:
+            self.train(cell, value_of(cell))
+            agenda.finish(cell)
+            ran.append(cell)
+        return ran
+
+
+def identify(trial, seed):
+    return fingerprint_of([trial.identity(), seed])
+
+
+@pytest.fixture
+def world(tmp_path, content):
+    made = World(tmp_path, content)
+    yield made
+    made.ledger.close()
+
+
+def test_the_papers_setting_comes_first(world):
+    cell = world.agenda().next_cell()
+    assert (cell.number, cell.proposal) == (0, {"alpha": 1e-5, "rho": 0.5})
+    assert cell.trial == world.checked.study.base
+
+
+def test_every_cell_is_in_the_ledger_before_it_runs(world):
+    cell = world.agenda().next_cell()
+    (record,) = world.ledger.cells()
+    assert (record.identity, record.status, record.proposal) == (cell.identity, "running", cell.proposal)
+
+
+def test_a_search_ends_after_its_trials(world):
+    agenda = world.agenda()
+    for _ in range(4):
+        cell = agenda.next_cell()
+        world.train(cell)
+        assert agenda.finish(cell).status == "complete"
+    assert agenda.next_cell() is None
+    assert world.agenda().num_left == 0
+
+
+def test_an_interrupted_cell_runs_again_and_asks_nothing_new(world):
+    agenda = world.agenda()
+    first = agenda.next_cell()
+    world.train(first)
+    agenda.finish(first)
+    second = agenda.next_cell()
+    again = world.agenda()
+    assert again.num_left == 3
+    assert again.next_cell() == second
+    assert len(world.ledger.cells()) == 2
+
+
+def test_a_result_the_ledger_does_not_know_is_adopted(world):
+    agenda = world.agenda()
+    cell = agenda.next_cell()
+    world.train(cell, dev=61.5)
+    assert world.agenda().num_left == 3
+    (record,) = world.ledger.cells()
+    assert record.status == "complete"
+    assert [row.value for row in world.ledger.history(cell.identity)] == [61.5]
+
+
+def test_a_damaged_result_is_no_result_and_out_of_the_way(world):
+    agenda = world.agenda()
+    cell = agenda.next_cell()
+    world.train(cell)
+    path = cell_folder(world.ledger.study_dir, cell.identity) / "result.json"
+    path.write_text(path.read_text().replace("50.0", "99.0"))
+    assert world.agenda().next_cell() == cell
+    assert not path.exists()
+
+
+def test_a_cell_that_would_fail_again_keeps_its_reason_and_the_search_goes_on(world):
+    agenda = world.agenda()
+    cell = agenda.next_cell()
+    record = agenda.finish(cell, "the corpus was tokenised otherwise", for_good=True)
+    assert (record.status, record.reason) == ("failed", "the corpus was tokenised otherwise")
+    assert agenda.next_cell().number == 1
+
+
+def test_a_lost_cell_is_tried_again_as_often_as_allowed(world):
+    agenda = world.agenda()
+    first = agenda.next_cell()
+    assert agenda.finish(first, "worker killed") is None
+    assert agenda.next_cell() == first
+    assert agenda.finish(first, "worker killed") is None
+    assert agenda.next_cell() == first
+    record = agenda.finish(first, "worker killed again")
+    assert (record.status, record.reason) == ("failed", "worker killed again")
+    assert [attempt.outcome for attempt in world.ledger.attempts(first.identity)] == [
+        "lost",
+        "lost",
+        "failed",
+    ]
+
+
+def test_a_cell_lost_for_good_is_tried_again_by_the_next_run_but_a_lost_loss_is_not(world):
+    agenda = world.agenda()
+    first, second = agenda.next_cell(), agenda.next_cell()
+    world.train(second, status="failed", reason="step 1: the loss is not finite")
+    agenda.finish(second)
+    for _ in range(3):
+        agenda.finish(first, "worker killed")
+        agenda.next_cell()
+    again = world.agenda()
+    assert [cell.number for cell in (again.next_cell(), again.next_cell())] == [0, 2]
+
+
+def test_a_resumed_search_proposes_what_an_uninterrupted_one_does(tmp_path, content):
+    def proposals(folder, restart):
+        world = World(folder, content)
+        agenda, seen = world.agenda(), []
+        for number in range(4):
+            if restart:
+                agenda = world.agenda()
+            cell = agenda.next_cell()
+            world.train(cell, dev=math.sin(number))
+            agenda.finish(cell)
+            seen.append((cell.identity, cell.proposal))
+        world.ledger.close()
+        return seen
+
+    assert proposals(tmp_path / "a", restart=False) == proposals(tmp_path / "b", restart=True)
+
+
+def test_no_identity_runs_twice(tmp_path, content):
+    content = content | {"search": {"rho": {"choice": [0.0, 0.5, 1.0]}}, "num_trials": 3}
+    world = World(tmp_path, content)
+    agenda = world.agenda()
+    cells = [agenda.next_cell() for _ in range(3)]
+    assert {cell.proposal["rho"] for cell in cells} == {0.0, 0.5, 1.0}
+    world.ledger.close()
+
+
+def test_another_studys_folder_is_not_taken_over(world, tmp_path):
+    with pytest.raises(InputError, match="one writer"):
+        Ledger.open(tmp_path)
+
+
+def test_a_grid_is_planned_whole_and_run_in_order(tmp_path, grid_content):
+    world = World(tmp_path, grid_content)
+    agenda = world.grid()
+    assert [(c.trial, c.seed, c.status) for c in world.ledger.cells()] == [
+        (n, seed, "planned") for n in range(3) for seed in (0, 1)
+    ]
+    ran = world.run(agenda)
+    assert [(cell.number, cell.seed, cell.label) for cell in ran] == [
+        (0, 0, ""), (0, 1, ""), (1, 0, ""), (1, 1, ""), (2, 0, "strong"), (2, 1, "strong")
+    ]  # fmt: skip
+    assert world.grid().num_left == 0
+    world.ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"seeds": [0, 1, 2]}, [(0, 2), (1, 2), (2, 2)]),
+        (
+            {"grid": {"axes": {"rho": [0.0, 0.25, 0.5]}, "rows": {"strong": {"alpha": 1e-3}}}},
+            [(3, 0), (3, 1)],
+        ),
+        ({"grid": {"axes": {"rho": [0.0, 0.5]}}}, []),
+    ],
+    ids=["a seed more", "a row in between", "a row less"],
+)
+def test_a_grown_grid_runs_exactly_what_is_new(tmp_path, grid_content, change, expected):
+    world = World(tmp_path, grid_content)
+    world.run(world.grid())
+    before = {cell.identity: cell.trial for cell in world.ledger.cells()}
+    world.ledger.close()
+    grown = World(tmp_path, grid_content | change)
+    ran = grown.run(grown.grid())
+    assert [(cell.number, cell.seed) for cell in ran] == expected
+    assert before.items() <= {cell.identity: cell.trial for cell in grown.ledger.cells()}.items()
+    grown.ledger.close()
+
+
+def test_a_row_taken_away_is_retired_and_comes_back_without_running(tmp_path, grid_content):
+    world = World(tmp_path, grid_content)
+    world.run(world.grid())
+    world.ledger.close()
+    less = World(tmp_path, grid_content | {"grid": {"axes": {"rho": [0.0, 0.5]}}})
+    less.grid()
+    assert [cell.label for cell in less.ledger.cells() if cell.retired] == ["strong", "strong"]
+    less.ledger.close()
+    back = World(tmp_path, grid_content)
+    assert back.grid().num_left == 0
+    assert not any(cell.retired for cell in back.ledger.cells())
+    back.ledger.close()
+
+
+@pytest.fixture
+def halving(tmp_path, content):
+    base = content["base"] | {"budget": {"unit": "steps", "amount": 4}}
+    stopping = {"early_stopping": {"first": 1, "factor": 2}, "num_trials": 6}
+    made = World(tmp_path, content | {"base": base} | stopping)
+    yield made
+    made.ledger.close()
+
+
+def test_a_rung_is_decided_on_what_the_ledger_holds_and_stays_decided(halving):
+    agenda = halving.agenda()
+    first, second, third = (agenda.next_cell() for _ in range(3))
+    assert agenda.progressed(first, 1, {"dev": 50.0}) == "continue"
+    assert agenda.progressed(second, 1, {"dev": 40.0}) == "stop"
+    assert agenda.progressed(third, 1, {"dev": 60.0}) == "continue"
+    assert agenda.progressed(first, 1, {"dev": 0.0}) == "continue"  # asked again after a restart: as it was
+    again = halving.agenda()
+    assert again.progressed(second, 1, {"dev": 99.0}) == "stop"
+    assert [row.value for row in halving.ledger.rungs() if row.cell == second.identity] == [40.0]
+
+
+def test_between_rungs_nobody_waits(halving):
+    agenda = halving.agenda()
+    assert agenda.progressed(agenda.next_cell(), 3, {"dev": 50.0}) is None
+
+
+def test_a_resumed_search_with_early_stopping_equals_an_uninterrupted_one(tmp_path, halving):
+    def run(world, restart):
+        agenda, seen = world.agenda(), []
+        for number in range(6):
+            if restart:
+                agenda = world.agenda()
+            cell = agenda.next_cell()
+            stops = [agenda.progressed(cell, t, {"dev": math.sin(3 * number + t)}) for t in (1, 2)]
+            status = "stopped_early" if "stop" in stops else "complete"
+            world.train(cell, dev=math.sin(3 * number), status=status)
+            agenda.finish(cell)
+            seen.append((cell.identity, stops))
+        return seen
+
+    other = World(tmp_path / "other", halving.checked.study.model_dump(exclude_none=True))
+    assert run(other, restart=True) == run(halving, restart=False)
+    other.ledger.close()

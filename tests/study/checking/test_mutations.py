@@ -1,0 +1,161 @@
+"""quickstart.yaml, edited: valid edits are accepted, invalid ones refused where they stand, never with a traceback."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from rse_study.errors import InputError, InputErrors
+from rse_study.study.checking.data_check import check_data
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.reading import apply_overrides
+from tests.study.checking import mutations
+
+QUICKSTART = Path(__file__).parents[3] / "search_spaces" / "quickstart.yaml"
+
+
+def lines(text, before=""):
+    return [before + line.strip() for line in text.strip().splitlines()]
+
+
+VALID = lines(mutations.VALID) + lines(mutations.VALID_GRIDS, mutations.GRID)
+INVALID = [
+    (kind, edit)
+    for edits, before in ((mutations.INVALID, ""), (mutations.INVALID_GRIDS, mutations.GRID))
+    for kind, text in edits.items()
+    for edit in lines(text, before)
+]
+
+
+@pytest.fixture
+def mutated(content, tmp_path):
+    def write(edits):
+        edited = copy.deepcopy(content)
+        apply_overrides(edited, [edit.strip() for edit in edits.split(";;")])
+        path = tmp_path / "mutated.yaml"
+        path.write_text(json.dumps(edited, indent=1), encoding="utf-8")
+        return path
+
+    return write
+
+
+def shown(edit):
+    return edit.removeprefix(mutations.GRID)[:60]
+
+
+def test_there_are_enough_of_them():
+    assert len(VALID) >= 100
+    assert len(INVALID) + len(mutations.BROKEN_TEXT) >= 200
+
+
+@pytest.mark.parametrize("edit", VALID, ids=shown)
+def test_a_valid_edit_is_accepted(mutated, edit):
+    checked = read_study(mutated(edit))
+    assert (len(checked.rows) > 0) == edit.startswith(mutations.GRID)
+
+
+@pytest.mark.parametrize(("kind", "edit"), INVALID, ids=shown)
+def test_an_invalid_edit_is_refused_where_it_stands(mutated, tmp_path, kind, edit):
+    edits, _, said = edit.partition(" -> ")
+    path = said or edits.split(";;")[-1].split("=")[0].strip()
+    file = mutated(edits)
+    problems = refused(file, tmp_path)
+    assert any(_names(problem, path) for problem in problems), [str(problem) for problem in problems]
+    assert all(problem.where == str(file) for problem in problems)
+    assert all(problem.rule for problem in problems)
+
+
+def refused(path, data_dir):
+    try:
+        return check_data(read_study(path), data_dir)
+    except InputErrors as error:
+        return error.problems
+
+
+def _names(problem, path):
+    return problem.what == path or problem.what.startswith((f"{path} ", f"{path}:", f"{path},"))
+
+
+@pytest.mark.parametrize(("kind", "old", "new", "line"), mutations.BROKEN_TEXT)
+def test_a_broken_file_is_refused_at_its_line(quickstart_text, tmp_path, kind, old, new, line):
+    assert old in quickstart_text
+    path = tmp_path / "broken.yaml"
+    path.write_text(quickstart_text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_study(path)
+    assert caught.value.where.startswith(f"{path}:")
+    if line:
+        number = int(caught.value.where.rsplit(":", 1)[1])
+        assert line in path.read_text().splitlines()[number - 1]
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"name: caf\xe9\n", "byte 9 is not UTF-8"),
+        ("name: x\n".encode("utf-16"), "byte 0 is not UTF-8"),
+        (b"", "the file holds no mapping"),
+        (b"- a\n- b\n", "the file holds no mapping"),
+        (b"just words\n", "the file holds no mapping"),
+        (b"name: \x00\n", "special characters are not allowed"),
+        (b"name: " + b"[" * 3000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_study_file_is_said(tmp_path, raw, said):
+    path = tmp_path / "odd.yaml"
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match=said):
+        read_study(path)
+
+
+ODD_KEYS = [
+    ("\n3: x\n", "3 = 3: a key must be a text. Write it in quotes"),
+    ("\n~: x\n", "None = None: a key must be a text. Write it in quotes"),
+    ("\n? [a, b]\n: x\n", "('a', 'b') = ('a', 'b'): a key must be a text. Write it in quotes"),
+    ("\ngrid: {rows: {1: {rho: 0}}}\n", "grid.rows.1 = 1: a key must be a text. Write it in quotes"),
+    ("\ngrid: {rows: {a: {1: 2}}}\n", "grid.rows.a.1 = 1: a key must be a text. Write it in quotes"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), ODD_KEYS)
+def test_a_key_is_a_text(quickstart_text, tmp_path, text, said):
+    path = tmp_path / "odd.yaml"
+    path.write_text(quickstart_text + text, encoding="utf-8")
+    with pytest.raises(InputErrors) as caught:
+        read_study(path)
+    assert f"{path}: {said}" in str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("base: #", "base: &b\n  x: *b\n  #", "base.x: no such field of Trial"),
+        ("search:\n", "search: &s\n  z: *s\n", "search.z: an axis says exactly one of"),
+        ("seeds: [0]", "seeds: &s [*s]", "seeds.0: must be an integer"),
+        ("name: quickstart", "name: 2001-01-01", "name = datetime.date(2001, 1, 1): must be a text"),
+        ("seeds: [0]", "seeds: !!binary aGVsbG8=", "seeds = b'hello': must be a list"),
+        ("name: quickstart", "name: " + "a" * 65, "must have at most 64 characters"),
+    ],
+)
+def test_what_yaml_can_say_and_a_study_cannot_is_refused(quickstart_text, tmp_path, old, new, said):
+    assert old in quickstart_text
+    path = tmp_path / "odd.yaml"
+    path.write_text(quickstart_text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputErrors) as caught:
+        read_study(path)
+    assert said in str(caught.value)
+
+
+def test_line_ends_and_a_byte_order_mark_do_not_matter(quickstart_text, tmp_path):
+    path = tmp_path / "windows.yaml"
+    path.write_bytes(("\ufeff" + quickstart_text.replace("\n", "\r\n")).encode())
+    assert read_study(path).study == read_study(QUICKSTART).study
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_study(tmp_path / "none.yaml")
+    with pytest.raises(InputError, match="no such file"):
+        read_study(tmp_path)

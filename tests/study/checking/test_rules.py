@@ -1,0 +1,229 @@
+from pathlib import Path
+
+import pytest
+
+from rse_study.errors import InputErrors
+from rse_study.evaluation.names import known_evaluations
+from rse_study.study.checking.rules import check_rules
+from rse_study.study.checking.validation import check_study, read_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import apply_overrides, build
+
+QUICKSTART = Path(__file__).parents[3] / "search_spaces" / "quickstart.yaml"
+
+
+@pytest.fixture
+def said(content):
+    def check(*overrides, broken=()):
+        apply_overrides(content, overrides)
+        study = build(Study, content, where="x.yaml")
+        return [str(problem) for problem in check_rules(study, where="x.yaml", broken=broken)]
+
+    return check
+
+
+def test_the_quickstart_keeps_to_all_rules(said):
+    assert said() == []
+
+
+CASES = [
+    (
+        ["search=null"],
+        "x.yaml: search: is required, or `grid`. Name an axis: `search: {rho: {float: [0, 1]}}`",
+    ),
+    (
+        ["grid={rows: {a: {}}}"],
+        "x.yaml: grid: a study is a grid or a search, never both. Take one away (of a file extended: `search: null`)",
+    ),
+    (
+        ["seeds=[0, 4]"],
+        "x.yaml: seeds = [0, 4]: a search runs one seed: its values only select. "
+        "Give more seeds to `confirm: {seeds: [...]}`",
+    ),
+    (
+        ["confirm.seeds=[3, 0]"],
+        "x.yaml: confirm.seeds.1 = 0: a seed of the search has selected; it cannot confirm. "
+        "Use seeds the search does not run",
+    ),
+    (
+        ["confirm.num_best=20"],
+        "x.yaml: confirm.num_best = 20: must be <= num_trials = 16. Confirm fewer, or run more",
+    ),
+    (
+        ["evaluations=[STS-B/tets]"],
+        "x.yaml: evaluations.0 = 'STS-B/tets': no such evaluation. Did you mean 'STS-B/test'?",
+    ),
+    (
+        ["evaluations=[STS-B/dev]"],
+        "x.yaml: evaluations.0 = 'STS-B/dev': a dev split selects, and is measured during training; "
+        "an evaluation is a test split. Did you mean 'STS-B/test'?",
+    ),
+    (["baselines=[start, start]"], "x.yaml: baselines.1 = 'start': is listed twice. Keep one of them"),
+    (
+        ["resources.gpus=1"],
+        "x.yaml: resources.executor = 'inline': inline runs a cell in one process on CPUs, and resources.gpus = 1. "
+        "Use executor: train (or auto)",
+    ),
+    (
+        ["objective.metric=robust/spearman"],
+        "x.yaml: objective.metric = 'robust/spearman': is measured on replayed adversarial pairs, and none are "
+        "replayed. Set base.replayed.recipe, for example to pwws",
+    ),
+    (
+        ["objective={metric: robust/drift, direction: minimize}"],
+        "x.yaml: objective.metric = 'robust/drift': is measured on replayed adversarial pairs, and none are "
+        "replayed. Set base.replayed.recipe, for example to pwws",
+    ),
+    (
+        ["objective.metric=robust/accuracy", "base.replayed.recipe=pwws"],
+        "x.yaml: objective.metric = 'robust/accuracy': is measured on replayed adversarial texts, and none are "
+        "replayed. Set base.replayed, for example to {recipe: pwws, labelled: builtin}",
+    ),
+    (
+        ["base.watched={STS-B/geometry: 20, builtin/test: 15}"],
+        "x.yaml: base.watched.builtin/test = 15: is measured on what only the confirm stage may show: a test split, or "
+        "all there is of a task. Watch STS-B/geometry, which is of dev pairs; list the others in `evaluations`",
+    ),
+    (
+        ["base.watched={MR/fast: 60}"],
+        "x.yaml: base.watched.MR/fast = 60: is measured on what only the confirm stage may show: a test split, or "
+        "all there is of a task. Watch STS-B/geometry, which is of dev pairs; list the others in `evaluations`",
+    ),
+    (
+        ["budget.max_cost=10"],
+        "x.yaml: budget.max_cost = 10: cannot bind without a price. Give budget.price_per_hour, too",
+    ),
+]
+
+
+NO_SEARCH = [
+    f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+]
+GRID = "grid={axes: {rho: [0, 1]}, rows: {ours: {}, SimCSE: {lambda1: 0}}, baseline: %s}"
+GRIDS = [
+    (["grid.baseline=SimCSE"], []),
+    (["paper={table: rse-table6}"], []),
+    (["paper={scale: mini}", "objective={metric: loss, direction: minimize}"], []),
+    (
+        ["grid.baseline=SimCES"],
+        [
+            "x.yaml: grid.baseline = 'SimCES': must be a row of grid.rows, with which the others are compared. "
+            "Did you mean 'SimCSE'?"
+        ],
+    ),
+    (
+        ["grid.baseline=rho = 1"],  # a combination of the axes has no name in the file
+        [
+            "x.yaml: grid.baseline = 'rho = 1': must be a row of grid.rows, with which the others are compared. "
+            "Known: SimCSE, ours"
+        ],
+    ),
+    (
+        ["grid.rows=null", "grid.baseline=ours"],
+        ["x.yaml: grid.baseline = 'ours': must be a row of grid.rows, with which the others are compared"],
+    ),
+    (
+        ["paper={table: rse-table6}", "objective={metric: loss, direction: minimize}"],
+        [
+            "x.yaml: paper.table = 'rse-table6': its claims are of scores, where more is better, and "
+            "objective.metric = 'loss'. Use metric: dev, or remove the table"
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("overrides", "texts"), GRIDS, ids=[overrides[0] for overrides, _ in GRIDS])
+def test_a_grid_is_compared_with_a_row_it_has_and_a_paper_that_measures_alike(said, overrides, texts):
+    assert said(*NO_SEARCH, GRID % "''", *overrides) == texts
+
+
+@pytest.mark.parametrize("paper", ["{table: rse-table6}", "{scale: mini}"])
+def test_a_paper_without_a_grid_has_no_rows(said, paper):
+    assert said(f"paper={paper}") == [
+        "x.yaml: paper: belongs to a grid, whose rows are those of the paper's table. Remove it"
+    ]
+
+
+@pytest.mark.parametrize("broken", ["grid", "paper"])
+def test_what_could_not_be_read_is_not_compared(said, broken):
+    overrides = [*NO_SEARCH, GRID % "nothing", "paper={table: rse-table6}"]
+    assert len(said(*overrides, broken={broken})) == (broken != "grid")
+
+
+@pytest.mark.parametrize(("overrides", "text"), CASES, ids=[overrides[0] for overrides, _ in CASES])
+def test_what_breaks_a_rule_is_told_with_its_way_out(said, overrides, text):
+    assert said(*overrides) == [text]
+
+
+def test_rules_about_what_could_not_be_read_are_left_out(said):
+    assert len(said("seeds=[0, 4]", "budget.max_cost=10", broken={"seeds"})) == 1
+
+
+@pytest.mark.parametrize(
+    "objective", ["{metric: robust/spearman}", "{metric: robust/drift, direction: minimize}", "{metric: dev}"]
+)
+def test_replayed_pairs_may_be_the_objective_and_need_not(said, objective):
+    assert said(f"objective={objective}", "base.replayed.recipe=textbugger") == []
+
+
+def test_a_grid_may_watch_whatever_is_of_a_frozen_encoder(said):
+    watched = [f"base.watched.{name}=20" for name in known_evaluations()]
+    assert said(*NO_SEARCH, GRID % "ours", *watched) == []
+
+
+BY_MR = ["objective.metric=robust/accuracy", "base.replayed={recipe: pwws, labelled: MR}"]
+
+
+@pytest.mark.parametrize(
+    "name", ["MR/fast", "MR/full", "SST2/fast", "attack-mr/pwws", "attack-sst2/textfooler"]
+)
+def test_a_search_reports_nothing_of_the_texts_it_selects_by(said, name):
+    assert said(*BY_MR, f"evaluations=[CR/fast, {name}]") == [
+        f"x.yaml: evaluations.1 = {name!r}: the search selects by MR, attacked (base.replayed.labelled): it has seen "
+        "these texts. Replay texts of another set (builtin), or evaluate on another one"
+    ]
+
+
+def test_what_it_does_not_select_by_it_may_report(said):
+    evaluations = "evaluations=[MR/fast, SST2/fast, attack-mr/pwws]"
+    assert said(*BY_MR, "evaluations=[CR/fast, SUBJ/full, attack-imdb/pwws]") == []
+    assert said(*BY_MR, evaluations, "objective.metric=dev") == []
+    assert said(*BY_MR, evaluations, "base.replayed.labelled=builtin") == []
+    assert said(*BY_MR, "evaluations=[builtin/test]", "base.replayed.labelled=builtin") == []
+    # A grid selects nothing.
+    assert said(*NO_SEARCH, GRID % "ours", *BY_MR, evaluations) == []
+    assert said(*BY_MR, evaluations, broken={"objective"}) == []
+
+
+@pytest.mark.parametrize("broken", ["objective", "base"])
+def test_an_objective_is_not_held_against_pairs_that_could_not_be_read(said, broken):
+    assert said("objective.metric=robust/spearman", broken={broken}) == []
+
+
+def test_all_rules_are_looked_at_even_where_fields_are_broken():
+    broken = ["num_trials=abc", "search.beta=5"]
+    others = ["seeds=[0, 4]", "budget.max_cost=1", "search.rho={float: [0, 7]}", "early_stopping.first=7"]
+    with pytest.raises(InputErrors) as caught:
+        read_study(QUICKSTART, [*broken, *others, "confirm.num_best=99"])
+    assert [problem.what.split(" =")[0] for problem in caught.value.problems] == [
+        "search.beta",
+        "num_trials",
+        "seeds",
+        "budget.max_cost",
+        "search.rho",
+        "early_stopping.first",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "warning"),
+    [
+        (["sampler.num_startup=17"], "all trials are random draws: num_trials 16 < num_startup 17"),
+        (["confirm=null"], "evaluations are of confirmed trials, and nothing is confirmed"),
+        (["search.rho={float: [0.6, 1]}"], "the base lies outside the space"),
+    ],
+)
+def test_what_is_allowed_and_odd_is_a_warning(content, overrides, warning):
+    apply_overrides(content, overrides)
+    (found,) = check_study(build(Study, content, where="x.yaml"), where="x.yaml").warnings
+    assert found.startswith(warning)

@@ -1,0 +1,244 @@
+from pathlib import Path
+
+import pytest
+
+from rse_study.errors import InputError, InputErrors
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.reading import overlay, read_extended, read_spec
+from rse_study.training.trial import Trial
+
+QUICKSTART = Path(__file__).parents[3] / "search_spaces" / "quickstart.yaml"
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_lies_over_the_one_it_extends(tmp_path):
+    write(tmp_path / "base.yaml", "a: {b: 1, c: 2}\nd: [1, 2]\n")
+    path = write(tmp_path / "over.yaml", "extends: base.yaml\na: {c: 3}\nd: [4]\n")
+    assert read_extended(path) == {"a": {"b": 1, "c": 3}, "d": [4]}
+
+
+def test_an_axis_is_replaced_as_a_whole_and_null_takes_it_away():
+    below = {"search": {"rho": {"float": [0, 1]}, "phi": {"float": [0, 0.3]}}}
+    above = {"search": {"rho": {"choice": [0, 1]}, "phi": None}}
+    assert overlay(below, above) == {"search": {"rho": {"choice": [0, 1]}}}
+
+
+def test_a_field_called_like_a_kind_of_axis_does_not_make_an_axis():
+    below, above = {"base": {"rtd": {"choice": "sample", "share": 0.5}}}, {"base": {"rtd": {"share": 0.3}}}
+    assert overlay(below, above) == {"base": {"rtd": {"choice": "sample", "share": 0.3}}}
+
+
+def test_a_circle_is_refused(tmp_path):
+    write(tmp_path / "a.yaml", "extends: b.yaml\n")
+    write(tmp_path / "b.yaml", "extends: a.yaml\n")
+    with pytest.raises(InputError, match="in a circle"):
+        read_extended(tmp_path / "a.yaml")
+
+
+def test_a_file_may_lie_over_several_each_over_those_before_it(tmp_path):
+    write(tmp_path / "one.yaml", "a: 1\nb: 1\nc: 1\nd: {x: 1, y: 1}\n")
+    write(tmp_path / "two.yaml", "b: 2\nc: 2\nd: {y: 2, z: 2}\n")
+    path = write(tmp_path / "over.yaml", "extends: [one.yaml, two.yaml]\nc: 3\n")
+    assert read_extended(path) == {"a": 1, "b": 2, "c": 3, "d": {"x": 1, "y": 2, "z": 2}}
+    path.write_text("extends: [two.yaml, one.yaml]\nc: 3\n")
+    assert read_extended(path) == {"a": 1, "b": 1, "c": 3, "d": {"x": 1, "y": 1, "z": 2}}
+
+
+def test_one_in_a_list_is_one(tmp_path):
+    write(tmp_path / "one.yaml", "a: 1\nb: {c: 2}\n")
+    path = write(tmp_path / "over.yaml", "extends: [one.yaml]\nb: {c: 3}\n")
+    assert read_extended(path) == {"a": 1, "b": {"c": 3}}
+    path.write_text("extends: []\nb: {c: 3}\n")
+    assert read_extended(path) == {"b": {"c": 3}}
+
+
+def test_a_later_one_takes_away_what_an_earlier_one_has(tmp_path):
+    write(tmp_path / "one.yaml", "confirm: {seeds: [1]}\nsearch: {rho: {float: [0, 1]}}\n")
+    write(tmp_path / "two.yaml", "confirm: null\nsearch: {rho: {choice: [0, 1]}}\n")
+    path = write(tmp_path / "over.yaml", "extends: [one.yaml, two.yaml]\n")
+    assert read_extended(path) == {"search": {"rho": {"choice": [0, 1]}}}
+
+
+def test_each_of_several_may_extend_and_two_may_extend_the_same(tmp_path):
+    """Paths are relative to the file that names them; what two of them lie over is no circle."""
+    for name in ("deep", "side"):
+        (tmp_path / name).mkdir()
+    write(tmp_path / "root.yaml", "a: 0\nb: 0\nc: 0\n")
+    write(tmp_path / "deep" / "one.yaml", "extends: ../root.yaml\nb: 1\n")
+    write(tmp_path / "side" / "two.yaml", "extends: [../root.yaml]\nc: 2\n")
+    path = write(tmp_path / "over.yaml", "extends: [deep/one.yaml, side/two.yaml]\n")
+    # the second brings the root along, which lies over the first
+    assert read_extended(path) == {"a": 0, "b": 0, "c": 2}
+    path.write_text("extends: [side/two.yaml, deep/one.yaml]\n")
+    assert read_extended(path) == {"a": 0, "b": 1, "c": 0}
+
+
+@pytest.mark.parametrize(
+    ("over", "culprit"),
+    [
+        ("extends: over.yaml\n", "over.yaml: extends = 'over.yaml'"),
+        ("extends: [fine.yaml, over.yaml]\n", "over.yaml: extends = 'over.yaml'"),
+        ("extends: [fine.yaml, back.yaml]\n", "over.yaml: extends = 'back.yaml'"),
+    ],
+)
+def test_a_circle_through_any_of_several_is_refused(tmp_path, over, culprit):
+    write(tmp_path / "fine.yaml", "a: 1\n")
+    write(tmp_path / "back.yaml", "extends: [fine.yaml, over.yaml]\n")
+    path = write(tmp_path / "over.yaml", over)
+    with pytest.raises(InputError, match="the files extend each other in a circle") as caught:
+        read_extended(path)
+    assert culprit in str(caught.value)
+
+
+def test_the_one_of_several_that_is_missing_is_named(tmp_path):
+    write(tmp_path / "one.yaml", "a: 1\n")
+    path = write(tmp_path / "over.yaml", "extends: [one.yaml, nowhere.yaml]\n")
+    with pytest.raises(InputError) as caught:
+        read_extended(path)
+    assert str(caught.value) == (
+        f"{path}: extends = 'nowhere.yaml': no such file. The path is relative to the file that extends"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("3", "3"),
+        ("[one.yaml, 3]", "['one.yaml', 3]"),
+        ("{a: one.yaml}", "{'a': 'one.yaml'}"),
+        ("[[one.yaml]]", ""),
+    ],
+)
+def test_what_is_extended_must_be_a_path_or_several(tmp_path, written, shown):
+    write(tmp_path / "one.yaml", "a: 1\n")
+    path = write(tmp_path / "over.yaml", f"extends: {written}\n")
+    with pytest.raises(InputError, match="must be the path of a file, or a list of them") as caught:
+        read_extended(path)
+    assert str(caught.value).startswith(f"{path}: extends = {shown}")
+
+
+def test_a_missing_base_is_named_where_it_is_written(tmp_path):
+    path = write(tmp_path / "a.yaml", "extends: nowhere.yaml\n")
+    with pytest.raises(InputError, match=r"a\.yaml: extends = 'nowhere\.yaml': no such file"):
+        read_extended(path)
+
+
+def test_a_missing_base_is_not_blamed_on_another(tmp_path):
+    write(tmp_path / "b.yaml", "extends: nowhere.yaml\n")
+    path = write(tmp_path / "a.yaml", "extends: b.yaml\n")
+    with pytest.raises(InputError, match=r"b\.yaml: extends"):
+        read_extended(path)
+
+
+def test_an_override_may_name_a_field_by_the_end_of_its_path(tmp_path):
+    path = tmp_path / "trial.yaml"
+    path.write_text("method: {lambda2: 0}\n")
+    trial = read_spec(Trial, path, ["pgd.num_steps=3", "lr=1/1000", "method.temperature=0.1"])
+    assert trial.method.blend.pgd.num_steps == 3
+    assert trial.optimizer.lr == 1e-3
+    assert trial.method.temperature == 0.1
+
+
+def test_an_override_that_names_nothing_says_what_was_meant(tmp_path):
+    path = tmp_path / "trial.yaml"
+    path.write_text("method: {lambda2: 0}\n")
+    with pytest.raises(InputError, match=r"-o: pgd.num_step: no such field of PGD. Did you mean 'num_steps'"):
+        read_spec(Trial, path, ["pgd.num_step=3"])
+
+
+OVERRIDES = [
+    ("confirm=null", lambda checked: checked.study.confirm is None),
+    ("seeds=[7]", lambda checked: checked.study.seeds == (7,)),
+    ("early_stopping.first=30", lambda checked: checked.rungs == (30,)),
+    ("resources.executor=train", lambda checked: checked.study.resources.runs_on == "train"),
+    ("search.rho=null", lambda checked: "rho" not in {axis.name for axis in checked.space.axes}),
+    ("search.rho.float=[0, 0.5]", lambda checked: checked.study.search["rho"].float == (0, 0.5)),
+    (
+        "search.pgd.sigma={float: [0.1, 0.2], into: [pgd.sigma, fgsm.sigma]}",
+        lambda checked: "pgd.sigma" in checked.study.search,
+    ),
+    ("num_trials=null", lambda checked: checked.study.num_trials == 16),
+]
+
+
+@pytest.mark.parametrize(("override", "holds"), OVERRIDES, ids=[override for override, _ in OVERRIDES])
+def test_an_override_changes_a_study(override, holds):
+    assert holds(read_study(QUICKSTART, [override]))
+
+
+GRID_FILE = """
+extends: {quickstart}
+name: rows
+{nulls}
+grid:
+  axes:
+    beta: [1e-3, 1e-2]
+    pgd.ball.norm: {{choice: [l1, l2], into: [pgd.ball.norm, fgsm.ball.norm, token_level.ball.norm]}}
+  rows: {{paper: {{}}}}
+seeds: [0, 1]
+"""
+
+
+@pytest.fixture
+def grid_file(tmp_path):
+    """A grid that extends a search: it takes away what belongs to a search only."""
+    names = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+    nulls = "\n".join(f"{name}: null" for name in names)
+    return write(tmp_path / "grid.yaml", GRID_FILE.format(quickstart=QUICKSTART, nulls=nulls))
+
+
+def test_a_grid_may_extend_a_search(grid_file):
+    checked = read_study(grid_file)
+    assert checked.study.search is None
+    assert [row.label for row in checked.rows] == ["", "", "", "", "paper"]
+    assert checked.rungs == ()
+
+
+def test_a_grid_that_keeps_what_belongs_to_a_search_is_refused(grid_file):
+    grid_file.write_text(grid_file.read_text().replace("search: null\nnum_trials: null\n", ""))
+    with pytest.raises(InputErrors, match="grid: a study is a grid or a search, never both"):
+        read_study(grid_file)
+    grid_file.write_text(grid_file.read_text().replace("sampler: null\n", "search: null\n"))
+    with pytest.raises(InputErrors) as caught:
+        read_study(grid_file)
+    assert [problem.what for problem in caught.value.problems] == ["num_trials", "sampler"]
+    assert "`num_trials: null`" in str(caught.value)
+
+
+ROWS = [
+    ("grid.axes.beta=[1e-3, 2e-3, 3e-3]", 7),
+    ("grid.axes.beta=null", 3),
+    ("grid.axes.pgd.ball.norm.choice=[l1, l2, linf];grid.rows.paper.lambda2=0", 7),
+    ("grid.rows=null", 4),
+    ("grid.rows.paper=null", 4),
+    ("grid.rows.more={rho: 0}", 6),
+    ("grid.rows.paper.pgd.num_steps=3", 5),
+    ("seeds=[5]", 5),
+]
+
+
+@pytest.mark.parametrize(("override", "num_rows"), ROWS, ids=[override for override, _ in ROWS])
+def test_an_override_changes_a_grid(grid_file, override, num_rows):
+    assert len(read_study(grid_file, override.split(";")).rows) == num_rows
+
+
+def test_an_override_that_names_nothing_is_said_with_its_path():
+    with pytest.raises(InputErrors) as caught:
+        read_study(QUICKSTART, ["resources.worker=2", "serch.rho=null", "base.method.blend.roh=1"])
+    assert [problem.what for problem in caught.value.problems] == [
+        "base.method.blend.roh",
+        "resources.worker",
+        "serch",
+    ]
+
+
+def test_an_overlay_may_replace_an_axis_of_a_grid_by_a_list():
+    below = {"grid": {"axes": {"beta": {"choice": [1, 2], "into": ["x"]}}, "rows": {"a": {"rho": 1}}}}
+    above = {"grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"lambda1": 2}, "b": {}}}}
+    assert overlay(below, above) == {
+        "grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"rho": 1, "lambda1": 2}, "b": {}}}
+    }

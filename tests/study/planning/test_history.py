@@ -1,0 +1,158 @@
+"""What real ledgers tell a plan."""
+
+import shutil
+import sqlite3
+
+import pytest
+
+from rse_study.errors import InputError
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import CellRecord, EvaluationRow, Objective, RungRow, StudyRecord
+from rse_study.results.result_file import Point, Result, write_result
+from rse_study.results.schema import cell_folder, ledger_path
+from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.history import history_of
+from rse_study.study.planning.plan import plan
+from rse_study.study.planning.throughput import Rates
+from tests.study.planning.priced import grid_of
+
+FIVE = 48 * 60 + 5 * 50  # work of a cell of the base
+
+
+@pytest.fixture
+def grid(content):
+    return grid_of(content, {"axes": {"rho": [0, 0.5, 1]}}, seeds=[0, 1], evaluations=["builtin/test"])
+
+
+def cell_of(row, number, seed):
+    return CellRecord(
+        identity=f"{number:02x}{seed:02x}" + "d" * 60,
+        trial=number,
+        seed=seed,
+        stage="grid",
+        config=row.trial.model_dump(mode="json"),
+        proposal=row.proposal,
+    )
+
+
+def result_of(cell, **changes):
+    point = Point(t=60, metrics={"dev": 50.0})
+    where = {"device_type": "cpu", "workers": 1, "threads": 1}
+    settings = {"history": (point,), "provenance": where, "duration_s": 313.0, **changes}
+    return Result(identity=cell.identity, seed=cell.seed, config=cell.config, **settings)
+
+
+@pytest.fixture
+def study_dir(grid, tmp_path):
+    """By row: complete and scored, complete; stopped at 15, failed with its result; failed without one, planned."""
+    folder = tmp_path / "store" / "little"
+    cells = [cell_of(row, number, seed) for number, row in enumerate(grid.rows) for seed in (0, 1)]
+    with Ledger.open(folder) as ledger:
+        ledger.freeze(StudyRecord(name="little", objective=Objective(metric="dev"), kind="grid", num_cells=6))
+        ledger.plan(cells)
+        for cell in cells[:5]:
+            ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+        ledger.record_result(result_of(cells[0]))
+        ledger.record_result(result_of(cells[1]))
+        ledger.record_rung(RungRow(cell=cells[2].identity, t=15, value=40.0, verdict="stop"))
+        ledger.record_result(result_of(cells[2], status="stopped_early"))
+        failed = result_of(cells[3], status="failed", reason="step 3: the loss is not finite")
+        write_result(cell_folder(folder, cells[3].identity), failed)
+        ledger.record_result(failed)
+        ledger.fail(cells[4].identity, "its process was lost")
+        score = EvaluationRow(
+            subject=cells[0].identity, task="builtin", split="test", value=1.0, num_examples=4
+        )
+        ledger.record_evaluations([score])
+        (cell_folder(folder, cells[0].identity) / "model").mkdir(parents=True)
+    edit(
+        folder,
+        "UPDATE attempt SET started = '2026-01-01T00:00:00+00:00', ended = '2026-01-01T00:05:20+00:00'",
+    )
+    return folder
+
+
+def edit(folder, statement):
+    """Times are the clock's: tests set them afterwards."""
+    with sqlite3.connect(ledger_path(folder)) as connection:
+        connection.execute(statement)
+
+
+def history(study_dir, tmp_path, encoders=("tiny",)):
+    return history_of(study_dir, study_dir.parent, Sizes(tmp_path), encoders)
+
+
+def test_cells_are_known_by_what_became_of_them(grid, study_dir, tmp_path):
+    known, _ = history(study_dir, tmp_path)
+    states = {(cell.number, cell.seed): cell.status for cell in known.cells}
+    assert states == {
+        (0, 0): "complete",
+        (0, 1): "complete",
+        (1, 0): "stopped_early",
+        (1, 1): "failed",
+        (2, 0): "planned",  # lost, which says nothing about it
+        (2, 1): "planned",
+    }
+    by_cell = {(cell.number, cell.seed): cell for cell in known.cells}
+    assert by_cell[0, 0].trial == grid.rows[0].trial
+    assert (by_cell[0, 0].scored, by_cell[0, 0].has_model) == ({"builtin/test"}, True)
+    assert (by_cell[0, 1].scored, by_cell[0, 1].has_model) == (frozenset(), False)
+    assert by_cell[1, 0].t == 15
+
+
+def test_the_plan_of_a_study_that_was_interrupted(grid, study_dir, tmp_path):
+    known, rates = history(study_dir, tmp_path)
+    planned = plan(grid, known, rates, Sizes(tmp_path))
+    (stage,) = planned.stages
+    assert (stage.num_done, stage.num_stopped, stage.num_failed, stage.num_to_run) == (2, 1, 1, 2)
+    assert planned.new == {"rho = 1": [0, 1]}
+    assert planned.scores.missing == {"builtin/test": 3}
+    assert (planned.scores.num_only, planned.scores.num_retrained) == (1, 1)
+    assert planned.spent_hours == pytest.approx(5 * 320 / 3600)
+
+
+def test_rates_are_those_of_complete_cells(study_dir, tmp_path):
+    _, rates = history(study_dir, tmp_path)
+    assert rates.source == "2 cells of little"
+    assert {time.seconds / time.work for time in rates.timed} == {313.0 / FIVE}
+    assert rates.beside == (("inline", 7.0), ("inline", 7.0))
+
+
+def test_a_second_attempt_tells_nothing_about_what_is_beside(study_dir, tmp_path):
+    edit(study_dir, "UPDATE attempt SET outcome = 'lost' WHERE cell LIKE '0000%'")
+    edit(
+        study_dir,
+        "INSERT INTO attempt SELECT cell, 2, executor, workers, threads, started, ended, 'complete', ''"
+        " FROM attempt WHERE cell LIKE '0000%'",
+    )
+    _, rates = history(study_dir, tmp_path)
+    assert len(rates.timed) == 2
+    assert rates.beside == (("inline", 7.0),)
+
+
+def test_other_encoders_tell_nothing(study_dir, tmp_path):
+    assert history(study_dir, tmp_path, ("minilm",))[1] == Rates()
+
+
+def test_other_studies_of_the_store_tell_rates_only(study_dir, tmp_path):
+    shutil.copytree(study_dir, study_dir.parent / "other")
+    known, rates = history(study_dir.parent / "new", tmp_path)
+    assert known.cells == ()
+    assert rates.source == "2 cells of little, 2 cells of other"
+
+
+def test_a_damaged_ledger_is_no_history_but_its_own_study_is_refused(study_dir, tmp_path):
+    (study_dir.parent / "broken").mkdir()
+    ledger_path(study_dir.parent / "broken").write_text("no database")
+    assert history(study_dir, tmp_path)[1].source == "2 cells of little"
+    with pytest.raises(InputError, match="broken"):
+        history(study_dir.parent / "broken", tmp_path)
+
+
+def test_configurations_of_other_versions_are_left_out(study_dir, tmp_path):
+    edit(
+        study_dir, "UPDATE cell SET config = json_set(config, '$.method.name', 'unheard_of') WHERE trial = 0"
+    )
+    known, rates = history(study_dir, tmp_path)
+    assert {cell.number for cell in known.cells} == {1, 2}
+    assert rates == Rates()

@@ -1,0 +1,226 @@
+"""The plan: what is left of a study, and what that comes to."""
+
+from dataclasses import replace
+
+import pytest
+
+from rse_study.errors import InputError, OverBudget
+from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.estimates import Range, exactly
+from rse_study.study.planning.ledger_state import Known
+from rse_study.study.planning.plan import check_allowance, plan
+from rse_study.study.planning.throughput import Rates
+from tests.study.planning.priced import grid_of, known, one_second
+
+RHOS = {"axes": {"rho": [0, 0.5, 1]}}
+FIVE = 48 * 60 + 5 * 50  # work of a cell with N = 5: 60 steps, five looks at 400 pairs in batches of 32
+TWO_SEEDS = {"seeds": [0, 1]}
+
+
+@pytest.fixture
+def sizes(tmp_path):
+    return Sizes(tmp_path)
+
+
+@pytest.fixture
+def grid(content):
+    return grid_of(content, RHOS, **TWO_SEEDS)
+
+
+def only_stage(planned):
+    (stage,) = planned.stages
+    return stage
+
+
+def counts(stage):
+    return (stage.num_cells, stage.num_done, stage.num_stopped, stage.num_failed, stage.num_to_run)
+
+
+def complete(checked, seeds=(0, 1), **changes):
+    return tuple(
+        known(row.trial, number, seed, **changes) for number, row in enumerate(checked.rows) for seed in seeds
+    )
+
+
+def test_a_new_grid_runs_every_seed_of_every_row(grid, sizes):
+    planned = plan(grid, Known(), Rates(), sizes)
+    stage = only_stage(planned)
+    assert (stage.num_trials, stage.num_seeds, *counts(stage)) == (3, 2, 6, 0, 0, 0, 6)
+    assert stage.bill.steps == exactly(6 * 60)
+    assert stage.bill.gradient_passes == exactly(6 * 60 * 6)
+    assert stage.bill.work == exactly(6 * FIVE)
+    assert planned.new == {}
+
+
+def test_what_finding_the_replayed_set_may_take_is_said(content, sizes):
+    replayed = {"recipe": "pwws", "num_pairs": 40, "max_queries": 1500}
+    asked = [{}, replayed, {**replayed, "labelled": "builtin", "num_texts": 30}]
+    found = []
+    for settings in asked:
+        checked = grid_of({**content, "base": {**content["base"], "replayed": settings}}, RHOS)
+        found.append(
+            [note for note in plan(checked, Known(), Rates(), sizes).notes if "replayed set" in note]
+        )
+    ended = Known(complete(checked, (0,)))
+    assert (
+        found[0] == [] == [note for note in plan(checked, ended, Rates(), sizes).notes if "replayed" in note]
+    )
+    assert "at most 40 pairs x 1,500 queries of its reference" in found[1][0]
+    assert "at most 40 pairs x 1,500 queries and 30 texts x 1,500 queries of its reference" in found[2][0]
+
+
+def test_classifiers_that_are_fitted_at_looks_are_said_to_be_left_out(content, sizes):
+    watched = {"builtin/test": 20, "MR/fast": 60}
+    checked = grid_of({**content, "base": {**content["base"], "watched": watched}}, RHOS)
+    (note,) = [note for note in plan(checked, Known(), Rates(), sizes).notes if "fitted" in note]
+    assert note.startswith("classifiers are fitted wherever MR/fast is watched")
+
+
+def test_hours_are_unknown_without_history(grid, sizes):
+    planned = plan(grid, Known(), Rates(), sizes)
+    assert planned.device_hours is None
+    assert planned.price is None
+    assert planned.source == ""
+
+
+def test_hours_and_price(content, sizes):
+    grid = grid_of(content, RHOS, budget={"price_per_hour": 3.0}, **TWO_SEEDS)
+    planned = plan(grid, Known(), one_second(grid.study.base), sizes)
+    hours = 6 * (FIVE + 1) / 3600  # 1 s a cell beside its training
+    assert planned.device_hours.mid == pytest.approx(hours)
+    assert planned.price.mid == pytest.approx(3 * hours)
+    assert planned.source == "a test"
+
+
+def test_every_device_of_a_cell_is_paid(content, sizes):
+    grid = grid_of(content, RHOS, resources={"executor": "inline", "threads": 4})
+    rates = one_second(grid.study.base)
+    rates = replace(
+        rates, timed=tuple(replace(t, setting=replace(t.setting, threads=4)) for t in rates.timed)
+    )
+    assert plan(grid, Known(), rates, sizes).device_hours.mid == pytest.approx(4 * 3 * (FIVE + 1) / 3600)
+
+
+def test_a_finished_grid_costs_nothing(grid, sizes):
+    planned = plan(grid, Known(complete(grid)), Rates(), sizes)
+    assert counts(only_stage(planned)) == (6, 6, 0, 0, 0)
+    assert planned.device_hours == exactly(0.0)
+    assert planned.new == {}
+
+
+def test_an_added_row_runs_and_nothing_else(content, grid, sizes):
+    larger = grid_of(content, {"axes": {"rho": [0, 0.5, 0.75, 1]}}, **TWO_SEEDS)
+    planned = plan(larger, Known(complete(grid)), Rates(), sizes)
+    assert counts(only_stage(planned)) == (8, 6, 0, 0, 2)
+    assert planned.new == {"rho = 0.75": [0, 1]}
+
+
+def test_an_added_seed_runs_and_nothing_else(content, grid, sizes):
+    larger = grid_of(content, RHOS, seeds=[0, 1, 2])
+    planned = plan(larger, Known(complete(grid)), Rates(), sizes)
+    assert counts(only_stage(planned)) == (9, 6, 0, 0, 3)
+    assert set(map(tuple, planned.new.values())) == {(2,)}
+
+
+def test_an_added_evaluation_trains_nothing(content, grid, sizes):
+    larger = grid_of(content, RHOS, evaluations=["builtin/test"], **TWO_SEEDS)
+    planned = plan(larger, Known(complete(grid)), one_second(grid.study.base), sizes)
+    assert only_stage(planned).num_to_run == 0
+    assert planned.scores.missing == {"builtin/test": 6}
+    assert (planned.scores.num_models, planned.scores.num_only, planned.scores.num_retrained) == (6, 6, 0)
+    assert planned.device_hours.mid == pytest.approx(6 * (50 + 1) / 3600)
+
+
+def test_scores_that_are_there_are_not_made_again(content, grid, sizes):
+    larger = grid_of(content, RHOS, evaluations=["builtin/test"], **TWO_SEEDS)
+    cells = complete(grid, scored=frozenset({"builtin/test"}))
+    cells = (*cells[:-1], replace(cells[-1], scored=frozenset({"STS-B/test"})))
+    planned = plan(larger, Known(cells), Rates(), sizes)
+    assert planned.scores.missing == {"builtin/test": 1}
+
+
+def test_a_model_that_was_not_kept_is_trained_again(content, grid, sizes):
+    larger = grid_of(content, RHOS, evaluations=["builtin/test"], **TWO_SEEDS)
+    cells = complete(grid)
+    cells = (*cells[:-1], replace(cells[-1], has_model=False))
+    planned = plan(larger, Known(cells), one_second(grid.study.base), sizes)
+    assert planned.scores.num_retrained == 1
+    assert planned.device_hours.mid == pytest.approx((6 * (50 + 1) + FIVE + 1) / 3600)
+
+
+def test_cells_by_what_became_of_them(grid, sizes):
+    cells = complete(grid)
+    states = ("complete", "failed", "running", "planned", "stopped_early", "complete")
+    ended = Known(tuple(replace(cell, status=state) for cell, state in zip(cells, states, strict=True)))
+    assert counts(only_stage(plan(grid, ended, Rates(), sizes))) == (6, 2, 1, 1, 2)
+
+
+def test_a_row_that_comes_back_has_its_results(grid, sizes):
+    cells = tuple(replace(cell, retired=True) for cell in complete(grid))
+    assert only_stage(plan(grid, Known(cells), Rates(), sizes)).num_to_run == 0
+
+
+def test_a_retired_cell_gives_way_to_the_one_in_its_place(grid, sizes):
+    """Its data changed: the new one has not run."""
+    old = tuple(replace(cell, retired=True) for cell in complete(grid))
+    new = tuple(replace(cell, status="planned") for cell in complete(grid))
+    assert only_stage(plan(grid, Known((*new, *old)), Rates(), sizes)).num_to_run == 6
+    assert only_stage(plan(grid, Known((*old, *new)), Rates(), sizes)).num_to_run == 6
+
+
+def test_missing_pairs_are_noted(content, sizes):
+    grid = grid_of(content, RHOS, evaluations=["STS-B/test"])
+    planned = plan(grid, Known(), one_second(grid.study.base), sizes)
+    assert planned.scores.missing == {"STS-B/test": 3}
+    assert any("STS-B/test is not in the data folder" in note for note in planned.notes)
+
+
+@pytest.fixture
+def priced(content, sizes):
+    """Expected 4 hours, 3 to 6 of them; 2 a device hour."""
+    grid = grid_of(content, RHOS, budget={"price_per_hour": 2.0})
+    planned = plan(grid, Known(), one_second(grid.study.base), sizes)
+    stage = only_stage(planned)
+    seconds = Range(3 * 3600.0, 4 * 3600.0, 6 * 3600.0)
+    return replace(planned, stages=(replace(stage, bill=replace(stage.bill, seconds=seconds)),))
+
+
+@pytest.mark.parametrize(
+    ("hours", "cost", "outcome"),
+    [
+        (0.0, 0.0, ""),
+        (6.0, 12.0, ""),
+        (5.0, 0.0, "max_hours = 5"),
+        (0.0, 10.0, "max_cost = 10"),
+        (3.9, 0.0, OverBudget),
+        (0.0, 7.9, OverBudget),
+        (100.0, 7.9, OverBudget),
+    ],
+)
+def test_the_expected_total_must_stay_below(priced, hours, cost, outcome):
+    if outcome is OverBudget:
+        with pytest.raises(OverBudget, match="expected"):
+            check_allowance(priced, hours, cost)
+    else:
+        warnings = check_allowance(priced, hours, cost)
+        assert len(warnings) == bool(outcome)
+        assert all(outcome in warning for warning in warnings)
+
+
+def test_what_was_spent_counts(priced):
+    with pytest.raises(OverBudget, match="2 of it spent"):
+        check_allowance(replace(priced, spent_hours=2.0), 5.0, 0.0)
+
+
+def test_spent_hours_are_those_of_all_attempts(content, sizes):
+    spent = Known((), worker_seconds=3600.0, thread_seconds=7200.0)
+    on_gpus = grid_of(content, RHOS, resources={"gpus": 1})
+    assert plan(grid_of(content, RHOS), spent, Rates(), sizes).spent_hours == 2.0
+    assert plan(on_gpus, spent, Rates(), sizes).spent_hours == 1.0
+
+
+def test_a_limit_that_nobody_can_judge_is_refused(grid, sizes, priced):
+    with pytest.raises(InputError, match=r"max_hours = 5: nothing tells .* Use --probe"):
+        check_allowance(plan(grid, Known(), Rates(), sizes), 5.0, 0.0)
+    with pytest.raises(InputError, match=r"max_cost = 5: an hour has no price.*budget.price_per_hour"):
+        check_allowance(replace(priced, price_per_hour=0.0), 0.0, 5.0)

@@ -1,0 +1,80 @@
+"""Seconds for a unit of work, from cells that are alike or nearly so."""
+
+from dataclasses import replace
+
+import pytest
+
+from rse_study.study.definition.config import Resources
+from rse_study.study.planning.estimates import Range, exactly
+from rse_study.study.planning.throughput import Rates, Setting, Timed, num_devices
+from rse_study.study.planning.workload import Shape
+
+SHAPE = Shape("tiny", "main", 32, 32, "float32")
+HERE = Setting(SHAPE, False, 1, 1)
+ALONE = Resources()
+
+
+def rates(*seconds, setting=HERE, work=10.0) -> Rates:
+    return Rates(tuple(Timed(setting, float(s), work) for s in seconds), (), "cells")
+
+
+def test_cells_alike_tell_the_rate_and_its_spread():
+    told = Rates((Timed(HERE, 10.0, 10.0), Timed(HERE, 60.0, 20.0)), (), "cells")
+    assert told.seconds_per_work(SHAPE, ALONE) == Range(1.0, 70 / 30, 3.0)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"encoder": "minilm"}, {"revision": "v2"}, {"precision": "bf16"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_another_encoder_tells_nothing(other):
+    assert rates(10).seconds_per_work(replace(SHAPE, **other), ALONE) is None
+
+
+def test_a_processor_tells_nothing_about_a_gpu():
+    assert rates(10).seconds_per_work(SHAPE, Resources(gpus=1)) is None
+    assert rates(10, setting=replace(HERE, on_gpu=True)).seconds_per_work(SHAPE, ALONE) is None
+
+
+def test_time_grows_with_the_batch():
+    assert rates(10).seconds_per_work(replace(SHAPE, batch_size=64), ALONE) == exactly(2.0)
+
+
+def test_it_may_grow_with_the_length():
+    assert rates(10).seconds_per_work(replace(SHAPE, max_length=128), ALONE) == Range(1.0, 2.0, 4.0)
+    assert rates(10).seconds_per_work(replace(SHAPE, max_length=8), ALONE) == Range(0.25, 0.5, 1.0)
+
+
+def test_workers_and_threads_may_add_up():
+    assert rates(10).seconds_per_work(SHAPE, Resources(workers=2, threads=2)) == Range(0.25, 0.5, 1.0)
+
+
+def test_the_nearest_measurement_counts():
+    near, far = Setting(replace(SHAPE, batch_size=64), False, 1, 1), HERE
+    both = Rates((Timed(far, 10.0, 10.0), Timed(near, 30.0, 10.0)), (), "cells")
+    assert both.seconds_per_work(replace(SHAPE, batch_size=128), ALONE) == exactly(6.0)
+    assert both.seconds_per_work(SHAPE, ALONE) == exactly(1.0)
+
+
+def test_what_is_beside_is_measured_or_assumed_and_says_so():
+    told = replace(rates(10), beside=(("inline", 2.0), ("inline", 4.0)))
+    assert told.seconds_beside("inline") == Range(2.0, 3.0, 4.0)
+    assert told.seconds_beside("train") == exactly(20.0)
+    assert not list(told.assumptions([SHAPE], ALONE))
+    (note,) = told.assumptions([SHAPE], Resources(executor="train"))
+    assert "20 s a cell" in note and "assumed" in note
+
+
+def test_scaling_is_said():
+    told = replace(rates(10), beside=(("inline", 2.0),))
+    (note,) = told.assumptions([replace(SHAPE, batch_size=64)], ALONE)
+    assert "scaled" in note
+
+
+@pytest.mark.parametrize(
+    ("used", "devices"),
+    [({}, 1), ({"workers": 2, "threads": 3}, 6), ({"workers": 4, "gpus": 1, "threads": 8}, 4)],
+)
+def test_a_device_is_a_gpu_or_a_core(used, devices):
+    assert num_devices(Resources(**used)) == devices

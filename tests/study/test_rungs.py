@@ -1,0 +1,63 @@
+from pathlib import Path
+
+import pytest
+
+from rse_study.errors import InputErrors
+from rse_study.study.checking.validation import read_study
+
+QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
+
+
+def said(*overrides):
+    with pytest.raises(InputErrors) as caught:
+        read_study(QUICKSTART, overrides)
+    return [str(problem).removeprefix(f"{QUICKSTART}: ") for problem in caught.value.problems]
+
+
+def test_rungs_are_known_before_anything_starts():
+    assert read_study(QUICKSTART).rungs == (15, 30)
+    assert read_study(QUICKSTART, ["early_stopping.factor=4"]).rungs == (15,)
+    assert read_study(QUICKSTART, ["early_stopping=null"]).rungs == ()
+
+
+def test_the_nearest_step_at_which_dev_is_measured_is_said():
+    rule = "'dev' is measured at multiples of base.selection.every = 15, and not at this step"
+    assert said("early_stopping.first=10") == [
+        f"early_stopping.first = 10: {rule}. Use 15, or lower base.selection.every"
+    ]
+    assert said("early_stopping.first=35")[0].endswith("Use 30, or lower base.selection.every")
+    assert said("early_stopping.first=40")[0].endswith("Use 45, or lower base.selection.every")
+    assert said("early_stopping.first=55")[0].endswith("Use 45, or lower base.selection.every")
+
+
+def test_a_rung_beyond_the_budget_is_refused():
+    (found,) = said("early_stopping.first=60")
+    assert found == (
+        "early_stopping.first = 60: must be < the full budget of 60 steps. Use 30, or lower base.selection.every"
+    )
+    (found,) = said("early_stopping.first=9", "base.selection.every=60")
+    assert found.endswith("and not at this step. Lower base.selection.every")
+
+
+def test_the_loss_is_in_every_point_of_the_history():
+    loss = "objective={metric: loss, direction: minimize}"
+    assert read_study(QUICKSTART, [loss, "early_stopping.first=20"]).rungs == (20, 40)
+    assert read_study(QUICKSTART, [loss, "early_stopping.first=15"]).rungs == (15, 30)
+    (found,) = said(loss, "early_stopping.first=12")
+    assert "'loss' is measured at multiples of base.report_every = 10 or base.selection.every = 15" in found
+    assert found.endswith("Use 10, or lower base.report_every")
+
+
+def test_epochs_have_no_rungs():
+    assert said("base.budget={unit: epochs, amount: 4}") == [
+        "early_stopping: rungs are optimiser steps, and base.budget is in epochs. Give the budget in steps: "
+        "`budget: {unit: steps, amount: ...}`"
+    ]
+
+
+@pytest.mark.parametrize("path", ["budget.amount", "report_every", "selection.every"])
+def test_an_axis_may_not_move_the_rungs(path):
+    axis = f"search.{path}={{choice: [15, 30]}}"
+    (found,) = said(axis)
+    assert found.startswith(f"search.{path}: early stopping compares trials at the same steps, and this axis")
+    assert read_study(QUICKSTART, [axis, "early_stopping=null"]).rungs == ()

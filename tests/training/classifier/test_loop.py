@@ -1,0 +1,210 @@
+import math
+import os
+import signal
+
+import numpy as np
+import pytest
+import torch
+
+from rse_study.data.labelled import Labelled
+from rse_study.data.overlap import bare
+from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.streams import Streams
+from rse_study.training.checkpoint import latest
+from rse_study.training.classifier.data import split_off
+from rse_study.training.classifier.length_batches import LikeLengths
+from rse_study.training.classifier.loop import FineTuning, fine_tune
+
+from .sorted_words import LEARNS, graded_pairs, ordered_pairs, singles, small_base
+
+
+@pytest.fixture(scope="session")
+def start(tmp_path_factory):
+    return small_base(tmp_path_factory.mktemp("base"))
+
+
+@pytest.fixture(scope="session")
+def whole(start, tmp_path_factory):
+    """A run from beginning to end, nothing in its way."""
+    return fine_tune(LEARNS, 0, start, singles(), tmp_path_factory.mktemp("whole"))
+
+
+def _weights(tuned):
+    return {name: value.clone() for name, value in tuned.classifier.network.state_dict().items()}
+
+
+def _same(one, other):
+    return all(torch.equal(value, _weights(other)[name]) for name, value in _weights(one).items())
+
+
+def test_it_learns_what_can_be_learned(whole):
+    unseen = singles(60, seed=9)
+    probabilities = whole.classifier.predict(unseen.texts)
+    assert (probabilities.argmax(1) == unseen.labels).mean() > 0.95
+    assert whole.dev > 0.95
+    assert [point["t"] for point in whole.history] == [
+        (i + 1) * math.ceil(whole.num_training / 8) for i in range(4)
+    ]
+    assert whole.history[-1]["loss"] < whole.history[0]["loss"] / 2
+    assert whole.num_training + whole.num_dev == 80
+
+
+def test_only_the_order_tells_the_pairs_apart(start, tmp_path):
+    # 16 dimensions, a mean over tokens: without token types and positions the two classes would be one.
+    spec = LEARNS.model_copy(update={"epochs": 12})
+    tuned = fine_tune(spec, 0, start, ordered_pairs(160), tmp_path)
+    unseen = ordered_pairs(60, seed=9)
+    assert (tuned.classifier.predict(unseen.texts).argmax(1) == unseen.labels).mean() > 0.9
+    swapped = [(second, first) for first, second in unseen.texts]
+    assert (tuned.classifier.predict(swapped).argmax(1) == 1 - unseen.labels).mean() > 0.9
+
+
+def test_a_regression_learns_gold_values(start, tmp_path):
+    spec = LEARNS.model_copy(update={"epochs": 6, "keep": "best"})
+    tuned = fine_tune(spec, 0, start, graded_pairs(160), tmp_path, dev=graded_pairs(40, seed=3))
+    unseen = graded_pairs(60, seed=9)
+    found = tuned.classifier.scores(list(zip(unseen.first, unseen.second, strict=True)))
+    assert np.corrcoef(found, unseen.gold)[0, 1] > 0.8
+    assert tuned.classifier.classes == ()
+    assert tuned.dev == max(point["dev"] for point in tuned.history)
+
+
+def test_interrupted_at_any_step_it_ends_in_the_same_bits(start, whole, tmp_path):
+    seen, num_interrupted = [], 0
+
+    def ctrl_c(progress):
+        seen.append(progress.t)
+        if progress.t in (3, 9, 17, 25):  # amid an epoch, at the end of one (9 batches), once more
+            os.kill(os.getpid(), signal.SIGINT)
+
+    tuned = None
+    for _ in range(5):
+        try:
+            tuned = fine_tune(LEARNS, 0, start, singles(), tmp_path, told=ctrl_c, checkpoint_seconds=1e9)
+        except KeyboardInterrupt:
+            num_interrupted += 1
+            torch.manual_seed(1)  # whatever the next process starts with
+    assert tuned is not None
+    assert num_interrupted == 4
+    assert _same(tuned, whole)
+    assert tuned.history == whole.history
+    assert seen == list(range(1, seen[-1] + 1))  # no step was lost, none was done twice
+
+
+def test_killed_between_checkpoints_it_ends_in_the_same_bits(start, whole, tmp_path):
+    class Killed(Exception):
+        pass
+
+    def kill(progress):
+        if progress.t == 14:
+            raise Killed
+
+    with pytest.raises(Killed):
+        fine_tune(LEARNS, 0, start, singles(), tmp_path, told=kill, checkpoint_seconds=0.0)
+    assert latest(tmp_path).name == "step-000000013"
+    again = fine_tune(LEARNS, 0, start, singles(), tmp_path)
+    assert _same(again, whole)
+    assert again.history == whole.history
+
+
+def test_a_finished_run_takes_no_further_step(start, tmp_path):
+    spec = LEARNS.model_copy(update={"epochs": 1, "keep": "best"})
+    first = fine_tune(spec, 0, start, singles(), tmp_path)
+
+    def never(progress):
+        raise AssertionError(progress)
+
+    again = fine_tune(spec, 0, start, singles(), tmp_path, told=never)
+    assert _same(first, again)
+    assert (again.dev, again.history) == (first.dev, first.history)
+
+
+def test_a_folder_is_one_runs(start, tmp_path):
+    spec = LEARNS.model_copy(update={"epochs": 1})
+    fine_tune(spec, 0, start, singles(), tmp_path)
+    with pytest.raises(InputError, match="another configuration's"):
+        fine_tune(spec, 1, start, singles(), tmp_path)
+
+
+def test_seeds_differ_and_nothing_else_does(start, whole, tmp_path):
+    before = torch.random.get_rng_state()
+    torch.manual_seed(77)
+    assert _same(fine_tune(LEARNS, 0, start, singles(), tmp_path / "same"), whole)
+    other = fine_tune(LEARNS, 1, start, singles(), tmp_path / "other")
+    assert not _same(other, whole)
+    torch.random.set_rng_state(before)
+
+
+def test_the_best_epoch_is_kept_and_patience_ends_the_run(start, tmp_path):
+    spec = FineTuning(lr=5e-3, epochs=30, batch_size=8, max_length=16, dev_share=0.2, patience=2)
+    tuned = fine_tune(spec, 0, start, singles(), tmp_path)
+    devs = [point["dev"] for point in tuned.history]
+    best = devs.index(max(devs))
+    assert len(devs) == best + 1 + 2
+    assert tuned.dev == max(devs)
+    held = split_off(singles(), None, spec.dev_share)[1]
+    assert held.score(tuned.classifier) == tuned.dev
+
+
+def test_kept_weights_are_of_the_epoch_before_it_got_worse(start, tmp_path):
+    """Dev labels are the opposite of the training's: the first epochs are the best, and learning is going wrong."""
+    spec = FineTuning(lr=5e-3, epochs=3, batch_size=8, max_length=16)
+    wrong = singles(40, seed=5)
+    wrong = Labelled(wrong.name, "dev", wrong.texts, 1 - wrong.labels, wrong.classes)
+    tuned = fine_tune(spec, 0, start, singles(), tmp_path, dev=wrong)
+    devs = [point["dev"] for point in tuned.history]
+    assert devs[0] >= devs[-1]
+    right = (tuned.classifier.predict(wrong.texts).argmax(1) == wrong.labels).mean()
+    assert right == tuned.dev == max(devs)
+
+
+def test_a_lost_loss_is_refused(start, tmp_path):
+    spec = LEARNS.model_copy(update={"lr": 1e30, "max_norm": 1e30, "warmup": 0.0})
+    with pytest.raises(NonFiniteLoss, match=r"step \d+: the loss is not finite"):
+        fine_tune(spec, 0, start, singles(), tmp_path)
+
+
+def test_what_does_not_fit_is_refused(start, tmp_path):
+    with pytest.raises(
+        InputError, match=r"max_length = 40: this encoder reads at most 32 tokens. Set max_len"
+    ):
+        fine_tune(LEARNS.model_copy(update={"max_length": 40}), 0, start, singles(), tmp_path)
+    with pytest.raises(InputError, match=r"groups train: 1 texts to train on and 0 .*dev_share"):
+        fine_tune(LEARNS, 0, start, singles(1), tmp_path)
+    with pytest.raises(InputError, match=r"order train: dev data with classes .*those of groups train"):
+        fine_tune(LEARNS, 0, start, singles(), tmp_path, dev=ordered_pairs())
+    bare_pairs = small_base(tmp_path / "no_pairs", pairs=False)
+    with pytest.raises(InputError, match=r"its tokenizer frames no pairs.*template for pairs"):
+        fine_tune(LEARNS, 0, bare_pairs, ordered_pairs(), tmp_path / "steps")
+
+
+def test_the_rate_rises_and_falls():
+    spec = FineTuning(lr=1.0, warmup=0.2)
+    rates = [spec.rate(step, 10) for step in range(10)]
+    assert rates == pytest.approx([0.5, 1.0, 1.0, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8])
+    assert FineTuning(lr=1.0, warmup=0.0).rate(0, 10) == 1.0
+
+
+def test_the_dev_share_knows_no_seed_and_no_order_and_keeps_twins_together():
+    data = singles(200)
+    training, dev = split_off(data, None, 0.2)
+    assert 20 <= len(dev) <= 65
+    assert not {bare(text) for text in training.texts} & {bare(text) for text in dev.texts}
+    back = data.take(np.arange(200)[::-1])
+    assert split_off(back, None, 0.2)[1].texts == dev.texts[::-1]
+
+
+def test_every_text_comes_once_an_epoch_among_its_like():
+    lengths = np.random.default_rng(0).integers(3, 60, 1003).tolist()
+    batches = LikeLengths(lengths, 16, Streams(0))
+    for epoch in (0, 1):
+        steps = range(epoch * batches.num_batches, (epoch + 1) * batches.num_batches)
+        rows = [batches.rows(step) for step in steps]
+        assert sorted(row for batch in rows for row in batch) == list(range(1003))
+        assert sorted(len(batch) for batch in rows)[0] == 1003 % 16
+        padding = sum(max(lengths[i] for i in b) * len(b) for b in rows) - sum(lengths)
+        assert padding < 0.12 * sum(lengths)
+    assert batches.rows(0) != batches.rows(batches.num_batches)
+    assert LikeLengths(lengths, 16, Streams(1)).rows(0) != batches.rows(0)
+    means = [np.mean([lengths[i] for i in batches.rows(step)]) for step in range(batches.num_batches)]
+    assert abs(np.corrcoef(means, range(len(means)))[0, 1]) < 0.5  # not short ones first
