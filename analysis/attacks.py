@@ -5,7 +5,7 @@ from pathlib import Path
 from analysis import page
 from analysis.sections.attacked import comparison, opening
 from analysis.sections.inputs import STYLE, inputs
-from rse_study.results.attack_file import Attacks, read_attacks
+from rse_study.results.attack_file import AttackFolder, read_attacks
 
 
 def write_attacks(folder: Path, out: Path | None = None) -> Path:
@@ -14,6 +14,6 @@ def write_attacks(folder: Path, out: Path | None = None) -> Path:
     return page.write(path, render(read_attacks(folder)))
 
 
-def render(attacks: Attacks) -> str:
+def render(attacks: AttackFolder) -> str:
     """The page as HTML: a function of the folder and nothing else."""
     return page.page("Under attack", [opening(attacks), comparison(attacks), inputs(attacks.outcomes)], STYLE)

@@ -14,13 +14,13 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval, simultaneous_intervals
 
-Direction = Literal["same", "other", "undecided", "incomplete", ""]
+Agreement = Literal["same", "other", "undecided", "incomplete", ""]
 MIN_SEEDS = 3  # fewer show nothing
 START = BASELINES["start"]
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A row of ours in one column; NaN is what is not there. `is_fixed`: a baseline, measured once, without seeds.
 
     `sample`: its differences from `minus`, paired by seed; `interval`: of their mean, together with those of all other
@@ -49,7 +49,7 @@ class Cell:
         return sum(self.sample) / len(self.sample) if self.sample else nan
 
     @property
-    def direction(self) -> Direction:
+    def direction(self) -> Agreement:
         """Whether the difference has the paper's sign; nothing where the paper shows no difference."""
         if pd.isna(self.printed_difference) or not self.printed_difference:
             return ""
@@ -65,7 +65,7 @@ class Cell:
         return self.difference * self.printed_difference > 0
 
 
-def read_columns(reader: Reader, table: str, baseline: str) -> tuple[Cell, ...]:
+def read_columns(reader: Reader, table: str, baseline: str) -> tuple[TableCell, ...]:
     """Every cell of a paper's table that the study has scores of: block by block, row by row.
 
     Differences are from the grid's baseline; of a grid without one, from the encoder before training where the paper's
@@ -113,7 +113,7 @@ def _mean(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return found
 
 
-def _cells(column: Column, scores: pd.DataFrame, minus: str) -> Iterator[Cell]:
+def _cells(column: Column, scores: pd.DataFrame, minus: str) -> Iterator[TableCell]:
     attrs = scores.attrs
     for row in scores.index:
         values, is_fixed = scores.loc[row].dropna(), row in attrs["fixed"]
@@ -121,7 +121,7 @@ def _cells(column: Column, scores: pd.DataFrame, minus: str) -> Iterator[Cell]:
         sample = differences(scores, {row: 1.0, minus: -1.0}).tolist() if is_compared else ()
         own = {row, minus} if is_compared else {row}
         printed = column.printed.get(row, nan)
-        yield Cell(
+        yield TableCell(
             column=column,
             row=row,
             is_fixed=is_fixed,
@@ -138,7 +138,7 @@ def _cells(column: Column, scores: pd.DataFrame, minus: str) -> Iterator[Cell]:
         )
 
 
-def _together(cells: Sequence[Cell]) -> list[Cell]:
+def _together(cells: Sequence[TableCell]) -> list[TableCell]:
     """With intervals of all differences that hold at once."""
     known = [cell for cell in cells if len(cell.sample) >= MIN_SEEDS]
     intervals = iter(simultaneous_intervals([list(cell.sample) for cell in known]) if known else ())
@@ -147,7 +147,7 @@ def _together(cells: Sequence[Cell]) -> list[Cell]:
     ]
 
 
-def _in_order(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+def _in_order(cells: Sequence[TableCell]) -> tuple[TableCell, ...]:
     """Blocks as in the paper; in each what is measured without training, the paper's rows, then rows of ours alone."""
     rows = dict.fromkeys(cell.row for cell in cells if cell.is_fixed)
     rows |= dict.fromkeys(row for cell in cells for row in cell.column.printed)

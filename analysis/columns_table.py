@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.columns import Cell
+from analysis.columns import TableCell
 from analysis.comparison_table import show_interval
 from analysis.formats import (
     DEGENERATE,
@@ -20,7 +20,7 @@ from analysis.formats import (
 AT_ONCE = "95 %, all cells at once"
 
 
-def wide_table(cells: Sequence[Cell]) -> pd.DataFrame:
+def wide_table(cells: Sequence[TableCell]) -> pd.DataFrame:
     """A row per row and block, a column per column of the paper's table: ours, the paper's in parentheses."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for cell in cells:
@@ -31,20 +31,20 @@ def wide_table(cells: Sequence[Cell]) -> pd.DataFrame:
     return table if table["block"].nunique() > 1 else table.drop(columns="block")
 
 
-def _ours_and_theirs(cell: Cell) -> str:
+def _ours_and_theirs(cell: TableCell) -> str:
     decimals = decimals_of(cell.column.metric)
     printed = f"({show_number(cell.printed, decimals)})" if pd.notna(cell.printed) else ""
     return f"{show_measured(cell.mean, decimals, cell.is_degenerate)} {printed}".strip()
 
 
-def long_table(cells: Sequence[Cell]) -> pd.DataFrame:
+def long_table(cells: Sequence[TableCell]) -> pd.DataFrame:
     """A row per cell: ours with spread and seeds, its difference beside the paper's, and whether their signs agree."""
     table = pd.DataFrame([_long(cell, decimals_of(cell.column.metric)) for cell in cells], dtype=object)
     bare = [name for name in ("block", "paper", "paper's difference", "direction") if not table[name].any()]
     return table.drop(columns=bare)
 
 
-def _long(cell: Cell, decimals: int) -> dict[str, str]:
+def _long(cell: TableCell, decimals: int) -> dict[str, str]:
     return {
         "block": cell.column.block,
         "column": cell.column.name,
@@ -62,7 +62,7 @@ def _long(cell: Cell, decimals: int) -> dict[str, str]:
     }
 
 
-def columns_of_numbers(cells: Sequence[Cell]) -> pd.DataFrame:
+def columns_of_numbers(cells: Sequence[TableCell]) -> pd.DataFrame:
     """The same for programs."""
     rows = [
         {
@@ -88,12 +88,12 @@ def columns_of_numbers(cells: Sequence[Cell]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def column_remarks(cells: Sequence[Cell], table: str) -> list[str]:
+def column_remarks(cells: Sequence[TableCell], table: str) -> list[str]:
     """What the cells say together, in sentences."""
     return [text for text in (_directions(cells, table), _which_way(cells), _worthless(cells)) if text]
 
 
-def _directions(cells: Sequence[Cell], table: str) -> str:
+def _directions(cells: Sequence[TableCell], table: str) -> str:
     counts = Counter(cell.direction for cell in cells if cell.direction)
     if not counts:
         return ""
@@ -110,7 +110,7 @@ def _directions(cells: Sequence[Cell], table: str) -> str:
     )
 
 
-def _which_way(cells: Sequence[Cell]) -> str:
+def _which_way(cells: Sequence[TableCell]) -> str:
     less = dict.fromkeys(cell.column.name for cell in cells if cell.less_is_better)
     if not less:
         return ""
@@ -118,7 +118,7 @@ def _which_way(cells: Sequence[Cell]) -> str:
     return "Less is better." if is_all else f"Of {listed(less)} less is better."
 
 
-def _worthless(cells: Sequence[Cell]) -> str:
+def _worthless(cells: Sequence[TableCell]) -> str:
     if not any(cell.is_degenerate for cell in cells):
         return ""
     return (

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis.columns import Cell, read_columns
+from analysis.columns import TableCell, read_columns
 from analysis.contents import baseline_scores, label_of
 from analysis.measured import measured_scores
 from analysis.paper.claims import claims_of, printed_values
 from rse_study.results.claims import Judged, judge
-from rse_study.results.comparisons import Compared, against, compare, row_scores
+from rse_study.results.comparisons import ComparedContrast, against, compare, row_scores
 from rse_study.results.reader import Reader
 from rse_study.results.staleness import stale, told
 
@@ -33,12 +33,12 @@ class Comparison:
     scale: str
     scores: pd.DataFrame
     baseline: str
-    compared: Mapping[str, Compared | None]
+    compared: Mapping[str, ComparedContrast | None]
     judged: list[Judged]
     printed: Mapping[str, float]
     fixed: Mapping[str, float]
     stale: str = ""
-    columns: tuple[Cell, ...] = ()
+    columns: tuple[TableCell, ...] = ()
     degenerate: frozenset[str] = frozenset()
 
     @property

@@ -8,7 +8,7 @@ from analysis.comparison import Comparison
 from analysis.formats import DEGENERATE, counted, decimals_of, show_measured, show_number, show_signed
 from analysis.scores import MEANING
 from rse_study.results.claims import Judged
-from rse_study.results.comparisons import Compared
+from rse_study.results.comparisons import ComparedContrast
 from rse_study.results.statistics import Interval
 
 EXACT = "p (sign-flip)"
@@ -87,7 +87,7 @@ def _shown(judged: Judged, decimals: int) -> str:
     return f"{names_of(worst)}: {text}{within}{of}"
 
 
-def names_of(one: Compared) -> str:
+def names_of(one: ComparedContrast) -> str:
     """A contrast in words: "rho = 0.5 minus rho = 0"; of a trend its two ends."""
     rows = sorted(one.weights, key=lambda row: one.weights[row], reverse=True)
     return f"{rows[0]} minus {rows[-1]}" + (" along their line" if len(rows) > 2 else "")

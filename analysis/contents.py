@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.formats import decimals_of, show_value
 from rse_study.results.reader import Reader
-from rse_study.results.records import ALWAYS_SHOWN, BASELINES, Objective, StudyRecord
+from rse_study.results.records import ALWAYS_SHOWN, BASELINES, ObjectiveRecord, StudyRecord
 
 BASE = "base"  # label of the trial that is the paper's setting
 PAPER_SETTING = "paper setting"
@@ -120,7 +120,7 @@ def trial_name(study: StudyRecord, trial: int, label: str, proposal: dict[str, A
     return (PAPER_SETTING if label == BASE else label) or ", ".join(values) or f"trial {trial}"
 
 
-def label_of(objective: Objective) -> str:
+def label_of(objective: ObjectiveRecord) -> str:
     """What readers call the objective."""
     return objective.label or objective.metric
 

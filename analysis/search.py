@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.formats import show_value
-from rse_study.results.records import Axis, StudyRecord
+from rse_study.results.records import AxisRecord, StudyRecord
 
 
 def trials(contents: Contents) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def _at(content: Any, path: str) -> Any:
     return content
 
 
-def _domain(axis: Axis) -> tuple[str, str]:
+def _domain(axis: AxisRecord) -> tuple[str, str]:
     if axis.kind == "choice":
         return ", ".join(show_value(choice) for choice in axis.choices), "choice"
     scale = "logarithmic" if axis.log else "linear"

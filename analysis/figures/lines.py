@@ -10,13 +10,13 @@ from analysis.contents import Contents
 from analysis.figures.scales import places, scale_of, x_axis
 from analysis.figures.style import GREY, SEED_COLOURS, SEED_SYMBOLS, label_text, plain
 from analysis.formats import show_value
-from rse_study.results.records import Axis
+from rse_study.results.records import AxisRecord
 
 MAX_LINES = 6
 COLUMNS = ["series", "x", "seed", "value", "mean"]
 
 
-def lines_data(contents: Contents, axis: Axis) -> pd.DataFrame:
+def lines_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
     """series, x, seed, value, mean (over seeds): complete combinations; empty where lines would say nothing.
 
     That is where the axis is no axis of numbers, has one value only, or the other axes make too many lines. Rows that
@@ -45,7 +45,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def series_name(proposal: dict[str, Any], axis: Axis, headings: dict[str, str]) -> str:
+def series_name(proposal: dict[str, Any], axis: AxisRecord, headings: dict[str, str]) -> str:
     """The values of the other axes."""
     others = [
         f"{headings[name]} = {show_value(value)}" for name, value in proposal.items() if name != axis.name

@@ -8,14 +8,14 @@ from typing import Any, Literal
 from analysis.figures.style import INK
 from analysis.formats import show_value
 
-Scale = Literal["linear", "log", "category"]
+AxisScale = Literal["linear", "log", "category"]
 DECADES = 100.0  # as many times the least value: two decades are no longer linear
 LEAST_GAP = (
     0.3  # of what the gap between two ticks would be if all were even: nearer ones run into each other
 )
 
 
-def scale_of(values: Iterable[float], is_log: bool = False) -> Scale:
+def scale_of(values: Iterable[float], is_log: bool = False) -> AxisScale:
     """Linear while that keeps ticks apart, else logarithmic; side by side where a value has no logarithm.
 
     `is_log`: the axis is meant to be logarithmic, however few values of it there are.
@@ -29,7 +29,7 @@ def scale_of(values: Iterable[float], is_log: bool = False) -> Scale:
     return "log" if ticks[0] > 0 else "category"
 
 
-def x_axis(values: Iterable[float], scale: Scale) -> dict[str, Any]:
+def x_axis(values: Iterable[float], scale: AxisScale) -> dict[str, Any]:
     """plotly's settings: a tick at every value."""
     ticks = sorted(set(values))
     texts = [show_value(tick) for tick in ticks]
@@ -39,6 +39,6 @@ def x_axis(values: Iterable[float], scale: Scale) -> dict[str, Any]:
     return look | order | {"tickvals": at, "ticktext": texts}
 
 
-def places(values: Iterable[float], scale: Scale) -> list[Any]:
+def places(values: Iterable[float], scale: AxisScale) -> list[Any]:
     """Where values stand on an axis: numbers, or their names among categories."""
     return [repr(float(value)) if scale == "category" else float(value) for value in values]

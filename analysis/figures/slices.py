@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.figures.style import BLUE, ORANGE, label_text, plain
-from rse_study.results.records import Axis
+from rse_study.results.records import AxisRecord
 
 
 def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
@@ -18,7 +18,7 @@ def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
     return frame.set_axis(["trial", "value", "objective", "best"], axis=1).dropna().reset_index(drop=True)
 
 
-def draw_slice(frame: pd.DataFrame, axis: Axis, heading: str, decimals: int = 2) -> go.Figure:
+def draw_slice(frame: pd.DataFrame, axis: AxisRecord, heading: str, decimals: int = 2) -> go.Figure:
     """Scatter; logarithmic where the axis is searched so; choices in the order of the space."""
     figure = go.Figure()
     colours = [ORANGE if best else BLUE for best in frame["best"]]
@@ -33,7 +33,7 @@ def draw_slice(frame: pd.DataFrame, axis: Axis, heading: str, decimals: int = 2)
     return plain(figure, height=230)
 
 
-def x_axis(axis: Axis) -> dict[str, object]:
+def x_axis(axis: AxisRecord) -> dict[str, object]:
     """plotly's settings of the axis: its scale, the whole searched range and, for choices, their order."""
     if axis.kind == "choice":
         order = [str(choice) for choice in axis.choices]

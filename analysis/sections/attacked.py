@@ -10,7 +10,7 @@ from analysis.figures.queries import draw_queries, queries_data
 from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS
 from analysis.formats import counted, listed, show_number
 from analysis.intervals import share_interval
-from rse_study.results.attack_file import FURTHEST, SIMILARITY, Attacks
+from rse_study.results.attack_file import FURTHEST, SIMILARITY, AttackFolder
 
 WEAK = "\N{DAGGER}"
 COUNTING = (
@@ -35,7 +35,7 @@ GOALS = {
 READING = "What an attack costs and what it gets. The more robust an encoder, the further to the top left its points."
 
 
-def opening(attacks: Attacks) -> str:
+def opening(attacks: AttackFolder) -> str:
     """Title, what was attacked, and how it is counted."""
     victims = attacks.summary.drop_duplicates(["set", "victim"])
     told = [
@@ -49,13 +49,13 @@ def opening(attacks: Attacks) -> str:
     return "\n".join(["<h1>Under attack</h1>", *parts])
 
 
-def comparison(attacks: Attacks) -> str:
+def comparison(attacks: AttackFolder) -> str:
     """Section "Attacks": the table and the figures."""
     if attacks.summary.empty:
-        return page.section("Attacks", page.paragraph("None has ended yet."))
+        return page.section("AttackFolder", page.paragraph("None has ended yet."))
     notes = [weak_note(attacks.summary), goal_note(attacks.summary), left_out(attacks.outcomes)]
     table = page.table(summary_table(attacks.summary), kind="attacks")
-    return page.section("Attacks", table, *map(page.paragraph, notes), figures(attacks))
+    return page.section("AttackFolder", table, *map(page.paragraph, notes), figures(attacks))
 
 
 def summary_table(summary: pd.DataFrame) -> pd.DataFrame:
@@ -124,7 +124,7 @@ def left_out(outcomes: pd.DataFrame) -> str:
     return f"In the list below and not in these figures, which are of the inputs asked for last: {listed(parts)}."
 
 
-def figures(attacks: Attacks) -> str:
+def figures(attacks: AttackFolder) -> str:
     """Queries against accuracy lost; below, for each set, how much the attacks needed."""
     summary = attacks.summary
     colours, symbols = (

@@ -15,7 +15,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.goals import Maximise
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.recipes import PWWS, TextBugger, TextFooler
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.streams import Streams
@@ -25,7 +25,7 @@ KIND = "adversarial"
 SEMANTICS = 2  # bump when the same settings find other texts, or are refused
 NUM_IN_FLIGHT = 8
 OF_TEXTS = {"labelled", "num_texts", "num_training"}  # fields that decide nothing of the pairs
-Told = Callable[[int, int], None]  # inputs done, of how many
+ProgressCallback = Callable[[int, int], None]  # inputs done, of how many
 RECIPES_OF_PAIRS: dict[str, Callable[..., Any]] = {
     "pwws": PWWS,
     "textbugger": TextBugger,
@@ -40,7 +40,7 @@ def adversarial_set(
     encoder: Encoder,
     dev: StsPairs,
     data_dir: Path,
-    told: Told = lambda done, total: None,
+    told: ProgressCallback = lambda done, total: None,
 ) -> Path:
     """The folder of the set, made if it is not there yet. `base`: what `reference: base` stands for.
 
@@ -62,7 +62,7 @@ def adversarial_set(
         )
         targets = targets_of(dev, _drawn(len(dev), replayed.num_pairs, replayed.seed))
         victim = victim_of(embed, fit_score(embed, dev))
-        outcomes: list[Outcome] = []
+        outcomes: list[AttackOutcome] = []
         for outcome in attack(
             recipe,
             victim,
@@ -101,7 +101,7 @@ def _drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:
     return np.sort(Streams(seed).numpy("attack").choice(num_given, num_wanted, replace=False))
 
 
-def require_changes(outcomes: list[Outcome], replayed: Replayed, where: str) -> int:
+def require_changes(outcomes: list[AttackOutcome], replayed: Replayed, where: str) -> int:
     """How many inputs were changed. Raises InputError where none was: what is clean says nothing of robustness."""
     num_changed = sum(bool(outcome.changed) for outcome in outcomes)
     if not num_changed:
@@ -112,7 +112,7 @@ def require_changes(outcomes: list[Outcome], replayed: Replayed, where: str) -> 
     return num_changed
 
 
-def _pairs(dev: StsPairs, outcomes: list[Outcome], label: str, reference: str) -> ReplayedPairs:
+def _pairs(dev: StsPairs, outcomes: list[AttackOutcome], label: str, reference: str) -> ReplayedPairs:
     rows = sorted(outcomes, key=lambda row: row.index)
     gold = np.array([row.label for row in rows], np.float64)
     clean, attacked = (

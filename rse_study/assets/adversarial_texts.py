@@ -3,13 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
-from rse_study.assets.adversarial_set import NUM_IN_FLIGHT, Told, require_changes
+from rse_study.assets.adversarial_set import NUM_IN_FLIGHT, ProgressCallback, require_changes
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.reference import Reference
 from rse_study.assets.store import build, write_meta
 from rse_study.data.few_labelled import FewLabelled, read_few_labelled
 from rse_study.evaluation.attacks.engine import attack
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.replayed_texts import ReplayedTexts, probe_of, victim_of
@@ -25,7 +25,7 @@ def adversarial_texts(
     base: str,
     encoder: Encoder,
     data_dir: Path,
-    told: Told = lambda done, total: None,
+    told: ProgressCallback = lambda done, total: None,
 ) -> Path:
     """The folder of the texts, made if it is not there yet. `base`: what `reference: base` stands for.
 
@@ -49,7 +49,7 @@ def adversarial_texts(
         embed = reference.load()
         recipe = RECIPES.get(replayed.recipe)(resources_of(replayed.recipe, data_dir))
         victim = victim_of(embed, probe_of(embed, few.training))
-        outcomes: list[Outcome] = []
+        outcomes: list[AttackOutcome] = []
         for outcome in attack(
             recipe,
             victim,
@@ -91,7 +91,7 @@ def read_for(replayed: Replayed, data_dir: Path) -> FewLabelled:
     )
 
 
-def _texts(few: FewLabelled, outcomes: list[Outcome], label: str, reference: str) -> ReplayedTexts:
+def _texts(few: FewLabelled, outcomes: list[AttackOutcome], label: str, reference: str) -> ReplayedTexts:
     rows = sorted(outcomes, key=lambda row: row.index)
     attacked = replace(few.inputs, texts=[row.adversarial for row in rows])
     return ReplayedTexts(few.training, few.inputs, attacked, label, reference)

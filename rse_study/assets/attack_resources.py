@@ -13,7 +13,7 @@ from rse_study.data.wordnet import wordnet_fingerprint
 from rse_study.evaluation.attacks.lexicons.lookalikes import keyboard
 from rse_study.evaluation.attacks.lexicons.ppdb import FILE, SynonymList
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.spec import fingerprint_of, hash_file
 
 
@@ -50,9 +50,9 @@ def used_by(recipe: str) -> tuple[str, ...]:
     return USED.get(recipe, _BESIDE_A_MASKED_LM)
 
 
-def resources_of(recipe: str, data_dir: Path) -> Resources:
+def resources_of(recipe: str, data_dir: Path) -> AttackResources:
     """For the recipe; the sentence encoder is loaded where it asks for one."""
-    return Resources(data_dir, encoder=sentence_similarity() if SIMILARITY in used_by(recipe) else None)
+    return AttackResources(data_dir, encoder=sentence_similarity() if SIMILARITY in used_by(recipe) else None)
 
 
 def fingerprints_of(recipe: str, data_dir: Path) -> dict[str, str]:

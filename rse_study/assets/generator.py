@@ -7,7 +7,7 @@ from typing import Any
 
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.fit import check_length, usable_length
-from rse_study.assets.masked_lm import Told, masked_accuracy, one_thread, split
+from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, one_thread, split
 from rse_study.assets.minilm import minilm_generator
 from rse_study.assets.store import META, build, write_meta
 from rse_study.data.tokenised import tokenise
@@ -22,7 +22,7 @@ MEASURED_ON = 4000  # sentences: 3,800 to count words by, 200 held out
 
 
 def choose_generator(
-    trial: Trial, base: str, root: Path, sentences: list[str], told: Told
+    trial: Trial, base: str, root: Path, sentences: list[str], told: TrainingCallback
 ) -> tuple[str, str]:
     """(folder or hub name, revision) of G; two empty texts where RTD is off. `base` is the base encoder's own."""
     if not trial.method.generator:

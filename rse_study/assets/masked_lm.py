@@ -22,10 +22,10 @@ from rse_study.streams import Streams
 HELD_OUT_EVERY = 20
 MAX_HELD_OUT = 500
 POOL = 16  # batches sorted by length together
-Told = Callable[[int, int, float], None]  # steps done, steps in all, loss
+TrainingCallback = Callable[[int, int, float], None]  # steps done, steps in all, loss
 
 
-class MaskedLM(Spec):
+class MaskedLMTraining(Spec):
     """Budget of a masked-LM training: AdamW, a tenth of warm-up, linear decay."""
 
     num_steps: PositiveInt = 1500
@@ -81,7 +81,10 @@ class LengthSorted:
 
 
 def train_masked_lm(
-    model: Any, corpus: TokenisedCorpus, spec: MaskedLM, told: Told = lambda done, total, loss: None
+    model: Any,
+    corpus: TokenisedCorpus,
+    spec: MaskedLMTraining,
+    told: TrainingCallback = lambda done, total, loss: None,
 ) -> None:
     """Train what requires a gradient in `model`: 15 % of the tokens, 80/10/10; one thread, seeded."""
     streams = Streams(spec.seed)
@@ -161,7 +164,7 @@ def _commonest(corpus: TokenisedCorpus) -> int:
 
 
 def train_and_measure(
-    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLM, told: Told
+    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLMTraining, told: TrainingCallback
 ) -> dict[str, Any]:
     """Train on 19 of 20 sentences, measure on the others; what meta.json records of it."""
     start = time.monotonic()

@@ -11,7 +11,7 @@ import torch
 from pydantic import PositiveInt
 from transformers import BertForMaskedLM
 
-from rse_study.assets.masked_lm import MaskedLM, Told, train_and_measure
+from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
 from rse_study.assets.store import build, write_meta
 from rse_study.errors import InputError
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
@@ -27,7 +27,7 @@ class MiniLMGenerator(Spec):
     # the body tuned, 7.2 % without; the commonest token alone 6.1 %. docs/results/assets.md.
     tuned: Literal["head", "all"] = "all"
     max_sentences: PositiveInt = 20_000
-    training: MaskedLM = MaskedLM(num_steps=300, batch_size=32, max_length=48, lr=3e-4)
+    training: MaskedLMTraining = MaskedLMTraining(num_steps=300, batch_size=32, max_length=48, lr=3e-4)
 
 
 def is_minilm_here() -> bool:
@@ -56,7 +56,7 @@ def minilm_generator(
     root: Path,
     sentences: list[str],
     spec: MiniLMGenerator | None = None,
-    told: Told = lambda done, total, loss: None,
+    told: TrainingCallback = lambda done, total, loss: None,
     base: Path | None = None,
 ) -> Path:
     """Folder of the masked LM, with its accuracy beside the unigram's in meta.json."""
@@ -76,7 +76,9 @@ def with_masked_lm_head(folder: Path, seed: int) -> Any:
         return BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)
 
 
-def _make(draft: Path, folder: Path, sentences: list[str], spec: MiniLMGenerator, told: Told) -> None:
+def _make(
+    draft: Path, folder: Path, sentences: list[str], spec: MiniLMGenerator, told: TrainingCallback
+) -> None:
     tokenizer = load_tokenizer(str(folder))
     model = with_masked_lm_head(folder, spec.training.seed)
     if spec.tuned == "head":

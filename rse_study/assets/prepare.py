@@ -9,7 +9,7 @@ from rse_study.assets.adversarial_texts import adversarial_texts
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.fit import check_batch, check_encoder
 from rse_study.assets.generator import check_generator, choose_generator
-from rse_study.assets.masked_lm import Told
+from rse_study.assets.masked_lm import TrainingCallback
 from rse_study.assets.minilm import packaged
 from rse_study.assets.store import META
 from rse_study.assets.synonyms import synonym_table
@@ -127,7 +127,7 @@ def _attacked(noun: str, trial: Trial, announce: Announce) -> Callable[[int, int
     return told
 
 
-def _teller(name: str, announce: Announce) -> Told:
+def _teller(name: str, announce: Announce) -> TrainingCallback:
     def told(done: int, total: int, loss: float) -> None:
         if done % TOLD_EVERY == 0 or done == total:
             announce(f"asset {name}: masked-LM step {done} of {total}, loss {loss:.2f}")

@@ -2,17 +2,17 @@
 
 from rse_study.assets.minilm import minilm_folder
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.resources import Named
+from rse_study.evaluation.attacks.resources import NamedModel
 from rse_study.evaluation.sts import Embed
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 
 
-def sentence_similarity() -> Named[Embed] | None:
+def sentence_similarity() -> NamedModel[Embed] | None:
     """MiniLM where it is installed; recipes that need it say so where it is not."""
     try:
         folder = minilm_folder()
     except InputError:
         return None
     embed: Embed = Embedder(*load_encoder(folder))
-    return Named("minilm", embed)
+    return NamedModel("minilm", embed)

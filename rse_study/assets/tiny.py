@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import PositiveFloat, PositiveInt
 from transformers import BertConfig, BertForMaskedLM
 
-from rse_study.assets.masked_lm import MaskedLM, Told, train_and_measure
+from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
 from rse_study.assets.store import build, write_meta
 from rse_study.assets.word_pieces import train_tokenizer
 from rse_study.models.loading import quiet_loading, seeded_init
@@ -26,14 +26,14 @@ class TinyEncoder(Spec):
     # BERT's 0.02 suits d 768. At d 128, 0.05 with twice the learning rate guesses 11.0 % of masked tokens on
     # Wikipedia sentences, 0.02 with 1e-3 9.6 % (docs/results/assets.md).
     initializer_range: PositiveFloat = 0.05
-    training: MaskedLM = MaskedLM(lr=2e-3, max_epochs=7)
+    training: MaskedLMTraining = MaskedLMTraining(lr=2e-3, max_epochs=7)
 
 
 def tiny_encoder(
     root: Path,
     sentences: list[str],
     spec: TinyEncoder | None = None,
-    told: Told = lambda done, total, loss: None,
+    told: TrainingCallback = lambda done, total, loss: None,
 ) -> Path:
     """Folder in Hugging Face's layout: BertForMaskedLM, tokenizer, pooling `mean`, meta.json."""
     wanted = spec or TinyEncoder()
@@ -56,7 +56,7 @@ def random_model(spec: TinyEncoder, vocabulary_size: int) -> Any:
         return BertForMaskedLM(config).float()
 
 
-def _make(draft: Path, sentences: list[str], spec: TinyEncoder, told: Told) -> None:
+def _make(draft: Path, sentences: list[str], spec: TinyEncoder, told: TrainingCallback) -> None:
     tokenizer = train_tokenizer(sentences, spec.vocabulary_size, spec.max_positions)
     model = random_model(spec, len(tokenizer))
     measured = train_and_measure(model, tokenizer, sentences, spec.training, told)

@@ -20,14 +20,14 @@ from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.training.classifier.config import identity_of_tuning
 from rse_study.training.classifier.data import Supervised
-from rse_study.training.classifier.loop import FineTuned, FineTuning, Start, Told, fine_tune
+from rse_study.training.classifier.loop import FineTuned, FineTuning, Start, TuningCallback, fine_tune
 
 KIND = "victim"
 WEAK = 0.6  # clean accuracy below which a victim is marked weak: what is broken already is easily broken
 
 
 @dataclass(frozen=True)
-class Victim:
+class VictimClassifier:
     """A victim on disk. Accuracies are shares; `num_removed` of the training texts were among the inputs.
 
     Of a regression Spearman's rho stands in accuracy's place.
@@ -60,8 +60,8 @@ def victim(
     dev: Supervised | None = None,
     revision: str = "main",
     device: str = "cpu",
-    told: Told = lambda progress: None,
-) -> Victim:
+    told: TuningCallback = lambda progress: None,
+) -> VictimClassifier:
     """The victim of these materials, fine-tuned if it is not there yet; `inputs` are what it will be attacked with.
 
     An interrupted fine-tuning goes on where it stopped. `base` is a folder or a hub name. Raises InputError.
@@ -83,7 +83,7 @@ def victim(
     folder = build(root, KIND, key, make)
     shutil.rmtree(steps, ignore_errors=True)
     meta = json.loads((folder / META).read_text(encoding="utf-8"))
-    return Victim(folder, meta["dev_accuracy"], meta["weak"], num_removed)
+    return VictimClassifier(folder, meta["dev_accuracy"], meta["weak"], num_removed)
 
 
 def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rse_study.assets.store import build, write_meta
-from rse_study.evaluation.evaluations import OfVectors
+from rse_study.evaluation.evaluations import FrozenEvaluation
 from rse_study.evaluation.registry import read_evaluation
 from rse_study.evaluation.serialise import store
 
@@ -22,7 +22,7 @@ class Watched:
 def watched_evaluation(root: Path, name: str, data_dir: Path) -> Watched:
     """The evaluation of that name. Raises InputError where its files are missing or malformed."""
     evaluation = read_evaluation(name, data_dir)
-    assert isinstance(evaluation, OfVectors), name
+    assert isinstance(evaluation, FrozenEvaluation), name
 
     def write(draft: Path) -> None:
         draft.mkdir()

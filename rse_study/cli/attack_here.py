@@ -14,7 +14,7 @@ from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
 from rse_study.assets.attack_resources import SIMILARITY, used_by
 from rse_study.assets.minilm import is_minilm_here
-from rse_study.assets.victim import WEAK, Victim
+from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli.embedding import embedder_of
 from rse_study.cli.json_text import json_of
 from rse_study.cli.model_argument import model_name
@@ -22,11 +22,11 @@ from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import cache_dir
 from rse_study.downstream.attack_models import NEED_MASKED_LM
-from rse_study.downstream.attacked_classifier import UnderAttack
-from rse_study.downstream.attacked_similarity import SimilarityUnderAttack
+from rse_study.downstream.attacked_classifier import AttackedClassifier
+from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.names import ADVERSARIAL_STS, ATTACKED
 from rse_study.downstream.registry import read_similarity_under_attack, read_under_attack
-from rse_study.downstream.scored_model import Weights
+from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import RECIPES
@@ -35,12 +35,12 @@ from rse_study.registry import Registry
 from rse_study.results.attack_file import SummaryRow
 
 TOLD_EVERY = 50  # inputs, steps
-Say = Callable[[str], None]
-Attack = UnderAttack | SimilarityUnderAttack
+Announce = Callable[[str], None]
+Attack = AttackedClassifier | AttackedSimilarity
 
 
 @dataclass(frozen=True)
-class Asked:
+class AttackRequest:
     """What is attacked: sets by name (classifiers), AdvSTS-B and AdvSICK-R (similarity)."""
 
     data_dir: Path
@@ -50,7 +50,7 @@ class Asked:
     out: Path
 
 
-def attack_here(model: str, pooling: str, asked: Asked, threads: int, as_json: bool) -> None:
+def attack_here(model: str, pooling: str, asked: AttackRequest, threads: int, as_json: bool) -> None:
     """Attack and print. Interrupted, the same command goes on. Whatever is missing is said before a victim is made."""
     require_cache()
     require_folder(asked.out, where="--out")
@@ -60,7 +60,7 @@ def attack_here(model: str, pooling: str, asked: Asked, threads: int, as_json: b
         torch.set_num_threads(threads)
     folder = model_name(model)
     embed = embedder_of(model, folder, pooling)
-    weights = Weights(
+    weights = ModelFiles(
         folder, embed.encoder.pooling, cache_dir() / "assets", asked.out, template=embed.template
     )
     rows = list(_rows(attacks, weights, embed, say))
@@ -79,7 +79,7 @@ def can_run(recipe: str, masked_lm: str) -> bool:
     return SIMILARITY not in used_by(recipe) or is_minilm_here()
 
 
-def _read(name: str, recipe: str, asked: Asked) -> Attack:
+def _read(name: str, recipe: str, asked: AttackRequest) -> Attack:
     RECIPES.get(recipe, where="--recipe")
     Registry("attack set", dict.fromkeys((*ATTACKED, *ADVERSARIAL_STS))).get(name, where="--on")
     if recipe in NEED_MASKED_LM and not asked.settings.attacks.masked_lm:
@@ -94,11 +94,13 @@ def _read(name: str, recipe: str, asked: Asked) -> Attack:
     return read_under_attack(name, recipe, asked.data_dir, asked.settings)
 
 
-def _rows(attacks: Sequence[Attack], weights: Weights, embed: Embedder, say: Say) -> Iterator[SummaryRow]:
-    victims: dict[str, Victim] = {}
+def _rows(
+    attacks: Sequence[Attack], weights: ModelFiles, embed: Embedder, say: Announce
+) -> Iterator[SummaryRow]:
+    victims: dict[str, VictimClassifier] = {}
     for one in attacks:
         told = partial(_tell, one.name, say)
-        if isinstance(one, SimilarityUnderAttack):
+        if isinstance(one, AttackedSimilarity):
             row = one.attacked(embed, weights, told)
             if row.weak:
                 say(f"{one.name}: the scores of clean pairs order nothing: weak")
@@ -109,12 +111,12 @@ def _rows(attacks: Sequence[Attack], weights: Weights, embed: Embedder, say: Say
         yield one.attacked(victims[one.set], weights.kept, told)
 
 
-def _tell(name: str, say: Say, done: int, total: int) -> None:
+def _tell(name: str, say: Announce, done: int, total: int) -> None:
     if done % TOLD_EVERY == 0 or done == total:
         say(f"{name}: {done} of {total} inputs")
 
 
-def _victim(one: UnderAttack, weights: Weights, say: Say) -> Victim:
+def _victim(one: AttackedClassifier, weights: ModelFiles, say: Announce) -> VictimClassifier:
     def told(progress: Any) -> None:
         if progress.t % TOLD_EVERY == 0:
             say(f"victim of {one.set}: step {progress.t} of {progress.num_steps}")

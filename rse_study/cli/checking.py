@@ -8,7 +8,7 @@ import typer
 from rse_study.cli.arguments import DEFAULT_STORE, RanStudyArgument, Store, study_folder
 from rse_study.cli.places import require_folder
 
-Row = Annotated[
+RowArgument = Annotated[
     str,
     typer.Argument(
         metavar="STUDY[:ROW]", help="A study that has run, or one row of it: rse-table6:rho = 0.5."
@@ -37,8 +37,8 @@ def check(
 
 
 def compare(
-    first: Row,
-    second: Row,
+    first: RowArgument,
+    second: RowArgument,
     metric: Annotated[
         str, typer.Option(help="task/split, for example STS-B/test; default: the studies' objective.")
     ] = "",

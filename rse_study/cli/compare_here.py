@@ -8,7 +8,7 @@ import pandas as pd
 from rse_study.cli.arguments import study_folder
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
-from rse_study.results.comparisons import LEVEL, Compared, compare, row_scores
+from rse_study.results.comparisons import LEVEL, ComparedContrast, compare, row_scores
 from rse_study.results.reader import Reader
 from rse_study.results.statistics import EXACT_UP_TO, welch_interval
 
@@ -87,7 +87,7 @@ def _paired(name: str, pair: pd.DataFrame, level: float) -> str:
     return f"{_shown(found)}{left_out}"
 
 
-def _shown(found: Compared) -> str:
+def _shown(found: ComparedContrast) -> str:
     low, high = found.interval.low, found.interval.high
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
     return (

@@ -16,9 +16,9 @@ from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import Variant, read_sts
 from rse_study.downstream.registry import read_evaluation
-from rse_study.downstream.scored_model import Subject, score_subject
+from rse_study.downstream.scored_model import ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.cached_encoder import Remembered
+from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.names import beyond_similarity
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, Embed, StsScore, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
@@ -39,7 +39,7 @@ def evaluate_here(
     if threads:
         torch.set_num_threads(threads)
     embedder = embedder_of(model, name, pooling)
-    embed, kind = Remembered(embedder), embedder.encoder.pooling
+    embed, kind = CachedEncoder(embedder), embedder.encoder.pooling
     scores = evaluate_sts(embed, tasks)
     if not as_json:
         announce(f"{model}, {kind} pooling, {variant} text: Spearman x100")
@@ -66,7 +66,7 @@ def _others(
     for name in beyond_similarity(suite):
         begun = time.monotonic()
         try:
-            rows = score_subject(Subject(model, embed), [read_evaluation(name, folder)])
+            rows = score_model(ScoredModel(model, embed), [read_evaluation(name, folder)])
         except MissingFile as problem:
             absent[name] = str(problem)
             if say:

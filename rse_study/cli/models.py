@@ -94,10 +94,10 @@ def evaluate(
         from rse_study.cli import tuned_here as tuned
 
         settings = Settings(Attacks(), tuning, Tasks(seed=seed))
-        wanted = tuned.Asked(suite, folder, on or [], settings, out)
+        wanted = tuned.FineTuningRequest(suite, folder, on or [], settings, out)
         tuned.tuned_here(model, pooling, wanted, threads, as_json)
         return
-    from rse_study.cli.attack_here import Asked, attack_here, can_run
+    from rse_study.cli.attack_here import AttackRequest, attack_here, can_run
     from rse_study.evaluation.attacks.recipes import RECIPES
 
     chosen, kept = recipe or [name for name in RECIPES if can_run(name, masked_lm)], out or Path("attacks")
@@ -105,7 +105,7 @@ def evaluate(
     attacks = {"num_inputs": inputs, "max_queries": max_queries, "seed": seed, "masked_lm": masked_lm}
     scores = {"goal": goal, "tau": tau, "sides": sides}
     settings = Settings(build(Attacks, attacks | scores, where="evaluate"), tuning)
-    asked = Asked(folder, on or ["mr"], chosen, settings, kept)
+    asked = AttackRequest(folder, on or ["mr"], chosen, settings, kept)
     attack_here(model, pooling, asked, threads, as_json)
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from rse_study.cli.json_text import json_of
 from rse_study.cli.plan_table import as_content, as_lines
 from rse_study.data.location import cache_dir, data_dir
-from rse_study.study.checking.validation import Checked, read_study
+from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.definition.config import Allowance
-from rse_study.study.planning.data_sizes import Sizes
-from rse_study.study.planning.ledger_state import Known
+from rse_study.study.planning.data_sizes import DataSizes
+from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import Plan, check_allowance, plan
 from rse_study.study.planning.sampling import spread
-from rse_study.study.planning.stated_hours import with_told_hours
-from rse_study.study.planning.throughput import Rates
+from rse_study.study.planning.stated_hours import with_stated_hours
+from rse_study.study.planning.throughput import Throughput
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
@@ -40,7 +40,9 @@ def plan_here(
     _check(planned, limits(checked, max_hours, max_cost))
 
 
-def require_allowance(checked: Checked, store: Path, max_hours: float | None, max_cost: float | None) -> None:
+def require_allowance(
+    checked: CheckedStudy, store: Path, max_hours: float | None, max_cost: float | None
+) -> None:
     """Raise OverBudget where a limit is set and the study is expected to pass it; probes where no history tells."""
     allowed = limits(checked, max_hours, max_cost)
     if not allowed.max_hours and not allowed.max_cost:
@@ -53,28 +55,28 @@ def require_allowance(checked: Checked, store: Path, max_hours: float | None, ma
     _check(planned, allowed)
 
 
-def limits(checked: Checked, max_hours: float | None, max_cost: float | None) -> Allowance:
+def limits(checked: CheckedStudy, max_hours: float | None, max_cost: float | None) -> Allowance:
     """The study's budget, with what the command line says instead."""
     given = {"max_hours": max_hours, "max_cost": max_cost}
     said = {name: value for name, value in given.items() if value is not None}
     return checked.study.budget.model_copy(update=said)
 
 
-def planned_study(checked: Checked, store: Path, probes: bool) -> Plan:
+def planned_study(checked: CheckedStudy, store: Path, probes: bool) -> Plan:
     """The plan against the study's folder in the store, at the rates of all studies there, or of a probe."""
-    sizes = Sizes(data_dir(), checked.study.settings)
+    sizes = DataSizes(data_dir(), checked.study.settings)
     known, rates = _history(checked, store, sizes)
     if probes:
         from rse_study.study.planning.probe import probe
 
         rates = replace(rates, timed=probe(checked, _prepared), source="a probe on this machine")
-    return plan(checked, known, with_told_hours(rates, checked, sizes), sizes)
+    return plan(checked, known, with_stated_hours(rates, checked, sizes), sizes)
 
 
-def _history(checked: Checked, store: Path, sizes: Sizes) -> tuple[Known, Rates]:
+def _history(checked: CheckedStudy, store: Path, sizes: DataSizes) -> tuple[LedgerState, Throughput]:
     """What the ledgers of the store say. Where there are none, nothing is imported to read them."""
     if not any(store.glob("*/ledger.sqlite")):
-        return Known(), Rates()
+        return LedgerState(), Throughput()
     from rse_study.study.planning.history import history_of
 
     encoders = {trial.encoder.name for trial in spread(checked)}

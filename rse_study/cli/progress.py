@@ -15,7 +15,7 @@ from rse_study.cli.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
 
 
-class Board:
+class ProgressBoard:
     """What happens, as it happens. `num_planned`: cells in all; `num_ended`: those that had ended before.
 
     `objective`: the metric that decides, told of a cell that ended beside its dev score.
@@ -34,7 +34,7 @@ class Board:
         self._last: dict[str, str] = {}
         self._live = Live(console=self._console, refresh_per_second=2) if self._console.is_terminal else None
 
-    def __enter__(self) -> "Board":
+    def __enter__(self) -> "ProgressBoard":
         if self._live:
             self._live.start()
         return self

@@ -24,7 +24,7 @@ from rse_study.results.result_file import Point, Result
 from rse_study.study.definition.reading import build
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
-from rse_study.training.replay import Comparison, Difference, replay
+from rse_study.training.replay import ReplayComparison, ReplayDifference, replay
 from rse_study.training.trial import Trial
 
 MOST_SHOWN = 5
@@ -106,7 +106,7 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
             yield f"{key} was {old} and is {new}: the last bits may differ"
 
 
-def told(name: str, recorded: Result, compared: Comparison) -> Iterator[str]:
+def told(name: str, recorded: Result, compared: ReplayComparison) -> Iterator[str]:
     """The verdict, and the first differences."""
     num_numbers = sum(len(point.metrics) for point in recorded.history)
     counted = f"{compared.num_points} points, {num_numbers} numbers"
@@ -117,7 +117,7 @@ def told(name: str, recorded: Result, compared: Comparison) -> Iterator[str]:
     yield from (f"    {_difference(difference)}" for difference in islice(compared.differences, MOST_SHOWN))
 
 
-def _difference(difference: Difference) -> str:
+def _difference(difference: ReplayDifference) -> str:
     recorded, again = (
         "absent" if value is None else value if isinstance(value, str) else repr(value)
         for value in (difference.recorded, difference.again)

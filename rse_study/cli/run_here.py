@@ -14,7 +14,7 @@ from rse_study.cli.named_table import problems_of_table
 from rse_study.cli.naming import name_of
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.plan_here import require_allowance
-from rse_study.cli.progress import Board
+from rse_study.cli.progress import ProgressBoard
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.downstream.registry import read_evaluation
@@ -23,7 +23,7 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
 from rse_study.study.checking.data_check import check_data
-from rse_study.study.checking.validation import Checked, read_study
+from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.record import num_cells
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
@@ -53,14 +53,14 @@ def run_here(
 
     evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
     metric = checked.study.objective.metric
-    with Board(num_cells(checked), _num_ended(folder), objective=metric) as board:
+    with ProgressBoard(num_cells(checked), _num_ended(folder), objective=metric) as board:
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
     print_table(as_text(folder))
     announce(f"report: {write_report(folder).resolve()}")
     return conclude(folder)
 
 
-def _require_everything(checked: Checked, folder: Path) -> None:
+def _require_everything(checked: CheckedStudy, folder: Path) -> None:
     """InputError where something the study names is not here, or where nothing can be written."""
     require_folder(folder, where="--store")
     require_cache()

@@ -16,7 +16,7 @@ NUM_EVENTS = 5
 NUM_STANDINGS = 20  # of confirmed trials, more than anybody confirms
 
 
-class Standing(Record):
+class RankedTrial(Record):
     """A trial and its objective: the mean over its complete seeds."""
 
     trial: int
@@ -43,7 +43,7 @@ class Running(Record):
         return min(1.0, self.t / self.num_steps) if self.num_steps else 0.0
 
 
-class Ended(Record):
+class EndedCell(Record):
     """A cell that failed for good, or an attempt that was lost, and why. `attempt` 0: it was found, not run here."""
 
     name: str
@@ -53,7 +53,7 @@ class Ended(Record):
     reason: str
 
 
-class State(Record):
+class StudyStatus(Record):
     """Where a study stands. Its fields are the keys of `status --json`; they are described in docs/status.md."""
 
     name: str
@@ -69,17 +69,17 @@ class State(Record):
     holder: dict[str, Any] | None = Field(
         description="the live process that runs it (pid, host, since), or null"
     )
-    best: Standing | None = Field(
+    best: RankedTrial | None = Field(
         description="the best complete trial; in a search, of those it selected among"
     )
-    confirmed: tuple[Standing, ...] = Field(
+    confirmed: tuple[RankedTrial, ...] = Field(
         description="of a search, with seeds that selected nothing; best first"
     )
     running: tuple[Running, ...] = Field(
         description="without a holder they are interrupted: the next run goes on"
     )
-    failed: tuple[Ended, ...] = Field(description="cells that ended badly, for good")
-    lost: tuple[Ended, ...] = Field(
+    failed: tuple[EndedCell, ...] = Field(description="cells that ended badly, for good")
+    lost: tuple[EndedCell, ...] = Field(
         description="attempts that ended without a result; their cells are tried again"
     )
     num_attempts: int
@@ -92,7 +92,7 @@ class State(Record):
     events: tuple[dict[str, str], ...] = Field(description=f"the last {NUM_EVENTS}: at, kind, cell, text")
 
 
-def state_of(study_dir: Path) -> State:
+def state_of(study_dir: Path) -> StudyStatus:
     """Read it. Raises InputError where there is no study; disturbs nobody who runs it."""
     with Reader(study_dir) as reader:
         study, cells, attempts = reader.study(), reader.cells(), reader.attempts()
@@ -101,7 +101,7 @@ def state_of(study_dir: Path) -> State:
         revision = int(reader.revisions()["number"].max())
     pace = pace_of(study, cells, attempts, {cell.identity: cell.share for cell in running})
     confirms = table["stage"] == "confirm"
-    return State(
+    return StudyStatus(
         **study.model_dump(include={"name", "question", "kind"}),
         revision=revision,
         objective=study.objective.label or study.objective.metric,
@@ -121,7 +121,7 @@ def state_of(study_dir: Path) -> State:
     )
 
 
-def _standings(study: StudyRecord, cells: pd.DataFrame, table: pd.DataFrame) -> list[Standing]:
+def _standings(study: StudyRecord, cells: pd.DataFrame, table: pd.DataFrame) -> list[RankedTrial]:
     """Trials by the mean of their complete cells, best first; those with fewer seeds than others come after them."""
     complete = table[(table["status"] == "complete") & table["objective"].notna()]
     trials = complete.groupby("trial", as_index=False).agg(
@@ -133,7 +133,7 @@ def _standings(study: StudyRecord, cells: pd.DataFrame, table: pd.DataFrame) -> 
     )
     proposals = dict(zip(cells["trial"], cells["proposal"], strict=True))
     return [
-        Standing(**row, proposal=_in_order(study, proposals[row["trial"]]))
+        RankedTrial(**row, proposal=_in_order(study, proposals[row["trial"]]))
         for row in ranked.head(NUM_STANDINGS).to_dict("records")
     ]
 
@@ -169,10 +169,10 @@ def _running(reader: Reader, cells: pd.DataFrame, attempts: pd.DataFrame) -> tup
     return tuple(found)
 
 
-def _failed(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[Ended, ...]:
+def _failed(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[EndedCell, ...]:
     numbers = attempts.groupby("cell")["number"].max()
     return tuple(
-        Ended(
+        EndedCell(
             name=_name(row),
             identity=row.identity,
             attempt=int(numbers.get(row.identity, 0)),
@@ -183,12 +183,14 @@ def _failed(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[Ended, ...]:
     )
 
 
-def _lost(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[Ended, ...]:
+def _lost(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[EndedCell, ...]:
     """Oldest first."""
     names = {row.identity: _name(row) for row in cells.itertuples()}
     rows = attempts[attempts["outcome"] == "lost"].sort_values("ended", kind="stable")
     return tuple(
-        Ended(name=names[row.cell], identity=row.cell, attempt=row.number, at=row.ended, reason=row.reason)
+        EndedCell(
+            name=names[row.cell], identity=row.cell, attempt=row.number, at=row.ended, reason=row.reason
+        )
         for row in rows.itertuples()
     )
 

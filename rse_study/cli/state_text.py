@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from analysis.formats import show_duration, show_value
 from rse_study.cli.naming import told_counts
 from rse_study.cli.screen import describe
-from rse_study.cli.state import Ended, Running, Standing, State
+from rse_study.cli.state import EndedCell, RankedTrial, Running, StudyStatus
 
 NUM_SHOWN = 5  # of long lists, the newest
 WIDTH = 30  # of the bar
 
 
-def lines_of(state: State) -> Iterator[str]:
+def lines_of(state: StudyStatus) -> Iterator[str]:
     """All of it, for people."""
     yield f"{state.name} ({state.kind}, revision {state.revision}): {state.question}"
     yield _who(state)
@@ -32,30 +32,30 @@ def lines_of(state: State) -> Iterator[str]:
         yield from (f"    {_event(**event)}" for event in state.events)
 
 
-def summary_of(state: State) -> str:
+def summary_of(state: StudyStatus) -> str:
     """One line, for a log."""
     running = "; ".join(f"{cell.name} {_step(cell)}" for cell in state.running)
     return f"{_counts(state)}{f' ({running})' if running else ''}; left: {_left(state)}"
 
 
-def _who(state: State) -> str:
+def _who(state: StudyStatus) -> str:
     if state.holder:
         return "run by process {pid} on {host} since {since}".format(**state.holder)
     return "complete" if state.is_complete else "nobody runs it; `rse-study run` goes on from here"
 
 
-def _counts(state: State) -> str:
+def _counts(state: StudyStatus) -> str:
     return told_counts(state.counts, state.holder is not None)
 
 
-def _bar(state: State) -> str:
+def _bar(state: StudyStatus) -> str:
     counts = state.counts
     ended = counts["complete"] + counts["stopped_early"] + counts["failed"]
     filled = WIDTH * ended // max(1, counts["planned"])
     return f"[{'#' * filled}{'.' * (WIDTH - filled)}]"
 
 
-def _left(state: State) -> str:
+def _left(state: StudyStatus) -> str:
     if state.is_complete:
         return "nothing"
     if state.eta_s is None or state.median_s is None:
@@ -64,7 +64,7 @@ def _left(state: State) -> str:
     return f"about {show_duration(state.eta_s) or '0 s'} ({pace})"
 
 
-def _standing(standing: Standing) -> str:
+def _standing(standing: RankedTrial) -> str:
     name = f"trial {standing.trial}" if standing.trial >= 0 else ""
     name = " ".join(part for part in (name, standing.label) if part)
     seeds = f" (mean of {standing.num_seeds} seeds)" if standing.num_seeds > 1 else ""
@@ -82,7 +82,7 @@ def _step(cell: Running) -> str:
     return f"step {cell.t}/{cell.num_steps}" if cell.num_steps else f"step {cell.t}"
 
 
-def _ended(ended: Ended) -> str:
+def _ended(ended: EndedCell) -> str:
     return f"{ended.name}{f', attempt {ended.attempt}' if ended.attempt else ''}: {ended.reason}"
 
 

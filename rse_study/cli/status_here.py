@@ -9,7 +9,7 @@ from rich.text import Text
 
 from rse_study.cli.json_text import json_of
 from rse_study.cli.screen import LINE_SECONDS, announce
-from rse_study.cli.state import State, state_of
+from rse_study.cli.state import StudyStatus, state_of
 from rse_study.cli.state_text import lines_of, summary_of
 
 LOOK_SECONDS = 2.0
@@ -54,5 +54,5 @@ def _watch_in_lines(study_dir: Path) -> None:
         time.sleep(LOOK_SECONDS)
 
 
-def _text(state: State) -> str:
+def _text(state: StudyStatus) -> str:
     return "\n".join(lines_of(state))

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import torch
 
-from rse_study.assets.victim import WEAK, Victim
+from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli.json_text import json_of
 from rse_study.cli.model_argument import model_name
 from rse_study.cli.places import require_cache, require_folder
@@ -19,11 +19,11 @@ from rse_study.data.glue import GLUE, GLUE_LAYOUT
 from rse_study.data.location import cache_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.data.text_files import SET_DATA
-from rse_study.downstream.fine_tuned import FineTuned
+from rse_study.downstream.fine_tuned import FineTunedTask
 from rse_study.downstream.glue import PREFIX, read_glue_fine_tuned
 from rse_study.downstream.names import NLI
 from rse_study.downstream.nli import read_nli_fine_tuned
-from rse_study.downstream.scored_model import Weights
+from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
@@ -31,12 +31,12 @@ from rse_study.registry import Registry
 from rse_study.results.records import EvaluationRow
 
 TOLD_EVERY = 50  # steps
-Say = Callable[[str], None]
+Announce = Callable[[str], None]
 _NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
 
 
 @dataclass(frozen=True)
-class Asked:
+class FineTuningRequest:
     """What is fine-tuned for. `on`: tasks by name; without any, all whose texts are in the data folder."""
 
     suite: str  # nli or glue
@@ -46,16 +46,16 @@ class Asked:
     out: Path | None
 
 
-def tuned_here(model: str, pooling: str, asked: Asked, threads: int, as_json: bool) -> None:
+def tuned_here(model: str, pooling: str, asked: FineTuningRequest, threads: int, as_json: bool) -> None:
     """Fine-tune, score, print. Interrupted, the same command goes on. Nothing trains before all was looked for."""
     require_cache()
     if asked.out is not None:
         require_folder(asked.out, where="--out")
-    say: Say = partial(print, file=sys.stderr, flush=True) if as_json else announce
+    say: Announce = partial(print, file=sys.stderr, flush=True) if as_json else announce
     folder, absent = model_name(model), dict[str, str]()
     evaluations = _here(asked, absent)
     kind = load_encoder(folder, pooling)[0].pooling
-    weights = Weights(folder, kind, cache_dir() / "assets", cache_dir() / "assets")
+    weights = ModelFiles(folder, kind, cache_dir() / "assets", cache_dir() / "assets")
     if threads:
         torch.set_num_threads(threads)
     rows = [row for one in evaluations for row in _rows(one, weights, model, say)]
@@ -72,7 +72,7 @@ def tuned_here(model: str, pooling: str, asked: Asked, threads: int, as_json: bo
         announce(f"{name}: {reason}")
 
 
-def _here(asked: Asked, absent: dict[str, str]) -> list[FineTuned]:
+def _here(asked: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:
     """What is asked, read; without a wish, what is here. Names of what is not go to `absent`, with the reason."""
     known = Registry(f"{asked.suite} task", dict.fromkeys(NLI if asked.suite == "nli" else GLUE, None))
     for name in asked.on:
@@ -91,7 +91,9 @@ def _here(asked: Asked, absent: dict[str, str]) -> list[FineTuned]:
     return found
 
 
-def _present(names: Sequence[str], asked: Asked, absent: dict[str, str]) -> Iterator[FineTuned]:
+def _present(
+    names: Sequence[str], asked: FineTuningRequest, absent: dict[str, str]
+) -> Iterator[FineTunedTask]:
     """Tasks with files in the data folder; nothing is fetched."""
     if asked.suite == "glue" and not (asked.data_dir / asked.settings.tasks.glue).is_dir():
         return
@@ -102,13 +104,13 @@ def _present(names: Sequence[str], asked: Asked, absent: dict[str, str]) -> Iter
             absent[name] = str(problem)
 
 
-def _read(name: str, asked: Asked) -> FineTuned:
+def _read(name: str, asked: FineTuningRequest) -> FineTunedTask:
     if asked.suite == "nli":
         return read_nli_fine_tuned(name, asked.data_dir, asked.settings)
     return read_glue_fine_tuned(f"{PREFIX}{name}", asked.data_dir, asked.settings)
 
 
-def _rows(one: FineTuned, weights: Weights, model: str, say: Say) -> list[EvaluationRow]:
+def _rows(one: FineTunedTask, weights: ModelFiles, model: str, say: Announce) -> list[EvaluationRow]:
     """One task: its classifier, told every 50 steps, and what it scores."""
 
     def told(progress: Any) -> None:
@@ -120,7 +122,7 @@ def _rows(one: FineTuned, weights: Weights, model: str, say: Say) -> list[Evalua
     return one.rows(made, weights, model)
 
 
-def _described(one: FineTuned, made: Victim) -> str:
+def _described(one: FineTunedTask, made: VictimClassifier) -> str:
     """What the classifier was trained on, and how well that went."""
     texts = f"{len(one.training) - made.num_removed} texts of {one.training.name} {one.training.split}"
     removed = f", {made.num_removed} left out that are scored" if made.num_removed else ""

@@ -7,7 +7,7 @@ from rse_study.cli.named_table import problems_of_table
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.study.checking.data_check import check_data
-from rse_study.study.checking.validation import Checked, read_study
+from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.record import num_cells
 
 MOST_ROWS = 12  # named on the screen
@@ -26,7 +26,7 @@ def validate_here(path: Path, overrides: Sequence[str]) -> None:
         print(line)
 
 
-def summary_of(checked: Checked) -> Iterator[str]:
+def summary_of(checked: CheckedStudy) -> Iterator[str]:
     """What is run, and what is made of it."""
     study = checked.study
     asked = _grid(checked) if checked.rows else _search(checked)
@@ -42,7 +42,7 @@ def summary_of(checked: Checked) -> Iterator[str]:
         yield f"evaluations: {_listed(study.evaluations)}"
 
 
-def _grid(checked: Checked) -> str:
+def _grid(checked: CheckedStudy) -> str:
     over = f" over {_listed(axis.name for axis in checked.space.axes)}" if checked.space.axes else ""
     named = [row.label for row in checked.rows if row.label]
     shown = [*named[:MOST_ROWS], "..."] if len(named) > MOST_ROWS else named
@@ -51,11 +51,11 @@ def _grid(checked: Checked) -> str:
     )
 
 
-def _search(checked: Checked) -> str:
+def _search(checked: CheckedStudy) -> str:
     return f"{_count(checked.study.num_trials, 'trial')} over {_listed(axis.name for axis in checked.space.axes)}"
 
 
-def _seeds(checked: Checked) -> str:
+def _seeds(checked: CheckedStudy) -> str:
     return f"seed{'s' * (len(checked.study.seeds) > 1)} {_listed(checked.study.seeds)}"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from rse_study.data.grammar import (
     NUM_FORMS,
     Draw,
-    Event,
+    GrammarEvent,
     Wording,
     change,
     draw_event,
@@ -73,7 +73,7 @@ def opinions() -> Labelled:
     return Labelled(OPINIONS, "train", [(text,) for text in told.sentences], told.labels, ("bad", "good"))
 
 
-def similarity(one: Event, other: Event) -> float:
+def similarity(one: GrammarEvent, other: GrammarEvent) -> float:
     """How alike two events are, 0..1: weighted share of agreeing slots; negating one costs about half."""
     agreement = {slot: _agreement(one, other, slot) for slot in _WEIGHTS}
     told = {slot: weight for slot, weight in _WEIGHTS.items() if getattr(one, slot) or getattr(other, slot)}
@@ -83,7 +83,7 @@ def similarity(one: Event, other: Event) -> float:
     return share if one.is_negated == other.is_negated else share * _CONTRARY
 
 
-def _agreement(one: Event, other: Event, slot: str) -> float:
+def _agreement(one: GrammarEvent, other: GrammarEvent, slot: str) -> float:
     mine, theirs = getattr(one, slot), getattr(other, slot)
     if mine == theirs:
         return 1.0
@@ -106,7 +106,7 @@ def _pairs(split: str) -> tuple[tuple[str, str, float], ...]:
     return tuple(found)
 
 
-def _kinds(draw: Draw) -> Iterator[tuple[Event, Event, float]]:
+def _kinds(draw: Draw) -> Iterator[tuple[GrammarEvent, GrammarEvent, float]]:
     """Two events and the share of words the second keeps from the first, from alike to unlike, for ever."""
     core = ("agent", "action", "patient")
     while True:
@@ -127,7 +127,7 @@ def _kinds(draw: Draw) -> Iterator[tuple[Event, Event, float]]:
         yield draw_event(draw), draw_event(draw), 0.7
 
 
-def _contrary(event: Event) -> Event:
+def _contrary(event: GrammarEvent) -> GrammarEvent:
     """Who does it to whom turned round where both are agents, else the negation."""
     if event.patient in event.topic.agents:
         return replace(event, agent=event.patient, patient=event.agent)

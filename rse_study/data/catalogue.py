@@ -17,7 +17,7 @@ from rse_study.spec import Spec
 from rse_study.yaml12 import read_yaml
 
 FETCHED = "fetched.json"  # in the data folder: what `fetch` wrote, from where, with its sha256
-Status = Literal["ok", "fetched", "unmeasured", "different", "missing"]
+FileStatus = Literal["ok", "fetched", "unmeasured", "different", "missing"]
 
 
 class File(Spec):
@@ -69,7 +69,7 @@ class DataSet(Spec):
 
 
 @dataclass(frozen=True)
-class Listed:
+class CatalogueEntry:
     """A line of `rse-study data list`."""
 
     name: str
@@ -87,7 +87,7 @@ class Verified:
 
     name: str
     path: str
-    status: Status
+    status: FileStatus
     rows: int
     sha256: str
 
@@ -99,11 +99,13 @@ def catalogue() -> Registry[DataSet]:
     return Registry("data set", {name: DataSet(name=name, **entry) for name, entry in content.items()})
 
 
-def list_sets(data_dir: Path) -> list[Listed]:
+def list_sets(data_dir: Path) -> list[CatalogueEntry]:
     """Every set, and how many of its files are here."""
     sets = [catalogue().get(name) for name in catalogue()]
     return [
-        Listed(s.name, s.what, s.licence, s.source, len(s.files), _num_present(s, data_dir), bool(s.homes))
+        CatalogueEntry(
+            s.name, s.what, s.licence, s.source, len(s.files), _num_present(s, data_dir), bool(s.homes)
+        )
         for s in sets
     ]
 
@@ -144,6 +146,9 @@ def _verify(name: str, file: File, data_dir: Path, fetched: dict[str, dict[str, 
     except (EOFError, OSError):
         return Verified(name, file.path, "different", 0, "")
     found = hashlib.sha256(content).hexdigest()
-    statuses: dict[str, Status] = {fetched.get(file.path, {}).get("sha256", ""): "fetched", file.sha256: "ok"}
-    otherwise: Status = "different" if file.sha256 or file.path in fetched else "unmeasured"
+    statuses: dict[str, FileStatus] = {
+        fetched.get(file.path, {}).get("sha256", ""): "fetched",
+        file.sha256: "ok",
+    }
+    otherwise: FileStatus = "different" if file.sha256 or file.path in fetched else "unmeasured"
     return Verified(name, file.path, statuses.get(found, otherwise), content.count(b"\n"), found)

@@ -58,7 +58,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class Event:
+class GrammarEvent:
     """What a sentence says."""
 
     topic: Topic
@@ -92,7 +92,7 @@ def vocabulary() -> Vocabulary:
     )
 
 
-def draw_event(draw: Draw, topic: Topic | None = None) -> Event:
+def draw_event(draw: Draw, topic: Topic | None = None) -> GrammarEvent:
     """A random event; in one of five an agent acts on another agent."""
     words = vocabulary()
     topic = topic or draw.pick(words.topics)
@@ -105,7 +105,7 @@ def draw_event(draw: Draw, topic: Topic | None = None) -> Event:
     else:
         action, patients = draw.pick(topic.actions)
         patient = draw.pick(patients)
-    return Event(
+    return GrammarEvent(
         topic,
         agent,
         action,
@@ -122,7 +122,7 @@ def draw_wording(draw: Draw) -> Wording:
     return Wording(tuple(draw.index(6) for _ in SLOTS), draw.index(NUM_FORMS))
 
 
-def say(event: Event, wording: Wording) -> str:
+def say(event: GrammarEvent, wording: Wording) -> str:
     """The sentence: lower case, words and commas separated by blanks, no full stop."""
     word = {
         slot: concept[synonym % len(concept)] if (concept := getattr(event, slot)) else ""
@@ -142,7 +142,7 @@ def say(event: Event, wording: Wording) -> str:
     return _join(agent, active, patient, place, time)
 
 
-def change(event: Event, slot: str, draw: Draw) -> Event:
+def change(event: GrammarEvent, slot: str, draw: Draw) -> GrammarEvent:
     """The event with another concept of the same topic in one slot, still one the grammar tells."""
     topic = event.topic
     if slot == "agent":

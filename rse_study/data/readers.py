@@ -34,7 +34,7 @@ SICK_FILES: dict[str, tuple[str, ...]] = {
     "all": ("train", "trial", "test_annotated"),
 }
 _STS_B_SPLITS = ("train", "dev", "test")
-Rows = list[tuple[str, str, float]]
+TableRows = list[tuple[str, str, float]]
 
 
 def read_sts(name: str, split: str, data_dir: Path, variant: Variant = "orig") -> StsPairs:
@@ -50,7 +50,7 @@ def sts_splits(name: str) -> tuple[str, ...]:
 
 def _read_year(name: str, split: str, data_dir: Path, variant: Variant) -> StsPairs:
     _check_split(name, split)
-    rows: Rows = []
+    rows: TableRows = []
     subsets: dict[str, slice] = {}
     for subset, (inputs, golds) in _find_subsets(name, data_dir / "sts" / name / variant).items():
         start = len(rows)
@@ -76,14 +76,14 @@ def _find_subsets(name: str, folder: Path) -> dict[str, tuple[Path, Path]]:
     return found
 
 
-def _read_subset(inputs: Path, golds: Path) -> Rows:
+def _read_subset(inputs: Path, golds: Path) -> TableRows:
     sentences, scores = list(read_lines(inputs)), list(read_lines(golds))
     if len(sentences) != len(scores):
         what = f"{len(scores)} gold lines for {len(sentences)} pairs in {inputs.name}"
         raise InputError(
             what, where=str(golds), rule="both files hold a line for each pair", remedy="Fetch them again"
         )
-    rows: Rows = []
+    rows: TableRows = []
     for number, (line, score) in enumerate(zip(sentences, scores, strict=True), start=1):
         if score.strip():
             first, second = _columns(line, (0, 1), inputs, number)
@@ -104,8 +104,8 @@ def _read_sick(name: str, split: str, data_dir: Path, variant: Variant) -> StsPa
     return _pairs(name, split, [row for path in paths for row in _read_table(path, (1, 2, 3), num_header=1)])
 
 
-def _read_table(path: Path, columns: tuple[int, int, int], num_header: int = 0) -> Rows:
-    rows: Rows = []
+def _read_table(path: Path, columns: tuple[int, int, int], num_header: int = 0) -> TableRows:
+    rows: TableRows = []
     for number, line in enumerate(read_lines(path), start=1):
         if number > num_header and line.strip():
             first, second, score = _columns(line, columns, path, number)
@@ -113,7 +113,7 @@ def _read_table(path: Path, columns: tuple[int, int, int], num_header: int = 0) 
     return rows
 
 
-def _pairs(name: str, split: str, rows: Rows, subsets: dict[str, slice] | None = None) -> StsPairs:
+def _pairs(name: str, split: str, rows: TableRows, subsets: dict[str, slice] | None = None) -> StsPairs:
     if not rows:
         raise InputError("holds no pairs", where=f"{name} {split}", remedy="Fetch it again")
     first, second, gold = (list(column) for column in zip(*rows, strict=True))

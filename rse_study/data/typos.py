@@ -15,22 +15,22 @@ from rse_study.errors import InputError
 
 KEYBOARD = "lexicon/typo/keyboard_en.json"
 LOOKALIKES = "lexicon/homoglyph/confusables_ascii.json"
-Table = dict[str, tuple[str, ...]]
+LetterTable = dict[str, tuple[str, ...]]
 
 
 @cache
-def neighbouring_keys(data_dir: Path) -> Table:
+def neighbouring_keys(data_dir: Path) -> LetterTable:
     """Of a letter, lower case, the letters and digits beside it: what takes Shift as well is no slip. InputError."""
     return _letters(_read(KEYBOARD, data_dir), lambda near: near.isalnum())
 
 
 @cache
-def lookalikes(data_dir: Path) -> Table:
+def lookalikes(data_dir: Path) -> LetterTable:
     """Of an ASCII letter the characters that look like it, in either case. Raises InputError."""
     return _letters(_read(LOOKALIKES, data_dir), lambda alike: True)
 
 
-def _letters(table: Table, is_wanted: Callable[[str], bool]) -> Table:
+def _letters(table: LetterTable, is_wanted: Callable[[str], bool]) -> LetterTable:
     # The keyboard's table counts "a" among the neighbours of "a".
     chosen = {
         key: tuple(c for c in found if c != key and is_wanted(c))
@@ -40,7 +40,7 @@ def _letters(table: Table, is_wanted: Callable[[str], bool]) -> Table:
     return {key: found for key, found in chosen.items() if found}
 
 
-def _read(below: str, data_dir: Path) -> Table:
+def _read(below: str, data_dir: Path) -> LetterTable:
     path = find_set_file(below, data_dir)
     try:
         content = json.loads("\n".join(read_lines(path)))

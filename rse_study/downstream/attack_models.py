@@ -11,7 +11,7 @@ from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.location import cache_dir
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.resources import Named, Resources
+from rse_study.evaluation.attacks.resources import AttackResources, NamedModel
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
 from rse_study.models.generators import load_generator
 from rse_study.models.masked_words import MaskedWords
@@ -23,14 +23,16 @@ _WIKI = ("wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentence
 
 
 @dataclass(frozen=True)
-class Found:
+class MaskedLMRef:
     """A masked LM: a folder, or a hub name with the commit that counts."""
 
     path_or_name: str
     revision: str = "main"
 
 
-def attack_tools(recipe: str, data_dir: Path, masked_lm: str, found: Found | None = None) -> Resources:
+def load_resources(
+    recipe: str, data_dir: Path, masked_lm: str, found: MaskedLMRef | None = None
+) -> AttackResources:
     """What the recipe needs, loaded; the masked LM of MiniLM is made where it is not there yet (minutes).
 
     `found`: where the masked LM of that name was when somebody looked for it.
@@ -41,10 +43,10 @@ def attack_tools(recipe: str, data_dir: Path, masked_lm: str, found: Found | Non
     at = found or find_masked_lm(masked_lm)
     path_or_name = _minilm_mlm(data_dir) if masked_lm == MINILM_MLM else at.path_or_name
     model: MaskedLM = MaskedWords(load_generator(path_or_name, at.revision))
-    return replace(resources, masked_lm=Named(masked_lm, model))
+    return replace(resources, masked_lm=NamedModel(masked_lm, model))
 
 
-def look_for_tools(recipe: str, data_dir: Path, masked_lm: str) -> str:
+def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
     """A fingerprint of the models and tables the recipe would be given; nothing is loaded or made.
 
     Raises InputError where something is missing.
@@ -56,19 +58,19 @@ def look_for_tools(recipe: str, data_dir: Path, masked_lm: str) -> str:
     return fingerprint_of([fingerprints_of(recipe, data_dir), of_masked_lm])
 
 
-def tools_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[Resources]:
-    """`attack_tools` of one recipe, to be called where it runs: in another folder perhaps, and on another day."""
+def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[AttackResources]:
+    """`load_resources` of one recipe, to be called where it runs: in another folder perhaps, and on another day."""
     found = find_masked_lm(masked_lm) if recipe in NEED_MASKED_LM else None
-    return partial(attack_tools, recipe, data_dir.resolve(), masked_lm, found)
+    return partial(load_resources, recipe, data_dir.resolve(), masked_lm, found)
 
 
-def find_masked_lm(masked_lm: str) -> Found:
+def find_masked_lm(masked_lm: str) -> MaskedLMRef:
     """A folder by its whole path, a hub name with its commit of now."""
     if masked_lm == MINILM_MLM:
-        return Found(masked_lm)
+        return MaskedLMRef(masked_lm)
     if Path(masked_lm).is_dir():
-        return Found(str(Path(masked_lm).resolve()))
-    return Found(masked_lm, _on_the_hub(masked_lm).rpartition("@")[2] or "main")
+        return MaskedLMRef(str(Path(masked_lm).resolve()))
+    return MaskedLMRef(masked_lm, _on_the_hub(masked_lm).rpartition("@")[2] or "main")
 
 
 def _fingerprint_of_masked_lm(name: str, recipe: str, data_dir: Path) -> str:

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from rse_study.assets.victim import Victim, victim
+from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data.labelled import Labelled
-from rse_study.downstream.scored_model import Weights
+from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
-from rse_study.evaluation.attacks.kept_attack import Told, attack_and_keep
-from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
+from rse_study.evaluation.attacks.kept_attack import ProgressCallback, attack_and_store
+from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.sts import Embed
 from rse_study.results.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path
@@ -27,7 +27,7 @@ WEIGHTS = "weights"  # key of a head: the victim's, by content; files of old lac
 
 
 @dataclass(frozen=True)
-class UnderAttack:
+class AttackedClassifier:
     """One recipe on one attack set. `whole`: the set, all of which is left out of `training`.
 
     `resources` are asked for where the attack runs: the models among them do not travel. `made_of`: what they are.
@@ -37,7 +37,7 @@ class UnderAttack:
     training: Labelled
     recipe: str
     settings: Settings
-    resources: Callable[[], Resources]
+    resources: Callable[[], AttackResources]
     made_of: str
 
     @property
@@ -82,7 +82,7 @@ class UnderAttack:
         """Read at least: every training text an epoch, each of them three times a pass, and every input once."""
         return 3 * self.settings.fine_tuning.epochs * len(self.training) + len(self.inputs)
 
-    def score_weights(self, weights: Weights, embed: Embed, subject: str) -> list[EvaluationRow]:
+    def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
         """A row a figure; shares x100. A weak victim marks them all as degenerate."""
         made = self.victim(weights)
         found = self.attacked(made, weights.kept, device=weights.device, replaces=True)
@@ -106,9 +106,9 @@ class UnderAttack:
 
     def attacked(
         self,
-        made: Victim,
+        made: VictimClassifier,
         folder: Path,
-        told: Told = lambda done, total: None,
+        told: ProgressCallback = lambda done, total: None,
         *,
         device: str = "cpu",
         replaces: bool = False,
@@ -120,14 +120,14 @@ class UnderAttack:
         attacks, recipe = self.settings.attacks, RECIPES.get(self.recipe)(self.resources())
         classifier = made.load()
         classifier.network.to(device)
-        outcomes = KeptOutcomes(
+        outcomes = OutcomeStore(
             outcomes_path(folder, self.set, self.recipe),
             self._head(made, recipe.label),
             {CLASSES: self.inputs.classes},
             since=(WEIGHTS,),
             replaces=replaces,
         )
-        kept = attack_and_keep(
+        kept = attack_and_store(
             recipe,
             classifier.predicting(self.inputs.classes),
             self.inputs,
@@ -153,7 +153,7 @@ class UnderAttack:
         keep_summary(folder, row, replaces=replaces)
         return row
 
-    def _head(self, made: Victim, label: str) -> dict[str, Any]:
+    def _head(self, made: VictimClassifier, label: str) -> dict[str, Any]:
         """What makes an attack this one: not how many inputs are asked for. A victim's name says what made it."""
         return {
             "recipe": self.recipe,
@@ -167,7 +167,9 @@ class UnderAttack:
             "seed": self.settings.attacks.seed,
         }
 
-    def victim(self, weights: Weights, told: Callable[[Any], None] = lambda progress: None) -> Victim:
+    def victim(
+        self, weights: ModelFiles, told: Callable[[Any], None] = lambda progress: None
+    ) -> VictimClassifier:
         """The classifier, fine-tuned unless it is there. It has seen nothing of the whole set, however much is asked.
 
         Recipes of one subject attack the same one.

@@ -12,16 +12,16 @@ from jaxtyping import Float, Int
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.pairs import StsPairs
 from rse_study.downstream.attacked_classifier import figures_of, without_nan
-from rse_study.downstream.scored_model import Weights
+from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Attacks
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, sample_of, summarise_scores, targets_of, victim_of
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
-from rse_study.evaluation.attacks.kept_attack import Told, attack_and_keep
-from rse_study.evaluation.attacks.outcome_store import REMEDY, KeptOutcomes
+from rse_study.evaluation.attacks.kept_attack import ProgressCallback, attack_and_store
+from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes import BAE, PWWS, BERTAttack, TextBugger, TextFooler
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.sts import Embed
 from rse_study.registry import Registry
@@ -40,7 +40,7 @@ from rse_study.spec import fingerprint_of
 # Settings that decide nothing here; what the first one is, `made_of` says.
 NOT_ASKED = {"masked_lm", "num_training"}
 MAP = "map"  # of cosines to the gold scale: its cosines, its scores
-_SIDED: Registry[Callable[..., Callable[[Resources, Goal], Recipe]]] = Registry(
+_SIDED: Registry[Callable[..., Callable[[AttackResources, Goal], Recipe]]] = Registry(
     "attack",
     {
         "textfooler": TextFooler,
@@ -53,7 +53,7 @@ _SIDED: Registry[Callable[..., Callable[[Resources, Goal], Recipe]]] = Registry(
 
 
 @dataclass(frozen=True)
-class SimilarityUnderAttack:
+class AttackedSimilarity:
     """One recipe on the pairs of one test split. `fitting`: pairs that map cosines to the gold scale.
 
     `resources` and `made_of` as in under_attack.py.
@@ -63,7 +63,7 @@ class SimilarityUnderAttack:
     fitting: StsPairs
     recipe: str
     attacks: Attacks
-    resources: Callable[[], Resources]
+    resources: Callable[[], AttackResources]
     made_of: str
 
     @property
@@ -107,7 +107,7 @@ class SimilarityUnderAttack:
         num_pairs = min(self.attacks.num_inputs or len(self.pairs), len(self.pairs))
         return 2 * (num_pairs + len(self.fitting))
 
-    def score_weights(self, weights: Weights, embed: Embed, subject: str) -> list[EvaluationRow]:
+    def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
         """A row a figure; shares and correlations x100, drift on the gold scale.
 
         Where there is no distance to reach nothing can succeed or fail, and no row says so. Where clean scores order
@@ -141,7 +141,12 @@ class SimilarityUnderAttack:
         ]
 
     def attacked(
-        self, embed: Embed, weights: Weights, told: Told = lambda done, total: None, *, replaces: bool = False
+        self,
+        embed: Embed,
+        weights: ModelFiles,
+        told: ProgressCallback = lambda done, total: None,
+        *,
+        replaces: bool = False,
     ) -> SummaryRow:
         """As in under_attack.py; the victim is the cosine on the gold scale, by the map that the outcomes began with.
 
@@ -150,14 +155,14 @@ class SimilarityUnderAttack:
         asked, folder = self.attacks, weights.kept
         recipe = _SIDED.get(self.recipe)(sides=asked.sides)(self.resources(), goal_of(asked))
         fitted = fit_score(embed, self.fitting, asked.scores)
-        outcomes = KeptOutcomes(
+        outcomes = OutcomeStore(
             outcomes_path(folder, self.task, self.recipe),
             self._head(weights, recipe.label),
             {MAP: [fitted.cosines.tolist(), fitted.scores.tolist()]},
             replaces=replaces,
         )
         score = _map_of(outcomes, asked.scores, replaces)
-        kept = attack_and_keep(
+        kept = attack_and_store(
             recipe,
             victim_of(embed, score),
             targets_of(self.pairs, self._places),
@@ -191,7 +196,7 @@ class SimilarityUnderAttack:
     def _places(self) -> Int[np.ndarray, " m"]:
         return sample_of(len(self.pairs), self.attacks.num_inputs, self.attacks.seed)
 
-    def _head(self, weights: Weights, label: str) -> dict[str, Any]:
+    def _head(self, weights: ModelFiles, label: str) -> dict[str, Any]:
         """What makes an attack this one: not how many pairs are asked for, nor the digits of vectors."""
         return {
             "recipe": self.recipe,
@@ -215,7 +220,7 @@ class SimilarityUnderAttack:
         return said | ({"tau": Attacks().tau} if self.attacks.goal == FURTHEST else {})
 
 
-def _map_of(kept: KeptOutcomes, kind: MapKind, replaces: bool) -> ScoreMap:
+def _map_of(kept: OutcomeStore, kind: MapKind, replaces: bool) -> ScoreMap:
     """The map in the head of the file. A file whose map is damaged is set aside where replacing is wished."""
     try:
         return ScoreMap(kind, *_points(kept))
@@ -226,7 +231,7 @@ def _map_of(kept: KeptOutcomes, kind: MapKind, replaces: bool) -> ScoreMap:
         return ScoreMap(kind, *_points(kept))
 
 
-def _points(kept: KeptOutcomes) -> Float[np.ndarray, "2 k"]:
+def _points(kept: OutcomeStore) -> Float[np.ndarray, "2 k"]:
     """Cosines and their scores. Raises InputError."""
     try:
         points = np.array(kept.head[MAP], np.float64)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from rse_study.assets.victim import Victim, victim
+from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data.labelled import Text
 from rse_study.downstream.names import FINE_TUNED
-from rse_study.downstream.scored_model import Weights
+from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.classification import ClassifierScore
 from rse_study.evaluation.sts import Embed
@@ -24,7 +24,7 @@ from rse_study.training.classifier.data import Supervised, examples_of
 
 
 @dataclass(frozen=True)
-class FineTuned(ABC):
+class FineTunedTask(ABC):
     """A task's `held_out` splits. `lacking`: its files that are not here, below the data folder.
 
     The epoch whose weights are kept is chosen on a share of the training texts: no scored text selects.
@@ -45,7 +45,7 @@ class FineTuned(ABC):
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
         """(aggregation, score) of every figure."""
 
-    def is_worthless(self, score: ClassifierScore, made: Victim) -> bool:
+    def is_worthless(self, score: ClassifierScore, made: VictimClassifier) -> bool:
         """Whether a figure says nothing of the encoder."""
         return score.degenerate
 
@@ -73,11 +73,13 @@ class FineTuned(ABC):
         num_held_out = sum(len(given) for given in self.held_out)
         return 3 * self.settings.fine_tuning.epochs * len(self.training) + num_held_out
 
-    def score_weights(self, weights: Weights, embed: Embed, subject: str) -> list[EvaluationRow]:
+    def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
         """A row a figure, x100."""
         return self.rows(self.classifier(weights), weights, subject)
 
-    def classifier(self, weights: Weights, told: Callable[[Any], None] = lambda progress: None) -> Victim:
+    def classifier(
+        self, weights: ModelFiles, told: Callable[[Any], None] = lambda progress: None
+    ) -> VictimClassifier:
         """Fine-tuned unless it is there, without the scored texts: two tasks with the same training share it."""
         scored: list[Text] = [text for given in self.held_out for text in examples_of(given).texts]
         return victim(
@@ -93,7 +95,7 @@ class FineTuned(ABC):
             told=told,
         )
 
-    def rows(self, made: Victim, weights: Weights, subject: str) -> list[EvaluationRow]:
+    def rows(self, made: VictimClassifier, weights: ModelFiles, subject: str) -> list[EvaluationRow]:
         """What that classifier scores."""
         classifier = made.load()
         classifier.network.to(weights.device)

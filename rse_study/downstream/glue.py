@@ -7,7 +7,7 @@ from pathlib import Path
 from rse_study.assets.victim import taken
 from rse_study.data.glue import GLUE, read_glue
 from rse_study.data.labelled import Labelled
-from rse_study.downstream.fine_tuned import FineTuned, drawn
+from rse_study.downstream.fine_tuned import FineTunedTask, drawn
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.classification import ClassifierScore
 from rse_study.evaluation.glue import GLUE_METRICS, evaluate_glue, evaluate_glue_pairs
@@ -18,7 +18,7 @@ PREFIX = "GLUE-"
 
 
 @dataclass(frozen=True)
-class GlueFineTuned(FineTuned):
+class GlueFineTuned(FineTunedTask):
     """A task's metrics on its validation split, on both of MNLI's. STS-B is a regression.
 
     A classifier of low accuracy is none the worse for it here: two of three MRPC pairs are paraphrases, and WNLI is

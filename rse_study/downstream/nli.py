@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from rse_study.assets.victim import Victim
+from rse_study.assets.victim import VictimClassifier
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import ANLI_ROUNDS, nli_files, read_nli
 from rse_study.data.text_files import SET_DATA
 from rse_study.data.victim_texts import training_for
-from rse_study.downstream.fine_tuned import FineTuned, drawn
+from rse_study.downstream.fine_tuned import FineTunedTask, drawn
 from rse_study.downstream.settings import Settings
 from rse_study.errors import MissingFile
 from rse_study.evaluation.classification import ClassifierScore
@@ -43,7 +43,7 @@ _ROUND = "ANLI-"
 
 
 @dataclass(frozen=True)
-class NliFineTuned(FineTuned):
+class NliFineTuned(FineTunedTask):
     """Accuracy on every held-out split; of ANLI a round at a time, and both averages of a split with all rounds."""
 
     @property
@@ -62,7 +62,7 @@ class NliFineTuned(FineTuned):
         for score in evaluate_nli(predict, tasks, seed=seed):
             yield self._label(score.task, score.split), score
 
-    def is_worthless(self, score: ClassifierScore, made: Victim) -> bool:
+    def is_worthless(self, score: ClassifierScore, made: VictimClassifier) -> bool:
         """One answer to everything; or the classifier has not learnt what it was trained on (below 60 %)."""
         return score.degenerate or made.is_weak
 

@@ -7,9 +7,9 @@ from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled
 from rse_study.data.readers import read_sts
 from rse_study.data.victim_texts import training_for
-from rse_study.downstream.attack_models import look_for_tools, tools_for
-from rse_study.downstream.attacked_classifier import UnderAttack
-from rse_study.downstream.attacked_similarity import SimilarityUnderAttack
+from rse_study.downstream.attack_models import fingerprint_resources, resources_for
+from rse_study.downstream.attacked_classifier import AttackedClassifier
+from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.fine_tuned import drawn
 from rse_study.downstream.glue import read_glue_fine_tuned
 from rse_study.downstream.names import NLI, adversarial_sts_names, attack_names, fine_tuned_names
@@ -36,15 +36,15 @@ def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None)
     return read_of_vectors(name, data_dir)
 
 
-def read_under_attack(name: str, recipe: str, data_dir: Path, settings: Settings) -> UnderAttack:
+def read_under_attack(name: str, recipe: str, data_dir: Path, settings: Settings) -> AttackedClassifier:
     """A recipe on the attack set of that name."""
     masked_lm = settings.attacks.masked_lm
-    made_of = look_for_tools(recipe, data_dir, masked_lm)
+    made_of = fingerprint_resources(recipe, data_dir, masked_lm)
     training = _training_texts(name, data_dir)
     places = drawn(len(training), settings.attacks.num_training, settings.attacks.seed)
-    resources = tools_for(recipe, data_dir, masked_lm)
+    resources = resources_for(recipe, data_dir, masked_lm)
     whole = read_attack_set(name, data_dir)
-    return UnderAttack(whole, training.take(places), recipe, settings, resources, made_of)
+    return AttackedClassifier(whole, training.take(places), recipe, settings, resources, made_of)
 
 
 @lru_cache(maxsize=4)
@@ -55,9 +55,9 @@ def _training_texts(name: str, data_dir: Path) -> Labelled:
 
 def read_similarity_under_attack(
     task: str, recipe: str, data_dir: Path, attacks: Attacks
-) -> SimilarityUnderAttack:
+) -> AttackedSimilarity:
     """A recipe on the test pairs of a task, whose dev pairs fit the map from cosines to its gold scale."""
-    made_of = look_for_tools(recipe, data_dir, attacks.masked_lm)
+    made_of = fingerprint_resources(recipe, data_dir, attacks.masked_lm)
     pairs, fitting = (read_sts(task, split, data_dir) for split in ("test", _DEV[task]))
-    resources = tools_for(recipe, data_dir, attacks.masked_lm)
-    return SimilarityUnderAttack(pairs, fitting, recipe, attacks, resources, made_of)
+    resources = resources_for(recipe, data_dir, attacks.masked_lm)
+    return AttackedSimilarity(pairs, fitting, recipe, attacks, resources, made_of)

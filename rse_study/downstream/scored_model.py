@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from rse_study.errors import NonFiniteLoss
-from rse_study.evaluation.evaluations import Evaluation, OfVectors, score_all
+from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, score_all
 from rse_study.evaluation.sts import Embed
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.records import EvaluationRow
@@ -16,7 +16,7 @@ CLASSIFIERS = "classifiers"  # a subject's folder of what is fine-tuned on the w
 
 
 @dataclass(frozen=True)
-class Weights:
+class ModelFiles:
     """Where an encoder lies. `base`: folder or hub name, which fine-tuning begins with; nothing of it is changed.
 
     `made`: a folder for what is made of it on the way (classifiers), `kept`: one for what stays (outcomes of attacks).
@@ -37,37 +37,37 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Subject:
+class ScoredModel:
     """`name` stands in every row. `weights` are None where vectors are all there is (whitening, an untrained copy)."""
 
     name: str
     embed: Embed
-    weights: Weights | None = None
+    weights: ModelFiles | None = None
 
 
 @runtime_checkable
-class OfWeights(Evaluation, Protocol):
+class FineTunedEvaluation(Evaluation, Protocol):
     """An evaluation that a subject without weights cannot be asked."""
 
-    def score_weights(self, weights: Weights, embed: Embed, subject: str) -> list[EvaluationRow]: ...
+    def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]: ...
 
 
-def can_score(subject: Subject, evaluation: Evaluation) -> bool:
+def can_score(subject: ScoredModel, evaluation: Evaluation) -> bool:
     """Whether the subject has what is asked for."""
-    return subject.weights is not None or not isinstance(evaluation, OfWeights)
+    return subject.weights is not None or not isinstance(evaluation, FineTunedEvaluation)
 
 
-def score_subject(subject: Subject, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
+def score_model(subject: ScoredModel, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
     """Rows of every evaluation the subject can be asked; what takes vectors alone comes first.
 
     Where a fine-tuning diverges its figures are NaN, and degenerate.
     """
-    of_vectors = [one for one in evaluations if isinstance(one, OfVectors)]
+    of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
     rows = score_all(subject.embed, of_vectors, subject.name)
     if subject.weights is None:
         return rows
     for one in evaluations:
-        if isinstance(one, OfWeights):
+        if isinstance(one, FineTunedEvaluation):
             try:
                 rows += one.score_weights(subject.weights, subject.embed, subject.name)
             except NonFiniteLoss:

@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 
 from rse_study.data.labelled import Text
 from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.summary import Summary, summarise
 from rse_study.evaluation.geometry import unit_rows
@@ -21,7 +21,7 @@ from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.sts import Embed
 from rse_study.streams import Streams
 
-Scores = Callable[[Sequence[Text]], Float[np.ndarray, "n 1"]]
+VictimScores = Callable[[Sequence[Text]], Float[np.ndarray, "n 1"]]
 
 
 def cosines_of(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
@@ -33,7 +33,7 @@ def cosines_of(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
     return np.nan_to_num((vectors[first] * vectors[second]).sum(axis=1))
 
 
-def victim_of(embed: Embed, score: ScoreMap) -> Scores:
+def victim_of(embed: Embed, score: ScoreMap) -> VictimScores:
     """What an attack asks: pairs of sentences to scores on the gold scale."""
     return lambda texts: score(cosines_of(embed, texts))[:, None]
 
@@ -67,7 +67,7 @@ class StsUnderAttack:
     mean_drift: float  # |s(x') - s(x)| on the gold scale, over pairs that were not skipped
 
 
-def summarise_scores(outcomes: Iterable[Outcome]) -> StsUnderAttack:
+def summarise_scores(outcomes: Iterable[AttackOutcome]) -> StsUnderAttack:
     """Each input once, in any order."""
     rows = sorted(outcomes, key=lambda row: row.index)
     gold = np.array([row.label for row in rows], np.float64)

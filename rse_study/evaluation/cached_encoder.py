@@ -5,7 +5,7 @@ import numpy as np
 from rse_study.evaluation.sts import Embed
 
 
-class Remembered:
+class CachedEncoder:
     """Asks `embed` for each sentence once, as long as this object lives; n vectors of d numbers are kept."""
 
     def __init__(self, embed: Embed) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
-from rse_study.evaluation.cached_encoder import Remembered
+from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.sts import Embed
 from rse_study.results.records import EvaluationRow, Measure
 
@@ -23,19 +23,19 @@ class Evaluation(Protocol):
 
 
 @runtime_checkable
-class OfVectors(Evaluation, Protocol):
+class FrozenEvaluation(Evaluation, Protocol):
     """An evaluation of a frozen encoder."""
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]: ...
 
 
-def measure(embed: Embed, evaluations: Iterable[OfVectors]) -> dict[str, float]:
+def measure(embed: Embed, evaluations: Iterable[FrozenEvaluation]) -> dict[str, float]:
     """Their figures by `EvaluationRow.metric`; none of them hangs on what else is asked, not in the last bit."""
     rows = (row for evaluation in evaluations for row in evaluation.score(embed, ""))
     return {row.metric: row.value for row in rows}
 
 
-def score_all(embed: Embed, evaluations: Sequence[OfVectors], subject: str) -> list[EvaluationRow]:
+def score_all(embed: Embed, evaluations: Sequence[FrozenEvaluation], subject: str) -> list[EvaluationRow]:
     """Rows of every evaluation; a sentence that several of them have is embedded once."""
-    remembered = Remembered(embed)
+    remembered = CachedEncoder(embed)
     return [row for evaluation in evaluations for row in evaluation.score(remembered, subject)]

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.sts import Embed
 
-Metric = Literal["alignment", "uniformity"]
+GeometryMetric = Literal["alignment", "uniformity"]
 POSITIVE_ABOVE = 4.0  # gold similarity, 0..5
 ALPHA, T = 2.0, 2.0  # Wang and Isola's
 _BLOCK = 512  # rows of distances held at once: 512 x 3000 float64 are 12 MiB
@@ -34,7 +34,7 @@ class GeometryScore:
 
     task: str
     split: str
-    metric: Metric
+    metric: GeometryMetric
     value: float  # alignment 0..4 for alpha 2, uniformity -4t..0
     num_examples: int  # positive pairs; sentences
     degenerate: bool
@@ -91,7 +91,7 @@ def _score(pairs: StsPairs, first: np.ndarray, second: np.ndarray) -> list[Geome
     is_one = is_one_vector(both)
     # Of one vector alone alignment would be 0, the best there is.
     aligned = float("nan") if is_one else alignment(first[positive], second[positive])
-    found: dict[Metric, tuple[float, int]] = {
+    found: dict[GeometryMetric, tuple[float, int]] = {
         "alignment": (aligned, int(positive.sum())),
         "uniformity": (uniformity(both), len(both)),
     }

@@ -14,10 +14,10 @@ from rse_study.evaluation.attacks.victim import Victim
 from rse_study.evaluation.classification import ClassifierScore, accuracy, probabilities, says_one_thing
 from rse_study.registry import Registry
 
-Metric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]  # labels, predictions
-Scores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]  # a regression's values
+GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]  # labels, predictions
+PredictScores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]  # a regression's values
 
-_METRICS: dict[str, Metric] = {
+_METRICS: dict[str, GlueMetric] = {
     "accuracy": accuracy,
     "f1": lambda labels, predicted: float(f1_score(labels, predicted, zero_division=0.0)),  # of class 1
     "matthews": lambda labels, predicted: float(matthews_corrcoef(labels, predicted)),
@@ -57,7 +57,7 @@ def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[Classif
     ]
 
 
-def evaluate_glue_pairs(scores: Scores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
+def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
     """Pearson and Spearman x100 of STS-B's values; 0 and degenerate where all values are one. Raises InputError."""
     found = np.asarray(scores(list(zip(task.first, task.second, strict=True))), np.float64)
     if found.shape != (len(task),) or not np.isfinite(found).all():

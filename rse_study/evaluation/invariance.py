@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rse_study.evaluation.changes import CHANGES
-from rse_study.evaluation.changes.change import Resources
+from rse_study.evaluation.changes.change import ChangeResources
 from rse_study.evaluation.geometry import is_one_vector, unit_rows
 from rse_study.evaluation.sts import Embed
 from rse_study.spec import fingerprint_of
 
-Predict = Callable[[list[str]], np.ndarray]  # texts -> [n] labels
+PredictLabels = Callable[[list[str]], np.ndarray]  # texts -> [n] labels
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ def evaluate_invariance(
     embed: Embed,
     texts: Sequence[str],
     changes: Sequence[str],
-    resources: Resources,
+    resources: ChangeResources,
     seed: int,
-    predict: Predict | None = None,
+    predict: PredictLabels | None = None,
 ) -> list[InvarianceScore]:
     """A score for each change, by the names of CHANGES. Each distinct text is embedded, and predicted, once.
 
@@ -51,7 +51,7 @@ def evaluate_invariance(
 
 
 def changed_texts(
-    texts: Sequence[str], changes: Sequence[str], resources: Resources, seed: int
+    texts: Sequence[str], changes: Sequence[str], resources: ChangeResources, seed: int
 ) -> dict[str, list[str]]:
     """Every text after each change, by its name. Raises InputError as above."""
     return {name: [changed_text(text, name, resources, seed) for text in texts] for name in changes}
@@ -62,7 +62,7 @@ def score_changes(
     texts: Sequence[str],
     changed: Mapping[str, list[str]],
     seed: int,
-    predict: Predict | None = None,
+    predict: PredictLabels | None = None,
 ) -> list[InvarianceScore]:
     """A score for each change, of texts that are changed already."""
     distinct = sorted({*texts, *(text for new in changed.values() for text in new)})
@@ -72,7 +72,7 @@ def score_changes(
     return [_score(name, list(texts), new, place, vectors, labels, seed) for name, new in changed.items()]
 
 
-def changed_text(text: str, name: str, resources: Resources, seed: int) -> str:
+def changed_text(text: str, name: str, resources: ChangeResources, seed: int) -> str:
     """The text after a change. Its draws hang on (seed, change, text) alone. Raises InputError as above."""
     key = int(fingerprint_of([seed, name, text])[:16], 16)
     return CHANGES.get(name)(text, np.random.default_rng(key), resources)

@@ -27,7 +27,7 @@ from rse_study.spec import Spec
 _MAX_ITERATIONS = 1000
 
 
-class Preset(Spec):
+class ProbePreset(Spec):
     """How thorough a probe is. Scores of one preset are not those of another: every row carries its name."""
 
     name: str
@@ -38,7 +38,7 @@ class Preset(Spec):
 
 PRESETS = Registry(
     "transfer preset",
-    {"fast": Preset(name="fast", num_folds=5), "full": Preset(name="full", num_folds=10)},
+    {"fast": ProbePreset(name="fast", num_folds=5), "full": ProbePreset(name="full", num_folds=10)},
 )
 
 
@@ -77,7 +77,7 @@ def fit_probe(features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"],
 
 
 def choose_by_folds(
-    features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], preset: Preset, seed: int
+    features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], preset: ProbePreset, seed: int
 ) -> float:
     """The C of the best mean accuracy over stratified folds of these examples; of equals the smallest."""
     places = list(folds(labels, preset.num_folds, seed))
@@ -95,14 +95,14 @@ def choose_by_folds(
 def choose_by_dev(
     train: tuple[Float[np.ndarray, "n d"], Int[np.ndarray, " n"]],
     dev: tuple[Float[np.ndarray, "m d"], Int[np.ndarray, " m"]],
-    preset: Preset,
+    preset: ProbePreset,
 ) -> float:
     """The C whose fit on `train` (features, labels) is best on `dev`; of equals the smallest."""
     return max(sorted(preset.regularisations), key=lambda C: fit_probe(*train, C).accuracy(*dev))
 
 
 def nested_accuracies(
-    features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], preset: Preset, seed: int
+    features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], preset: ProbePreset, seed: int
 ) -> list[float]:
     """Accuracy of every outer fold, 0..1. Its examples have no part in the choice of its C."""
     found = []

@@ -10,8 +10,8 @@ from rse_study.data.transfer_sets import read_transfer_task
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.kinds.probing import Transfer
 from rse_study.evaluation.kinds.similarity import Similarity
-from rse_study.evaluation.kinds.sphere import Sphere
-from rse_study.evaluation.kinds.steadiness import Steadiness
+from rse_study.evaluation.kinds.sphere import AlignmentUniformity
+from rse_study.evaluation.kinds.steadiness import Invariance
 from rse_study.evaluation.names import (
     BUILTIN,
     GEOMETRY,
@@ -22,7 +22,7 @@ from rse_study.evaluation.names import (
 )
 from rse_study.registry import Registry
 
-Read = Callable[[Path], Evaluation]
+ReadFrozen = Callable[[Path], Evaluation]
 
 
 def read_evaluation(name: str, data_dir: Path) -> Evaluation:
@@ -45,14 +45,14 @@ def _transfer(name: str, data_dir: Path) -> Evaluation:
 
 
 def _geometry(data_dir: Path) -> Evaluation:
-    return Sphere(read_sts("STS-B", "dev", data_dir))
+    return AlignmentUniformity(read_sts("STS-B", "dev", data_dir))
 
 
 def _invariance(data_dir: Path) -> Evaluation:
-    return Steadiness.of(read_sts("STS-B", "test", data_dir), data_dir)
+    return Invariance.of(read_sts("STS-B", "test", data_dir), data_dir)
 
 
-_KNOWN: Registry[Read] = Registry(
+_KNOWN: Registry[ReadFrozen] = Registry(
     "evaluation",
     {
         BUILTIN: _builtin,

@@ -9,7 +9,7 @@ import numpy as np
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.adversarial_sts import cosines_of
-from rse_study.evaluation.cached_encoder import Remembered
+from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.sts import Embed, evaluate_sts
 from rse_study.spec import fingerprint_of
 
@@ -76,7 +76,7 @@ class ReplayedScores:
 
 def replay(embed: Embed, pairs: ReplayedPairs) -> ReplayedScores:
     """The same adversarial pairs for every encoder. A collapsed encoder scores 0, and is marked."""
-    remembered, sides = Remembered(embed), (pairs.clean, pairs.attacked)
+    remembered, sides = CachedEncoder(embed), (pairs.clean, pairs.attacked)
     clean, attacked = (row for row in evaluate_sts(remembered, sides) if row.aggregation == "all")
     before, now = (cosines_of(remembered, list(zip(side.first, side.second, strict=True))) for side in sides)
     degenerate = clean.degenerate or attacked.degenerate

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from rse_study.data.labelled import Labelled, Text
 from rse_study.errors import InputError
-from rse_study.evaluation.cached_encoder import Remembered
+from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.probe import Fit, fit_probe
 from rse_study.evaluation.sts import Embed
 from rse_study.evaluation.transfer import is_collapsed
@@ -78,7 +78,7 @@ class ReplayedAccuracy:
 def replay_texts(embed: Embed, texts: ReplayedTexts) -> ReplayedAccuracy:
     """The same adversarial texts for every encoder, by a fresh probe on its own clean embeddings of `training`."""
     parts = (texts.training, texts.clean, texts.attacked)
-    remembered = Remembered(embed)
+    remembered = CachedEncoder(embed)
     remembered(sorted({sentence for part in parts for (sentence,) in part.texts}))  # in one call
     training, clean, attacked = (_features(remembered, part.texts) for part in parts)
     if is_collapsed(np.concatenate([training, clean, attacked])):

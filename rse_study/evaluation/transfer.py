@@ -21,7 +21,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
 from rse_study.evaluation.probe import (
-    Preset,
+    ProbePreset,
     choose_by_dev,
     choose_by_folds,
     fewest_for,
@@ -31,7 +31,7 @@ from rse_study.evaluation.probe import (
 from rse_study.evaluation.sts import Embed
 from rse_study.spec import fingerprint_of
 
-Metric = Literal["accuracy", "f1"]
+TransferMetric = Literal["accuracy", "f1"]
 Task = tuple[Labelled, ...]
 """The splits of a task: (all,), (train, dev, test) or (train, test)."""
 AVERAGES: dict[str, tuple[str, ...]] = {
@@ -47,7 +47,7 @@ class TransferScore:
 
     task: str
     split: str  # all or test
-    metric: Metric
+    metric: TransferMetric
     preset: str
     value: float  # x100
     num_examples: int  # that were tested
@@ -56,7 +56,9 @@ class TransferScore:
     fingerprint: str  # of every split of the task
 
 
-def evaluate_transfer(embed: Embed, tasks: Sequence[Task], preset: Preset, seed: int) -> list[TransferScore]:
+def evaluate_transfer(
+    embed: Embed, tasks: Sequence[Task], preset: ProbePreset, seed: int
+) -> list[TransferScore]:
     """Accuracy of each task, and of tasks on pairs F1 of the second class. `seed` decides the folds.
 
     Every distinct text is embedded once, over all tasks, in one sorted call; folds depend on the seed and the task's
@@ -93,7 +95,9 @@ def pair_features(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"]) -> F
     return np.concatenate([np.abs(u - v), u * v], axis=1)
 
 
-def _values(task: Task, features: list[np.ndarray], preset: Preset, seed: int) -> dict[Metric, float]:
+def _values(
+    task: Task, features: list[np.ndarray], preset: ProbePreset, seed: int
+) -> dict[TransferMetric, float]:
     """The task's metrics, 0..1."""
     known = [(part, split.labels) for part, split in zip(features, task, strict=True)]
     if len(known) == 1:
@@ -101,16 +105,18 @@ def _values(task: Task, features: list[np.ndarray], preset: Preset, seed: int) -
     train, *dev, (tested, gold) = known
     best = choose_by_dev(train, dev[0], preset) if dev else choose_by_folds(*train, preset, seed)
     predicted = fit_probe(*train, best).predict(tested)
-    values: dict[Metric, float] = {"accuracy": float(accuracy_score(gold, predicted))}
+    values: dict[TransferMetric, float] = {"accuracy": float(accuracy_score(gold, predicted))}
     return (
         {**values, "f1": float(f1_score(gold, predicted, zero_division=0.0))} if _is_paired(task) else values
     )
 
 
-def _rows(task: Task, values: dict[Metric, float], preset: Preset, seed: int) -> list[TransferScore]:
+def _rows(
+    task: Task, values: dict[TransferMetric, float], preset: ProbePreset, seed: int
+) -> list[TransferScore]:
     """A row for each metric the task has; one that could not be computed is 0, and degenerate."""
     tested, fingerprint = task[-1], fingerprint_of([split.fingerprint for split in task])
-    metrics: tuple[Metric, ...] = ("accuracy", "f1") if _is_paired(task) else ("accuracy",)
+    metrics: tuple[TransferMetric, ...] = ("accuracy", "f1") if _is_paired(task) else ("accuracy",)
     return [
         TransferScore(
             task=tested.name,
@@ -143,7 +149,7 @@ def is_collapsed(vectors: Float[np.ndarray, "n d"]) -> bool:
     return float(np.abs(vectors - vectors[0]).max()) <= _COLLAPSED * float(np.abs(vectors).max())
 
 
-def _check_classes(task: Task, preset: Preset) -> None:
+def _check_classes(task: Task, preset: ProbePreset) -> None:
     fitted, splits = task[0], tuple(split.split for split in task)
     assert splits in {("all",), ("train", "dev", "test"), ("train", "test")}, splits
     fewest = 1 if len(task) == 3 else fewest_for(preset.num_folds, is_nested=len(task) == 1)

@@ -9,17 +9,17 @@ from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
-from rse_study.methods.method import Mean, Networks, Run
+from rse_study.methods.method import Mean, Networks, RunContext
 from rse_study.methods.metrics import inner_losses
 from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
 from rse_study.perturbations.blend import Blend, Branches
 from rse_study.perturbations.passes import passes_for
-from rse_study.perturbations.token_level import TokenLevel, Tokens, starved
+from rse_study.perturbations.token_level import EtaState, TokenLevel, starved
 from rse_study.perturbations.weakening_masks import WeakeningMasks
 
 
 @dataclass(frozen=True)
-class Found:
+class InnerAscent:
     """What the ascent found: constants from here on."""
 
     delta: Float[Tensor, "b l d"]
@@ -43,22 +43,24 @@ class Adversary:
     dropout: str  # eval, fixed or fresh
     delta_sees_eta: bool
 
-    def find(self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: Run) -> Found:
+    def find(
+        self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: RunContext
+    ) -> InnerAscent:
         """delta_final (eq 7), eta and weights for this batch; V is written back in place."""
         players, states = self._team(table, anchor, run)
         with frozen(networks, training=self.dropout != "eval"):
-            objective = Objective.at(networks, anchor, batch, run, self.temperature, self.dropout)
+            objective = InnerObjective.at(networks, anchor, batch, run, self.temperature, self.dropout)
             passes = passes_for(self.blend, delta_sees_eta=self.delta_sees_eta)
             ascent = ascend(objective, players, states, passes)
         blended, company = ascent.states[0], ascent.states[1:]
-        eta = next((state for state in company if isinstance(state, Tokens)), None)
+        eta = next((state for state in company if isinstance(state, EtaState)), None)
         if eta is not None and table is not None:
             self.token_level.remember(table, anchor, eta, run.collectives)
         weights = players[-1].apply(ascent.states[-1]).weights() if self.masks.phi > 0 else ()
         metrics = self._metrics(blended, eta, ascent, anchor)
-        return Found(self.blend.mix(blended), None if eta is None else eta.eta, weights, metrics)
+        return InnerAscent(self.blend.mix(blended), None if eta is None else eta.eta, weights, metrics)
 
-    def _team(self, table: Tensor | None, anchor: Anchor, run: Run) -> tuple[list[Player], list[Any]]:
+    def _team(self, table: Tensor | None, anchor: Anchor, run: RunContext) -> tuple[list[Player], list[Any]]:
         players: list[Player] = [self.blend]
         states: list[Any] = [self.blend.init(anchor, run.streams)]
         if table is not None:
@@ -70,7 +72,7 @@ class Adversary:
         return players, states
 
     def _metrics(
-        self, blended: Branches, eta: Tokens | None, ascent: Ascent, anchor: Anchor
+        self, blended: Branches, eta: EtaState | None, ascent: Ascent, anchor: Anchor
     ) -> dict[str, Mean]:
         perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
         found = {
@@ -88,12 +90,12 @@ class Adversary:
 
 
 @dataclass
-class Objective:
+class InnerObjective:
     """L_con(f(X + change), {z_pos}) summed over rows: row i's loss depends on row i's change only."""
 
     networks: Networks
     anchor: Anchor
-    run: Run
+    run: RunContext
     temperature: float
     dropout: str
     z_pos: Float[Tensor, "b d"]
@@ -104,8 +106,14 @@ class Objective:
 
     @classmethod
     def at(
-        cls, networks: Networks, anchor: Anchor, batch: Batch, run: Run, temperature: float, dropout: str
-    ) -> "Objective":
+        cls,
+        networks: Networks,
+        anchor: Anchor,
+        batch: Batch,
+        run: RunContext,
+        temperature: float,
+        dropout: str,
+    ) -> "InnerObjective":
         """z_pos = f(X), once and without gradient; its head moments serve every perturbed pass."""
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():

@@ -7,7 +7,7 @@ from rse_study.spec import Spec
 from rse_study.streams import Streams
 
 
-class Bare(Spec):
+class MethodBase(Spec):
     """Nothing generated, nothing weakened, no state, nothing that moves but what the optimiser moves."""
 
     @property

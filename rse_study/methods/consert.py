@@ -9,9 +9,9 @@ from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
-from rse_study.methods.plain import Plain
+from rse_study.methods.plain import ContrastiveMethod
 from rse_study.models.heads import HeadKind
 from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
 from rse_study.perturbations.ball import Ball
@@ -22,7 +22,7 @@ from rse_study.spec import field
 ViewKind = Literal["none", "shuffle", "token_cutoff", "feature_cutoff", "adversarial"]
 
 
-class ConSERT(Plain):
+class ConSERT(ContrastiveMethod):
     """L = L_con(z1, {z2}) between two views of the word embeddings (ConSERT; its best pair is the default).
 
     `adversarial` adds what `noise` finds, from the other view's side: X + delta against the unperturbed X. `dropout`
@@ -73,8 +73,8 @@ class ConSERT(Plain):
         return "adversarial" in (self.first, self.second)
 
     def step(
-        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
-    ) -> Outcome:
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
+    ) -> StepOutcome:
         """This worker's share of the loss of one global batch."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         anchor = Anchor(embeddings.detach(), batch.ids, batch.mask, batch.perturbable, batch.rows, step)
@@ -92,7 +92,7 @@ class ConSERT(Plain):
         losses = self.contrastive(first, second, batch, run)
         loss = losses.sum() / batch.num_rows
         told = {"loss/contrastive": Mean.over(losses), "loss": Mean(loss.detach(), 1 / run.collectives.size)}
-        return Outcome(loss, metrics | told)
+        return StepOutcome(loss, metrics | told)
 
     def _view(
         self,
@@ -100,7 +100,7 @@ class ConSERT(Plain):
         anchor: Anchor,
         kind: ViewKind,
         delta: Float[Tensor, "b l d"] | None,
-        run: Run,
+        run: RunContext,
         number: int,
     ) -> Float[Tensor, "b l d"]:
         if kind == "adversarial":
@@ -111,7 +111,7 @@ class ConSERT(Plain):
         return altered(embeddings, anchor, cut, rate, run.streams, number)
 
     def _adversary(
-        self, networks: Networks, anchor: Anchor, batch: Batch, run: Run
+        self, networks: Networks, anchor: Anchor, batch: Batch, run: RunContext
     ) -> tuple[Float[Tensor, "b l d"], dict[str, Mean]]:
         """delta that raises the loss between X + delta and X, both without dropout."""
         with frozen(networks):

@@ -13,10 +13,10 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.masking import mask_tokens
 from rse_study.data.synonyms import with_synonyms
-from rse_study.methods.base import Bare
+from rse_study.methods.base import MethodBase
 from rse_study.methods.cost import StepCost
 from rse_study.methods.dcl_networks import DCLNetworks
-from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.masked_lm_head import MaskedLMHead
 from rse_study.models.projection import NormKind, Projection
@@ -33,7 +33,7 @@ class _Projected:
     projected: tuple[Tensor, Tensor]
 
 
-class DCL(Bare):
+class DCL(MethodBase):
     """L = align(p(x), t(x_aug)) + align(p(x_aug), t(x)) + weight * L_MLM, align = 2 - 2 cos (DCL eqs 7-9).
 
     x_aug: x with a share of its words replaced by WordNet synonyms. p: encoder, projection, predictor; t: the target,
@@ -90,8 +90,8 @@ class DCL(Bare):
         return DCLNetworks(encoder, made[0], made[1], head)
 
     def step(
-        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
-    ) -> Outcome:
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
+    ) -> StepOutcome:
         """This worker's share of the loss of one global batch."""
         assert isinstance(networks, DCLNetworks)
         assert run.synonyms is not None
@@ -107,7 +107,7 @@ class DCL(Bare):
             metrics["loss/masked_lm"] = Mean(found.detach(), 1 / run.collectives.size)
             metrics["masked_lm/tokens"] = Mean(torch.tensor(float(count)), 1 / run.collectives.size)
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
-        return Outcome(loss, metrics)
+        return StepOutcome(loss, metrics)
 
     def after(self, networks: Networks) -> None:
         """Once the optimiser has moved the weights: statistics of the norms, then the target."""
@@ -117,7 +117,7 @@ class DCL(Bare):
         networks.target.follow(networks, self.decay)
 
     def _online(
-        self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: Run, step: int
+        self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
     ) -> _Projected:
         """Both views in one pass of the encoder; each normalised by itself, x alone moves the statistics."""
         ids, mask = torch.cat([batch.ids, twin]), batch.mask.repeat(2, 1)
@@ -131,7 +131,7 @@ class DCL(Bare):
         )
 
     def _target(
-        self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: Run, step: int
+        self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
     ) -> _Projected:
         ids, mask = torch.cat([batch.ids, twin]), batch.mask.repeat(2, 1)
         target = networks.target
@@ -141,7 +141,7 @@ class DCL(Bare):
         return _Projected(x, x_aug, (x, x_aug))
 
     def _masked_lm(
-        self, networks: DCLNetworks, batch: Batch, run: Run, step: int
+        self, networks: DCLNetworks, batch: Batch, run: RunContext, step: int
     ) -> tuple[Float[Tensor, ""], int]:
         """Mean over the global batch's chosen tokens: 15 %, of which 80 / 10 / 10 masked, random, kept."""
         corrupted, chosen = _masked(batch, networks.encoder, run, step)
@@ -166,7 +166,9 @@ def _full(x: Tensor) -> Tensor:
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
-def _cosines(x: Float[Tensor, "b d"], x_aug: Float[Tensor, "b d"], batch: Batch, run: Run) -> dict[str, Mean]:
+def _cosines(
+    x: Float[Tensor, "b d"], x_aug: Float[Tensor, "b d"], batch: Batch, run: RunContext
+) -> dict[str, Mean]:
     """Figure 3: mean cosine of a sentence's projection with its twin's, and with other sentences' twins."""
     twins = run.collectives.gather(x_aug.detach())
     cosines = F.normalize(x.detach(), dim=-1) @ F.normalize(twins, dim=-1).T
@@ -175,7 +177,7 @@ def _cosines(x: Float[Tensor, "b d"], x_aug: Float[Tensor, "b d"], batch: Batch,
 
 
 def _masked(
-    batch: Batch, encoder: SentenceEncoder, run: Run, step: int
+    batch: Batch, encoder: SentenceEncoder, run: RunContext, step: int
 ) -> tuple[Int[Tensor, "b l"], Bool[Tensor, "b l"]]:
     """Row by row, keyed by its index in the global batch and drawn over its real tokens only."""
     vocabulary = encoder.backbone.get_input_embeddings().weight.shape[0]

@@ -11,7 +11,7 @@ from rse_study.models.masked_lm_head import MaskedLMHead
 from rse_study.models.projection import Projection
 
 
-class Target(nn.Module):
+class TargetNetwork(nn.Module):
     """A true copy of encoder and projection that no optimiser moves, only the average of what they become."""
 
     def __init__(self, encoder: SentenceEncoder, projection: Projection) -> None:
@@ -43,4 +43,4 @@ class DCLNetworks(Networks):
         super().__init__(encoder, projection)
         self.predictor = predictor
         self.masked_lm = masked_lm
-        self.target = Target(encoder, projection)
+        self.target = TargetNetwork(encoder, projection)

@@ -11,17 +11,17 @@ from torch import Tensor
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
-from rse_study.methods.plain import Plain
-from rse_study.perturbations.ascent import Anchor, Change, Player, Together, ascend, frozen
+from rse_study.methods.plain import ContrastiveMethod
+from rse_study.perturbations.ascent import Anchor, Change, JointPass, Player, ascend, frozen
 from rse_study.perturbations.view_masks import ViewMasks
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
 
 VIEWS = "views"  # the dropout stream: the ascent and the final pass share its masks
 
 
-class L2PCSR(Plain):
+class L2PCSR(ContrastiveMethod):
     """L = L_con(z1, {z2}) over two weakened views; their masks are moved so that it rises (L2P-CSR eqs 1-9).
 
     Eq 9 is printed without its minus and without the positive in its denominator; eqs 10-11 mean the usual loss, and so
@@ -56,8 +56,8 @@ class L2PCSR(Plain):
         return self.masks if self.perturbs == "masks" else self.noise
 
     def step(
-        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
-    ) -> Outcome:
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
+    ) -> StepOutcome:
         """This worker's share of the loss of one global batch."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         twice = _Twice(self, networks, batch, run, step)
@@ -68,7 +68,7 @@ class L2PCSR(Plain):
                 lambda change: twice.losses(anchor.embeddings, change)[0].sum(),
                 [player],
                 [player.init(anchor, run.streams)],
-                OneMaskAView(run.collectives) if self.masks.features == "shared" else Together(),
+                OneMaskAView(run.collectives) if self.masks.features == "shared" else JointPass(),
             )
         found = _constant(player.apply(ascent.states[0]))
         losses, moments = twice.losses(embeddings.repeat(2, 1, 1), found)
@@ -78,11 +78,11 @@ class L2PCSR(Plain):
             "loss/contrastive": Mean.over(losses),
             "loss": Mean(loss.detach(), 1 / run.collectives.size),
         }
-        return Outcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(found, anchor))
+        return StepOutcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(found, anchor))
 
 
 @dataclass(frozen=True)
-class OneMaskAView(Together):
+class OneMaskAView(JointPass):
     """The gradient of a feature mask that all sentences of a view share: summed over them, on all workers."""
 
     collectives: Collectives
@@ -105,7 +105,7 @@ class _Twice:
     method: L2PCSR
     networks: Networks
     batch: Batch
-    run: Run
+    run: RunContext
     step: int
 
     def anchor(self, embeddings: Float[Tensor, "b l d"]) -> Anchor:

@@ -33,7 +33,7 @@ class Networks(nn.Module):
 
 
 @dataclass(frozen=True)
-class Run:
+class RunContext:
     """What stays the same over all steps of a run on this worker."""
 
     streams: Streams
@@ -61,7 +61,7 @@ class Mean:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StepOutcome:
     """This worker's share of the global loss (shares add up), and what can be reported."""
 
     loss: Float[Tensor, ""]
@@ -88,6 +88,6 @@ class Method(Protocol):
         self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
     ) -> dict[str, Tensor]: ...
     def step(
-        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
-    ) -> Outcome: ...
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
+    ) -> StepOutcome: ...
     def after(self, networks: Networks) -> None: ...  # once the optimiser has moved the weights

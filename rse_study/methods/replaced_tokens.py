@@ -9,7 +9,7 @@ from torch import Tensor
 from rse_study.data.batches import Batch
 from rse_study.data.masking import rtd_mask
 from rse_study.losses.rtd import replaced_token_detection
-from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.spec import Spec, field
 
 
@@ -31,7 +31,7 @@ class ReplacedTokenDetection(Spec):
     h: Literal["after_head", "before_head"] = "after_head"
     """h = f(x) that D reads at position 0: z of the first view, or that view before the head"""
 
-    def edited(self, batch: Batch, run: Run, step: int) -> Int[Tensor, "b l"]:
+    def edited(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
         """x'' = G(mask(x)): the original may come back."""
         assert run.generator is not None
         masked = rtd_mask(batch, run.streams, step, self.share)
@@ -46,9 +46,9 @@ class ReplacedTokenDetection(Spec):
         batch: Batch,
         eta: Float[Tensor, "b l d"] | None,
         h: Float[Tensor, "b d"],
-        run: Run,
+        run: RunContext,
         step: int,
-    ) -> Outcome:
+    ) -> StepOutcome:
         """This worker's share of L_RTD. Gradient flows into D, through h, and through X'' into the encoder."""
         assert networks.discriminator is not None
         ids = self.edited(batch, run, step)
@@ -60,7 +60,7 @@ class ReplacedTokenDetection(Spec):
         replaced = ids != batch.ids
         losses = replaced_token_detection(logits, replaced)
         found = ((logits > 0) == ~replaced)[self._counted(batch.mask)].to(losses.dtype)
-        return Outcome(self._reduced(losses, batch.mask, run), {"rtd/accuracy": Mean.over(found)})
+        return StepOutcome(self._reduced(losses, batch.mask, run), {"rtd/accuracy": Mean.over(found)})
 
     def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
         """Real tokens but position 0, which holds h; `mean_padding` counts padding too."""
@@ -69,7 +69,7 @@ class ReplacedTokenDetection(Spec):
         return counted
 
     def _reduced(
-        self, losses: Float[Tensor, "b l"], mask: Bool[Tensor, "b l"], run: Run
+        self, losses: Float[Tensor, "b l"], mask: Bool[Tensor, "b l"], run: RunContext
     ) -> Float[Tensor, ""]:
         """A global sum over a global count, of which this worker's share is returned."""
         counted = self._counted(mask)
@@ -78,7 +78,7 @@ class ReplacedTokenDetection(Spec):
             return total
         return total / run.collectives.sum(counted.sum().to(losses.dtype)).clamp(min=1)
 
-    def _uniform(self, batch: Batch, run: Run, step: int) -> Float[Tensor, "b l"]:
+    def _uniform(self, batch: Batch, run: RunContext, step: int) -> Float[Tensor, "b l"]:
         """One uniform number a token, keyed by row, to sample G's predictions with."""
         uniform = torch.zeros(batch.ids.shape)
         for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.sum(1).tolist(), strict=True)):

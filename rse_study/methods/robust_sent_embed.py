@@ -10,10 +10,10 @@ from torch import Tensor
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
-from rse_study.methods.adversary import Adversary, Found
-from rse_study.methods.base import Bare
+from rse_study.methods.adversary import Adversary, InnerAscent
+from rse_study.methods.base import MethodBase
 from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.methods.views import Views, encode_views
 from rse_study.models.encoder import SentenceEncoder
@@ -28,7 +28,7 @@ from rse_study.spec import field
 from rse_study.streams import Streams
 
 
-class RobustSentEmbed(Bare):
+class RobustSentEmbed(MethodBase):
     """L = L_con(z, {z_pos, z_adv}) + lambda1 * L_con(z_adv, {z_pos}) + lambda2 * L_RTD (eq 10).
 
     z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi = 0 that is
@@ -138,8 +138,8 @@ class RobustSentEmbed(Bare):
         return self.state(networks, streams, epoch) if self.token_level.redraw == "epoch" else state
 
     def step(
-        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
-    ) -> Outcome:
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
+    ) -> StepOutcome:
         """This worker's share of eq 10 for one global batch; V in `state` is updated in place."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         found = self._perturb(networks, state, batch, run, step, embeddings.detach())
@@ -164,17 +164,17 @@ class RobustSentEmbed(Bare):
                 **detected.metrics,
             }
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
-        return Outcome(loss, metrics | ({} if found is None else found.metrics))
+        return StepOutcome(loss, metrics | ({} if found is None else found.metrics))
 
     def _perturb(
         self,
         networks: Networks,
         state: dict[str, Tensor],
         batch: Batch,
-        run: Run,
+        run: RunContext,
         step: int,
         embeddings: Float[Tensor, "b l d"],
-    ) -> Found | None:
+    ) -> InnerAscent | None:
         if not self.has_adversary:
             return None
         perturbable = batch.perturbable if self.perturbed_tokens == "content" else batch.mask
@@ -189,7 +189,7 @@ class RobustSentEmbed(Bare):
         )
         return adversary.find(networks, state.get("V"), anchor, batch, run)
 
-    def _contrastive(self, views: Views, batch: Batch, run: Run) -> tuple[Tensor, dict[str, Mean]]:
+    def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, dict[str, Mean]]:
         """The first two terms of eq 10, summed over this worker's anchors, over the global batch size."""
         own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
         others = run.collectives.gather(views.z_pos)

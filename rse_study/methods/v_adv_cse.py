@@ -11,9 +11,9 @@ from torch import Tensor
 from rse_study.data.batches import Batch
 from rse_study.losses.divergence import DivergenceKind, divergence
 from rse_study.methods.cost import StepCost
-from rse_study.methods.method import Mean, Networks, Outcome, Run
+from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import gradient_ratio, inner_losses
-from rse_study.methods.plain import Plain
+from rse_study.methods.plain import ContrastiveMethod
 from rse_study.methods.views import encode_views
 from rse_study.models.heads import HeadKind
 from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
@@ -21,7 +21,7 @@ from rse_study.perturbations.virtual_adversarial import VirtualAdversarial, move
 from rse_study.spec import field
 
 
-class VAdvCSE(Plain):
+class VAdvCSE(ContrastiveMethod):
     """L = L_con(z, {z_pos}) + lambda * F(p(f(X)), p(f(X + r))), the clean branch without gradient (V-advCSE eqs 8-10).
 
     F is summed over the batch, and no branch of it has dropout. `output: features` reads p as the softmax over the
@@ -53,8 +53,8 @@ class VAdvCSE(Plain):
         return StepCost(self.r.num_steps, num_views=3, clean=1)
 
     def step(
-        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: Run, step: int
-    ) -> Outcome:
+        self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
+    ) -> StepOutcome:
         """This worker's share of the loss of one global batch."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         views = encode_views(networks, embeddings, None, (), batch, run, step, shares_first=False)
@@ -67,10 +67,10 @@ class VAdvCSE(Plain):
                 told["virtual/gradient_ratio"] = gradient_ratio(weighted, loss, networks, run.collectives)
             loss, metrics = loss + weighted, metrics | told
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
-        return Outcome(loss, metrics)
+        return StepOutcome(loss, metrics)
 
     def _virtual(
-        self, networks: Networks, embeddings: Float[Tensor, "b l d"], batch: Batch, run: Run, step: int
+        self, networks: Networks, embeddings: Float[Tensor, "b l d"], batch: Batch, run: RunContext, step: int
     ) -> tuple[Float[Tensor, ""], dict[str, Mean]]:
         """F at the r found, summed over this worker's rows, with gradient through the perturbed branch alone."""
         start = embeddings.detach()
@@ -101,13 +101,13 @@ class _Distance:
     method: VAdvCSE
     networks: Networks
     anchor: Anchor
-    run: Run
+    run: RunContext
     moments: Any
     keys: Float[Tensor, "g d"]
     clean: Float[Tensor, "b n"]
 
     @classmethod
-    def at(cls, method: VAdvCSE, networks: Networks, anchor: Anchor, run: Run) -> "_Distance":
+    def at(cls, method: VAdvCSE, networks: Networks, anchor: Anchor, run: RunContext) -> "_Distance":
         """f(X) once, without gradient; its head moments serve every perturbed pass."""
         with torch.no_grad(), run.autocast():
             z, moments = networks.head(networks.encoder(anchor.embeddings, anchor.mask, anchor.ids))

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from rse_study.data.batches import Batch
-from rse_study.methods.method import Networks, Run
+from rse_study.methods.method import Networks, RunContext
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def encode_views(
     added: Float[Tensor, "b l d"] | None,
     weights: tuple[Float[Tensor, "b l d"], ...],
     batch: Batch,
-    run: Run,
+    run: RunContext,
     step: int,
     *,
     shares_first: bool,
@@ -54,7 +54,7 @@ def encode_views(
     return _project(networks, pooled, run, embeddings.dtype)
 
 
-def _project(networks: Networks, pooled: list[Tensor], run: Run, dtype: torch.dtype) -> Views:
+def _project(networks: Networks, pooled: list[Tensor], run: RunContext, dtype: torch.dtype) -> Views:
     """The head, once per view with moments of its own; only z's move the running ones."""
     with run.autocast():
         projected = [networks.head(view) for view in pooled]

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from rse_study.models.pooling import PoolingKind, pool_cls, pool_mean, pool_prompt
-from rse_study.models.sites import Change, changed_outputs, require_sites
+from rse_study.models.sites import SiteChange, changed_outputs, require_sites
 
 
 class SentenceEncoder(nn.Module):
@@ -92,7 +92,7 @@ class SentenceEncoder(nn.Module):
             extra["token_type_ids"] = types
         return self.backbone(inputs_embeds=embeddings, attention_mask=mask.long(), **extra)[0]
 
-    def _weakening(self, weights: Sequence[Tensor | None]) -> list[tuple[nn.Module, Change]]:
+    def _weakening(self, weights: Sequence[Tensor | None]) -> list[tuple[nn.Module, SiteChange]]:
         if all(weight is None for weight in weights):
             return []
         sites = require_sites(self.backbone, len(weights))
@@ -113,12 +113,12 @@ def first_position(backbone: nn.Module) -> int:
     return 0 if padding is None else int(padding) + 1
 
 
-def _multiplier(weight: Tensor) -> Change:
+def _multiplier(weight: Tensor) -> SiteChange:
     # Back to the site's own precision: under bf16 only the mask's gradient stays float32.
     return lambda hidden: (hidden * weight).to(hidden.dtype)
 
 
-def _recorder(store: list[Tensor]) -> Change:
+def _recorder(store: list[Tensor]) -> SiteChange:
     def record(hidden: Tensor) -> Tensor:
         store.append(hidden)
         return hidden

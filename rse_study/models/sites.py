@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from rse_study.errors import InputError
 
-Change = Callable[[Tensor], Tensor]
+SiteChange = Callable[[Tensor], Tensor]
 
 
 def find_sites(backbone: nn.Module) -> list[nn.Module]:
@@ -41,7 +41,7 @@ def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
 
 
 @contextmanager
-def changed_outputs(changes: list[tuple[nn.Module, Change]]) -> Iterator[None]:
+def changed_outputs(changes: list[tuple[nn.Module, SiteChange]]) -> Iterator[None]:
     """Each module's output goes through its change, in the order given; nothing remains afterwards."""
     with ExitStack() as stack:
         for module, change in changes:
@@ -50,7 +50,7 @@ def changed_outputs(changes: list[tuple[nn.Module, Change]]) -> Iterator[None]:
         yield
 
 
-def _hook(change: Change) -> Callable[[nn.Module, Any, Any], Any]:
+def _hook(change: SiteChange) -> Callable[[nn.Module, Any, Any], Any]:
     def replace(module: nn.Module, inputs: Any, output: Any) -> Any:
         # MPNet's layers return (hidden, ...), BERT's the bare tensor.
         if isinstance(output, tuple):

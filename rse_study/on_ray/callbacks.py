@@ -7,7 +7,7 @@ from rse_study.results.records import CellRecord
 
 
 @runtime_checkable
-class Watcher(Protocol):
+class StudyCallback(Protocol):
     """Hears of cells and of the study as a whole."""
 
     def started(self, cell: Cell) -> None:

@@ -9,7 +9,7 @@ from rse_study.results.records import CellRecord, Stage
 from rse_study.study.definition.config import Resources
 from rse_study.training.trial import Trial
 
-Outcome = Literal["complete", "pruned", "failed", "running"]
+TrialOutcome = Literal["complete", "pruned", "failed", "running"]
 
 
 @dataclass(frozen=True)
@@ -40,24 +40,24 @@ class Cell:
 
 
 @runtime_checkable
-class Source(Protocol):
+class CellSource(Protocol):
     """Where a stage's cells come from: a list that is known beforehand, or proposals one after the other."""
 
     @property
     def num_left(self) -> int:
         """Cells still to be given."""
 
-    def recall(self, record: CellRecord, outcome: Outcome, value: float | None) -> Cell | None:
+    def recall(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
         """Take note of a cell the ledger holds; the cell itself where it is still to be run."""
 
     def give(self) -> Cell | None:
         """The next new cell; None when there is none left."""
 
-    def tell(self, cell: Cell, outcome: Outcome, value: float | None) -> None:
+    def tell(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
         """How a cell that was given ended."""
 
 
-def judged(status: str, value: float | None) -> Outcome:
+def judged(status: str, value: float | None) -> TrialOutcome:
     """What a sampler is told: the value at the last step counts, never the best so far; no value is a failure."""
     if status == "stopped_early":
         return "pruned"

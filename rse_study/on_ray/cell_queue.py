@@ -3,7 +3,7 @@
 import math
 
 from rse_study.errors import InputError
-from rse_study.on_ray.cell import Cell, Outcome, Source, judged
+from rse_study.on_ray.cell import Cell, CellSource, TrialOutcome, judged
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
 from rse_study.results.result_file import FILE_NAME, Result, read_result
@@ -12,11 +12,11 @@ from rse_study.study.definition.config import Study
 from rse_study.study.early_stopping import verdict
 
 
-class Agenda:
+class CellQueue:
     """Hands out cells and takes in how they go and end; the ledger knows both before anybody else does."""
 
     def __init__(
-        self, study: Study, stage: Stage, source: Source, ledger: Ledger, rungs: tuple[int, ...] = ()
+        self, study: Study, stage: Stage, source: CellSource, ledger: Ledger, rungs: tuple[int, ...] = ()
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
         self._interrupted: list[Cell] = []
@@ -100,7 +100,7 @@ class Agenda:
 
     def _recall(self, record: CellRecord) -> None:
         """Enter a cell the ledger holds. One without a result runs (again), unless its result already lies there."""
-        outcome: Outcome = "running"
+        outcome: TrialOutcome = "running"
         value: float | None = None
         if record.status in FINISHED and not self._is_worth_another_try(record):
             _, value = self._last.get(record.identity, (0, None))

@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 60.0  # a worker that hears nothing for so long goes on
 MAX_WAITING = 1000
 
 
-class _Desk:
+class _CoordinatorActor:
     """Verdicts by (cell, step), and the processes of each cell."""
 
     def __init__(self) -> None:
@@ -42,12 +42,14 @@ class _Desk:
         return list(self._present.pop(cell, {}).values())
 
 
-class Desk:
+class Coordinator:
     """The driver's side."""
 
     def __init__(self, name: str) -> None:
         # Not detached: it ends with the driver, and whoever still asks goes on without it.
-        actor: Any = ray.remote(_Desk)  # made here, not by a decorator: the class itself stays what it is
+        actor: Any = ray.remote(
+            _CoordinatorActor
+        )  # made here, not by a decorator: the class itself stays what it is
         settings = {"num_cpus": 0, "max_concurrency": MAX_WAITING, "get_if_exists": True}
         self._actor: Any = actor.options(name=name, namespace=NAMESPACE, **settings).remote()
         self.name = name
@@ -69,7 +71,7 @@ class Desk:
         ray.kill(self._actor)
 
 
-class Visitor:
+class CoordinatorClient:
     """A worker's side: `cell` on rank `rank`."""
 
     def __init__(self, name: str, cell: str, rank: int) -> None:

@@ -24,9 +24,9 @@ from optuna.trial import FrozenTrial, TrialState
 
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader
-from rse_study.results.records import Axis, StudyRecord
+from rse_study.results.records import AxisRecord, StudyRecord
 
-Row = dict[str, Any]  # of the reader's frame of cells
+TrialRow = dict[str, Any]  # of the reader's frame of cells
 
 LOOK_SECONDS = 1.0  # a page asks several times; the ledger is read once for all of them
 STATES = {
@@ -39,7 +39,7 @@ STATES = {
 SHOWN = ("identity", "seed", "stage", "label", "reason")  # of a cell, as attributes of its trial
 
 
-class Mirror(InMemoryStorage):
+class LedgerStorage(InMemoryStorage):
     """The study of a ledger, as it is at the moment somebody looks.
 
     Trials are read from the ledger and kept nowhere else: what a visitor changes in the dashboard is a note in
@@ -109,7 +109,7 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
     ]
 
 
-def distribution_of(axis: Axis) -> BaseDistribution:
+def distribution_of(axis: AxisRecord) -> BaseDistribution:
     """Optuna's word for an axis on record."""
     if axis.kind == "choice":
         return CategoricalDistribution(axis.choices)
@@ -119,14 +119,14 @@ def distribution_of(axis: Axis) -> BaseDistribution:
     return FloatDistribution(axis.low, axis.high, log=axis.log)
 
 
-def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[Row], dict[str, BaseDistribution]]:
+def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[TrialRow], dict[str, BaseDistribution]]:
     """The search's own cells by number; a ledger rebuilt from what was left may lack one: an empty place."""
     found = {row["trial"]: row for row in _records(cells[cells["stage"] == "search"])}
     rows = [found.get(number, {}) for number in range(max(found, default=-1) + 1)]
     return rows, {axis.name: distribution_of(axis) for axis in study.axes}
 
 
-def _grid(cells: pd.DataFrame) -> tuple[list[Row], dict[str, BaseDistribution]]:
+def _grid(cells: pd.DataFrame) -> tuple[list[TrialRow], dict[str, BaseDistribution]]:
     """Every cell; what tells them apart (axes, the row's name, the seed), each with the values it has here."""
     rows = _records(cells)
     for row in rows:
@@ -139,13 +139,13 @@ def _grid(cells: pd.DataFrame) -> tuple[list[Row], dict[str, BaseDistribution]]:
     return rows, {name: CategoricalDistribution(list(values)) for name, values in choices.items()}
 
 
-def _records(cells: pd.DataFrame) -> list[Row]:
-    rows: list[Row] = cells.to_dict("records")
+def _records(cells: pd.DataFrame) -> list[TrialRow]:
+    rows: list[TrialRow] = cells.to_dict("records")
     return rows
 
 
 def _trial(
-    number: int, row: Row, history: dict[int, float], distributions: Mapping[str, BaseDistribution]
+    number: int, row: TrialRow, history: dict[int, float], distributions: Mapping[str, BaseDistribution]
 ) -> FrozenTrial:
     state = STATES[row["status"]]
     value = history[max(history)] if history else math.nan
@@ -173,7 +173,7 @@ def _unknown(number: int) -> FrozenTrial:
     return FrozenTrial(number, TrialState.WAITING, None, None, None, {}, {}, {}, {}, {}, number)
 
 
-def _times(row: Row, state: TrialState) -> tuple[datetime | None, datetime | None]:
+def _times(row: TrialRow, state: TrialState) -> tuple[datetime | None, datetime | None]:
     """Start and end in local time without a zone, as Optuna keeps them."""
     if state == TrialState.WAITING:
         return None, None

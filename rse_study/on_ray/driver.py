@@ -7,41 +7,41 @@ from pathlib import Path
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.kinds.similarity import Similarity
-from rse_study.evaluation.kinds.texts_under_replay import TextsUnderReplay
-from rse_study.evaluation.kinds.under_replay import UnderReplay
+from rse_study.evaluation.kinds.texts_under_replay import ReplayedTextAttack
+from rse_study.evaluation.kinds.under_replay import ReplayedAttack
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTexts
-from rse_study.on_ray.callbacks import Watcher
+from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.cell_queue import Agenda
-from rse_study.on_ray.fixed_cells import Listed
+from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.fixed_cells import FixedCells
 from rse_study.on_ray.importance import importance_rows
-from rse_study.on_ray.payload import Place, Prepare, Stock
-from rse_study.on_ray.proposed_cells import Proposals
+from rse_study.on_ray.payload import MaterialsCache, PrepareMaterials, StudyFolders
+from rse_study.on_ray.proposed_cells import ProposedCells
 from rse_study.on_ray.proposer import Proposer, describe_sampler
-from rse_study.on_ray.runtime import Room
+from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stages import confirm_cells, grid_cells
 from rse_study.results.ledger import Ledger
 from rse_study.results.rebuild import rebuild
 from rse_study.results.records import BASELINES, FINISHED, Stage
 from rse_study.results.schema import ledger_path
-from rse_study.study.checking.validation import Checked
+from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
-from rse_study.training.interrupts import graceful
+from rse_study.training.interrupts import graceful_interrupt
 from rse_study.training.materials import Materials
 
-Read = Callable[[str], Evaluation]
+ReadEvaluation = Callable[[str], Evaluation]
 GONE = "the driver ended while it ran"
 
 
 def run_study(
-    checked: Checked,
+    checked: CheckedStudy,
     directory: Path,
-    prepare: Prepare,
-    read: Read,
-    watcher: Watcher,
+    prepare: PrepareMaterials,
+    read: ReadEvaluation,
+    watcher: StudyCallback,
     *,
     num_cpus: int = 0,
     address: str = "",
@@ -52,16 +52,16 @@ def run_study(
     called in the driver, before a cell starts. Raises InputError where the study cannot run here,
     KeyboardInterrupt after an interruption, when running cells have ended and Ray is gone.
     """
-    place = Place(directory.resolve())
+    place = StudyFolders(directory.resolve())
     if not ledger_path(place.study).exists() and (place.study / "study.json").exists():
         found = rebuild(place.study)
         watcher.told(f"the ledger was gone: rebuilt, with {found.num_results} results found on disk")
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger.open(place.study))
-        run = Run(checked, place, ledger, Stock(prepare), read, watcher)
+        run = StudyRun(checked, place, ledger, MaterialsCache(prepare), read, watcher)
         run.prepare()
-        room = Room(stack, place, run.stock, num_cpus, address)
-        stack.enter_context(graceful(lambda: _close(room, watcher)))
+        room = RayRuntime(stack, place, run.stock, num_cpus, address)
+        stack.enter_context(graceful_interrupt(lambda: _close(room, watcher)))
         run.all_stages(room)
         if room.closing.is_set():
             raise KeyboardInterrupt
@@ -72,21 +72,27 @@ def judges_of(base: Materials) -> Iterator[Evaluation]:
     """What every look at a trial measures, as evaluations that baselines are scored on."""
     yield Similarity(base.dev)
     if base.replayed:
-        yield UnderReplay(ReplayedPairs.open(Path(base.replayed)))
+        yield ReplayedAttack(ReplayedPairs.open(Path(base.replayed)))
     if base.replayed_texts:
-        yield TextsUnderReplay(ReplayedTexts.open(Path(base.replayed_texts)))
+        yield ReplayedTextAttack(ReplayedTexts.open(Path(base.replayed_texts)))
 
 
-def _close(room: Room, watcher: Watcher) -> None:
+def _close(room: RayRuntime, watcher: StudyCallback) -> None:
     room.closing.set()
     watcher.told("interrupted: running cells end first, no other starts; once more stops now")
 
 
-class Run:
+class StudyRun:
     """One run of a study: its stages in order, each of them doing what is still missing."""
 
     def __init__(
-        self, checked: Checked, place: Place, ledger: Ledger, stock: Stock, read: Read, watcher: Watcher
+        self,
+        checked: CheckedStudy,
+        place: StudyFolders,
+        ledger: Ledger,
+        stock: MaterialsCache,
+        read: ReadEvaluation,
+        watcher: StudyCallback,
     ) -> None:
         self._checked, self._study, self._place = checked, checked.study, place
         self._ledger, self.stock, self._read, self._watcher = ledger, stock, read, watcher
@@ -134,7 +140,7 @@ class Run:
                 remedy = "Give the study another name, or go on with what it was begun with"
                 raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
 
-    def all_stages(self, room: Room) -> None:
+    def all_stages(self, room: RayRuntime) -> None:
         """The grid, or the search and its confirmation; then every score that is missing."""
         if self._study.grid is not None:
             cells = grid_cells(self._checked, self._ledger, self.stock.identify)
@@ -145,18 +151,18 @@ class Run:
         if not room.closing.is_set():
             self._scoring.everything([cell for cell in cells if not cell.continues], room)
 
-    def _search(self, room: Room) -> None:
+    def _search(self, room: RayRuntime) -> None:
         study, checked = self._study, self._checked
         domains = {axis.name: axis.domain for axis in checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
-        source = Proposals(checked, proposer, self.stock.identify)
-        agenda = Agenda(study, "search", source, self._ledger, checked.rungs)
+        source = ProposedCells(checked, proposer, self.stock.identify)
+        agenda = CellQueue(study, "search", source, self._ledger, checked.rungs)
         room.run(agenda, study.resources, self._watcher)
         self._ledger.record_importance(
             importance_rows(checked.space.axes, self._complete_trials(), study.objective.direction)
         )
 
-    def _confirm(self, room: Room) -> list[Cell]:
+    def _confirm(self, room: RayRuntime) -> list[Cell]:
         if self._study.confirm is None or room.closing.is_set():
             return []
         cells = confirm_cells(self._checked, self._ledger, self.stock.identify)
@@ -164,13 +170,13 @@ class Run:
         self._list("confirm", [cell for cell in cells if not cell.continues], room)
         return cells
 
-    def _list(self, stage: Stage, cells: list[Cell], room: Room) -> None:
+    def _list(self, stage: Stage, cells: list[Cell], room: RayRuntime) -> None:
         """Run cells that are known beforehand."""
         if not cells:
             return
         if stage != "search":
             self._ledger.retire_others({cell.identity for cell in cells}, stage)
-        agenda = Agenda(self._study, stage, Listed(cells, self._ledger), self._ledger)
+        agenda = CellQueue(self._study, stage, FixedCells(cells, self._ledger), self._ledger)
         if agenda.num_left:
             self._watcher.told(f"{stage}: {agenda.num_left} of {len(cells)} cells to run")
         room.run(agenda, cells[0].resources, self._watcher)

@@ -10,9 +10,9 @@ from typing import Any
 import ray
 import torch
 
-from rse_study.downstream.scored_model import CLASSIFIERS, Subject, Weights, score_subject
+from rse_study.downstream.scored_model import CLASSIFIERS, ModelFiles, ScoredModel, score_model
 from rse_study.errors import InputError
-from rse_study.evaluation.evaluations import Evaluation, OfVectors
+from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.cell import Cell
@@ -110,14 +110,14 @@ def _measured(config: dict[str, Any], evaluations: Sequence[Evaluation]) -> list
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         subject = _subject(config, folder, Path(scratch))
         for part in _parts(evaluations):
-            found = score_subject(subject, part)
+            found = score_model(subject, part)
             write_evaluations(folder, found)
             rows += found
     shutil.rmtree(folder / CLASSIFIERS, ignore_errors=True)
     return rows
 
 
-def _subject(config: dict[str, Any], folder: Path, scratch: Path) -> Subject:
+def _subject(config: dict[str, Any], folder: Path, scratch: Path) -> ScoredModel:
     """The cell's model, where its results run."""
     trial = Trial.model_validate_json(config["trial"])
     model = folder / MODEL if (folder / MODEL).is_dir() else _train_again(config, trial, scratch)
@@ -125,8 +125,8 @@ def _subject(config: dict[str, Any], folder: Path, scratch: Path) -> Subject:
     encoder, tokenizer = load_encoder(model, pooling)
     device = "cuda" if config["gpus"] else "cpu"
     made, kept = folder / CLASSIFIERS, folder / ATTACKS
-    weights = Weights(str(model), pooling, made, kept, device=device, template=template)
-    return Subject(config["cell"], Embedder(encoder.to(device), tokenizer, template), weights)
+    weights = ModelFiles(str(model), pooling, made, kept, device=device, template=template)
+    return ScoredModel(config["cell"], Embedder(encoder.to(device), tokenizer, template), weights)
 
 
 def _needs(config: dict[str, Any]) -> dict[str, int | float]:
@@ -135,8 +135,8 @@ def _needs(config: dict[str, Any]) -> dict[str, int | float]:
 
 def _parts(evaluations: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:
     """What takes vectors alone shares them; what may take hours is kept by itself."""
-    yield [one for one in evaluations if isinstance(one, OfVectors)]
-    yield from ([one] for one in evaluations if not isinstance(one, OfVectors))
+    yield [one for one in evaluations if isinstance(one, FrozenEvaluation)]
+    yield from ([one] for one in evaluations if not isinstance(one, FrozenEvaluation))
 
 
 def drop_models(folders: Sequence[Path]) -> None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from rse_study.on_ray.cell import Cell, Outcome
+from rse_study.on_ray.cell import Cell, TrialOutcome
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 
 
-class Listed:
+class FixedCells:
     """Gives its cells in order. All of them are in the ledger, as planned, before the first one runs."""
 
     def __init__(self, cells: Sequence[Cell], ledger: Ledger) -> None:
@@ -18,7 +18,7 @@ class Listed:
     def num_left(self) -> int:
         return len(self._waiting)
 
-    def recall(self, record: CellRecord, outcome: Outcome, value: float | None) -> Cell | None:
+    def recall(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
         cell = self._waiting.get(record.identity)
         if outcome != "running" and not (cell and cell.continues and outcome == "pruned"):
             self._waiting.pop(record.identity, None)
@@ -28,5 +28,5 @@ class Listed:
         first = next(iter(self._waiting), None)
         return None if first is None else self._waiting.pop(first)
 
-    def tell(self, cell: Cell, outcome: Outcome, value: float | None) -> None:
+    def tell(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
         pass

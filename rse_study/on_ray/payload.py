@@ -12,11 +12,11 @@ from rse_study.study.definition.config import Resources
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.trial import Trial
 
-Prepare = Callable[[Trial], Materials]
+PrepareMaterials = Callable[[Trial], Materials]
 
 
 @dataclass(frozen=True)
-class Place:
+class StudyFolders:
     """The folders of a study."""
 
     study: Path
@@ -32,10 +32,10 @@ class Place:
         return self.study / "ray"
 
 
-class Stock:
+class MaterialsCache:
     """Materials made so far, by what they depend on: most studies need one set for all trials."""
 
-    def __init__(self, prepare: Prepare) -> None:
+    def __init__(self, prepare: PrepareMaterials) -> None:
         self._prepare = prepare
         self._made: dict[str, Materials] = {}
 
@@ -63,7 +63,7 @@ class Stock:
 class Packer:
     """A cell as the plain mapping its Tune trial is given."""
 
-    def __init__(self, place: Place, stock: Stock, desk: str) -> None:
+    def __init__(self, place: StudyFolders, stock: MaterialsCache, desk: str) -> None:
         self._place, self._stock, self._desk = place, stock, desk
 
     def __call__(self, cell: Cell, attempt: int = 0, rungs: tuple[int, ...] = ()) -> dict[str, Any]:

@@ -4,20 +4,22 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.on_ray.cell import Cell, Outcome
+from rse_study.on_ray.cell import Cell, TrialOutcome
 from rse_study.on_ray.proposer import Proposer
 from rse_study.results.records import CellRecord
-from rse_study.study.checking.validation import Checked
+from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
 
 MAX_DRAWS = 32
 BASE = "base"  # label of the base trial: the paper's setting
 
 
-class Proposals:
+class ProposedCells:
     """The base first, where it is a point of the space; then what the sampler proposes, each identity once."""
 
-    def __init__(self, checked: Checked, proposer: Proposer, identify: Callable[[Trial, int], str]) -> None:
+    def __init__(
+        self, checked: CheckedStudy, proposer: Proposer, identify: Callable[[Trial, int], str]
+    ) -> None:
         self._study, self._space = checked.study, checked.space
         self._proposer, self._identify = proposer, identify
         self._known: set[str] = set()
@@ -27,7 +29,7 @@ class Proposals:
     def num_left(self) -> int:
         return max(0, self._study.num_trials - self._next_number)
 
-    def recall(self, record: CellRecord, outcome: Outcome, value: float | None) -> Cell | None:
+    def recall(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
         self._next_number = max(self._next_number, record.trial + 1)
         self._known.add(record.identity)
         self._proposer.add(record.trial, record.proposal, outcome, value)
@@ -44,7 +46,7 @@ class Proposals:
         self._known.add(cell.identity)
         return cell
 
-    def tell(self, cell: Cell, outcome: Outcome, value: float | None) -> None:
+    def tell(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
         self._proposer.tell(cell.number, outcome, value)
 
     def _propose(self, number: int) -> Cell:

@@ -14,12 +14,12 @@ from optuna.distributions import (
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState, create_trial
 
-from rse_study.on_ray.cell import Outcome
+from rse_study.on_ray.cell import TrialOutcome
 from rse_study.on_ray.samplers import grid_point, quasi_random_point
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Choice, Domain, Int
 
-Direction = Literal["maximize", "minimize"]
+SearchDirection = Literal["maximize", "minimize"]
 STATES = {
     "complete": TrialState.COMPLETE,
     "pruned": TrialState.PRUNED,
@@ -43,7 +43,7 @@ class Proposer:
     """
 
     def __init__(
-        self, domains: Mapping[str, Domain], sampler: Sampler, search_seed: int, direction: Direction
+        self, domains: Mapping[str, Domain], sampler: Sampler, search_seed: int, direction: SearchDirection
     ) -> None:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._domains = dict(domains)
@@ -68,7 +68,7 @@ class Proposer:
         self,
         number: int,
         proposal: Mapping[str, Any],
-        outcome: Outcome = "running",
+        outcome: TrialOutcome = "running",
         value: float | None = None,
     ) -> None:
         """Enter a trial that was not asked for: the base, or one the ledger already holds."""
@@ -79,7 +79,7 @@ class Proposer:
             create_trial(state=state, params=dict(proposal), distributions=self._distributions, value=told)
         )
 
-    def tell(self, number: int, outcome: Outcome, value: float | None = None) -> None:
+    def tell(self, number: int, outcome: TrialOutcome, value: float | None = None) -> None:
         """How a running trial ended."""
         told = value if outcome == "complete" else None
         self._optuna.tell(self._numbers[number], values=told, state=STATES[outcome])

@@ -5,20 +5,20 @@ from collections.abc import Callable
 from typing import Any
 
 from rse_study.collectives import Collectives
-from rse_study.on_ray.coordinator import Visitor
+from rse_study.on_ray.coordinator import CoordinatorClient
 from rse_study.results.records import Verdict
 from rse_study.training.loop import Progress
 
-Report = Callable[[dict[str, Any]], None]
+ReportMetrics = Callable[[dict[str, Any]], None]
 
 
 class Reporter:
     """Reports through `report`; at rungs rank 0 asks the desk and all workers hear the same verdict."""
 
-    def __init__(self, config: dict[str, Any], collectives: Collectives, report: Report) -> None:
+    def __init__(self, config: dict[str, Any], collectives: Collectives, report: ReportMetrics) -> None:
         self._rungs = frozenset(config["rungs"])
         self._collectives, self._report = collectives, report
-        self._visitor = Visitor(config["desk"], config["cell"], collectives.rank)
+        self._visitor = CoordinatorClient(config["desk"], config["cell"], collectives.rank)
         self._visitor.enter(os.getpid())
 
     def report(self, progress: Progress) -> Verdict:

@@ -8,31 +8,33 @@ from threading import Event
 import ray
 
 from rse_study.on_ray import tuner
-from rse_study.on_ray.callbacks import Watcher
-from rse_study.on_ray.cell_queue import Agenda
-from rse_study.on_ray.coordinator import Desk
+from rse_study.on_ray.callbacks import StudyCallback
+from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.coordinator import Coordinator
 from rse_study.on_ray.launch import concurrency, ray_session, trial_resources
-from rse_study.on_ray.payload import Packer, Place, Stock
+from rse_study.on_ray.payload import MaterialsCache, Packer, StudyFolders
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.trainable import run_inline, run_on_train
 from rse_study.on_ray.watchdog import Watchdog
 from rse_study.study.definition.config import Resources
 
 
-class Room:
+class RayRuntime:
     """Where cells run. `closing`: set as soon as no other cell is to start."""
 
-    def __init__(self, stack: ExitStack, place: Place, stock: Stock, num_cpus: int, address: str) -> None:
+    def __init__(
+        self, stack: ExitStack, place: StudyFolders, stock: MaterialsCache, num_cpus: int, address: str
+    ) -> None:
         self._stack, self._place, self._stock = stack, place, stock
         self._num_cpus, self._address = num_cpus, address
-        self._desk: Desk | None = None
+        self._desk: Coordinator | None = None
         self.closing = Event()
 
     def open(self, resources: Resources) -> int:
         """Start Ray if it is not running yet; how many cells fit at a time. InputError where none does."""
         if self._desk is None:
             self._stack.enter_context(ray_session(self._num_cpus, self._address))
-            self._desk = Desk(f"desk-{_short_hash(self._place.study)}")
+            self._desk = Coordinator(f"desk-{_short_hash(self._place.study)}")
             self._stack.callback(self._desk.close)
         return concurrency(resources, ray.cluster_resources())
 
@@ -41,7 +43,7 @@ class Room:
         """Packs cells for this room's workers."""
         return Packer(self._place, self._stock, self._desk.name if self._desk else "")
 
-    def run(self, agenda: Agenda, resources: Resources, watcher: Watcher) -> None:
+    def run(self, agenda: CellQueue, resources: Resources, watcher: StudyCallback) -> None:
         """Run all cells of an agenda, with what one cell uses."""
         if agenda.num_left == 0 or self.closing.is_set():
             return

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import ray
 
-from rse_study.downstream.scored_model import CLASSIFIERS, OfWeights
+from rse_study.downstream.scored_model import CLASSIFIERS, FineTunedEvaluation
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.callbacks import Watcher
+from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.evaluations import (
     as_they_come,
@@ -18,8 +18,8 @@ from rse_study.on_ray.evaluations import (
     missing_evaluations,
     scored_in,
 )
-from rse_study.on_ray.payload import Place, Stock
-from rse_study.on_ray.runtime import Room
+from rse_study.on_ray.payload import MaterialsCache, StudyFolders
+from rse_study.on_ray.runtime import RayRuntime
 from rse_study.results.ledger import Ledger
 from rse_study.results.schema import baselines_folder, cell_folder
 from rse_study.study.baselines import can_measure, measure_baselines
@@ -32,10 +32,10 @@ class Scoring:
     def __init__(
         self,
         study: Study,
-        place: Place,
+        place: StudyFolders,
         ledger: Ledger,
-        stock: Stock,
-        watcher: Watcher,
+        stock: MaterialsCache,
+        watcher: StudyCallback,
         evaluations: Sequence[Evaluation],
         judges: Sequence[Evaluation],
     ) -> None:
@@ -46,12 +46,12 @@ class Scoring:
     def baselines(self) -> None:
         """Baselines on the dev pairs and every evaluation of vectors: here, before the first cell."""
         base = self._study.base
-        of_vectors = [one for one in self._evaluations if not isinstance(one, OfWeights)]
+        of_vectors = [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
         for name, lacking in self._lacking([*self._judges, *of_vectors]):
             rows = measure_baselines(base, self._stock.of(base), [name], lacking)
             self._ledger.record_evaluations(rows)
 
-    def everything(self, cells: Sequence[Cell], room: Room) -> None:
+    def everything(self, cells: Sequence[Cell], room: RayRuntime) -> None:
         """What these cells and the baselines have no score of; then models that need not be kept go.
 
         As many tasks at a time as fit. Each is in the ledger as soon as it is there.
@@ -71,7 +71,7 @@ class Scoring:
                 [cell_folder(self._place.study, identity) for identity in self.models_not_kept(cells)]
             )
 
-    def _scores_of_cells(self, cells: Sequence[Cell], room: Room) -> Iterator[ray.ObjectRef]:
+    def _scores_of_cells(self, cells: Sequence[Cell], room: RayRuntime) -> Iterator[ray.ObjectRef]:
         missing = missing_evaluations(cells, self._evaluations, self._ledger)
         for cell in cells:
             if cell.identity in missing:
@@ -79,7 +79,7 @@ class Scoring:
                 wanted = [one for one in self._evaluations if one.name in missing[cell.identity]]
                 yield ask_for_scores(cell, room.packer(cell), wanted)
 
-    def _scores_of_weights(self, room: Room) -> Iterator[ray.ObjectRef]:
+    def _scores_of_weights(self, room: RayRuntime) -> Iterator[ray.ObjectRef]:
         """Of baselines: what is fine-tuned may take hours, which no cell should wait for."""
         study = self._study
         for name, lacking in self._lacking(self._evaluations):

@@ -7,10 +7,10 @@ from typing import Any
 
 from ray.tune.search import Searcher
 
-from rse_study.on_ray.callbacks import Watcher
+from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.cell_queue import Agenda
-from rse_study.on_ray.coordinator import Desk
+from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.coordinator import Coordinator
 from rse_study.on_ray.payload import Packer
 
 PREFIX = "metrics/"
@@ -22,10 +22,10 @@ class CellSearcher(Searcher):
 
     def __init__(
         self,
-        agenda: Agenda,
+        agenda: CellQueue,
         pack: Packer,
-        desk: Desk,
-        watcher: Watcher,
+        desk: Coordinator,
+        watcher: StudyCallback,
         max_concurrent: int,
         closing: Event,
     ) -> None:

@@ -8,15 +8,15 @@ from rse_study.on_ray.proposed_cells import BASE
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.spec import canonical_json
-from rse_study.study.checking.validation import Checked
-from rse_study.study.confirmation import Standing, best_trials
+from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.confirmation import TrialResult, best_trials
 from rse_study.training.trial import Trial
 
 Identify = Callable[[Trial, int], str]
 BASE_OUTSIDE = -1  # number of the base where it is no point of the space
 
 
-def grid_cells(checked: Checked, ledger: Ledger, identify: Identify) -> list[Cell]:
+def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
     """Every row with every seed. A row the ledger knows keeps its number, whatever was added around it."""
     study = checked.study
     known = {
@@ -44,7 +44,7 @@ def grid_cells(checked: Checked, ledger: Ledger, identify: Identify) -> list[Cel
     return cells
 
 
-def confirm_cells(checked: Checked, ledger: Ledger, identify: Identify) -> list[Cell]:
+def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
     """The search's own cells of the chosen trials where these were stopped early, then the chosen with other seeds."""
     study, searched = checked.study, [cell for cell in ledger.cells() if cell.stage == "search"]
     if study.confirm is None:
@@ -67,7 +67,12 @@ def confirm_cells(checked: Checked, ledger: Ledger, identify: Identify) -> list[
 
 
 def _cell(
-    checked: Checked, record: CellRecord | None, seed: int, identify: Identify, *, continues: bool = False
+    checked: CheckedStudy,
+    record: CellRecord | None,
+    seed: int,
+    identify: Identify,
+    *,
+    continues: bool = False,
 ) -> Cell:
     """A cell of a searched trial, or of the base where that is none of them."""
     study, confirm = checked.study, checked.study.confirm
@@ -87,6 +92,6 @@ def _cell(
     )
 
 
-def _standing(record: CellRecord, t: int, value: float) -> Standing:
+def _standing(record: CellRecord, t: int, value: float) -> TrialResult:
     counts = record.status in ("complete", "stopped_early")
-    return Standing(record.trial, t, value if counts else math.nan, is_baseline=record.label == BASE)
+    return TrialResult(record.trial, t, value if counts else math.nan, is_baseline=record.label == BASE)

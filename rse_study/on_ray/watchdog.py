@@ -9,7 +9,7 @@ import ray
 from ray.tune import Callback
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from rse_study.on_ray.coordinator import Desk
+from rse_study.on_ray.coordinator import Coordinator
 from rse_study.on_ray.searcher import CellSearcher
 
 LOOK_SECONDS = 1.0
@@ -21,7 +21,7 @@ class Watchdog(Callback):
     It kills the worker, not the trial around it: Train then hears of a failed worker and cleans up after itself.
     """
 
-    def __init__(self, searcher: CellSearcher, desk: Desk) -> None:
+    def __init__(self, searcher: CellSearcher, desk: Coordinator) -> None:
         self._searcher, self._desk, self._looked = searcher, desk, 0.0
 
     def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:

@@ -9,7 +9,7 @@ import torch
 from rse_study.collectives import Alone, Collectives, Group
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.on_ray.handover import read_materials
-from rse_study.on_ray.reporting import Report, Reporter
+from rse_study.on_ray.reporting import Reporter, ReportMetrics
 from rse_study.training.drive import drive
 from rse_study.training.loop import train
 from rse_study.training.trial import Trial
@@ -22,7 +22,7 @@ def run_worker(config: dict[str, Any]) -> dict[str, Any]:
     return run_loop(config, Alone() if alone else Group(), ray.train.report)
 
 
-def run_loop(config: dict[str, Any], collectives: Collectives, report: Report) -> dict[str, Any]:
+def run_loop(config: dict[str, Any], collectives: Collectives, report: ReportMetrics) -> dict[str, Any]:
     """The loop over a packed cell, in this process. `reason`: why there is no complete result, "" where there is."""
     torch.set_num_threads(config["threads"])
     trial = Trial.model_validate_json(config["trial"])

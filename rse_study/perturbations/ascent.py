@@ -77,7 +77,7 @@ class Passes(Protocol):
     def share(self, gradients: list[Change], player: int) -> Change: ...
 
 
-class Together:
+class JointPass:
     """One point, the sum of all players' changes: one gradient serves everybody (METHODS 6)."""
 
     per_step = 1
@@ -108,10 +108,10 @@ def ascend(
 ) -> Ascent:
     """Run as many steps as the player with the most asks for; inputs' gradients only.
 
-    With `Together` (the default) this costs max(num_steps) forward and backward passes in all, whatever the
+    With `JointPass` (the default) this costs max(num_steps) forward and backward passes in all, whatever the
     number of players. Finished players are told so by `t` and stay where they are.
     """
-    passes, states, losses = passes or Together(), list(states), []
+    passes, states, losses = passes or JointPass(), list(states), []
     for t in range(1, max((player.num_steps for player in players), default=0) + 1):
         taken = [_gradient(objective, point) for point in passes.points(players, states)]
         losses.append(taken[0][0])

@@ -10,7 +10,7 @@ from torch import Tensor
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.fgsm import FGSM
 from rse_study.perturbations.pgd import PGD
-from rse_study.perturbations.sentence_level import Moving
+from rse_study.perturbations.sentence_level import DeltaState
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 
@@ -19,8 +19,8 @@ from rse_study.streams import Streams
 class Branches:
     """Where the two branches of a blend stand; a branch that rho switches off stays at the start."""
 
-    pgd: Moving
-    fgsm: Moving
+    pgd: DeltaState
+    fgsm: DeltaState
 
 
 class Blend(Spec):

@@ -7,7 +7,7 @@ from pydantic import NonNegativeInt, PositiveFloat
 from torch import Tensor
 
 from rse_study.perturbations.ascent import Change
-from rse_study.perturbations.sentence_level import Moving, SentenceLevel, perturbable_gradient
+from rse_study.perturbations.sentence_level import DeltaState, SentenceLevel, perturbable_gradient
 from rse_study.spec import field
 
 
@@ -20,6 +20,6 @@ class FGSM(SentenceLevel):
     step_size: PositiveFloat = field(1e-3, symbol="beta")
     """size of a step in every entry, in embedding units, whatever the ball's norm is"""
 
-    def step(self, state: Moving, origin: Float[Tensor, "b l d"], gradient: Change) -> Moving:
+    def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
         """delta <- Proj(origin + beta * sign(g)), eq 6; sign(0) = 0."""
         return state.to(origin + self.step_size * perturbable_gradient(state, gradient).sign())

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rse_study.perturbations.ascent import Change, Passes, Player, SiteMask, Together
+from rse_study.perturbations.ascent import Change, JointPass, Passes, Player, SiteMask
 from rse_study.perturbations.blend import Blend
 
 
 def passes_for(blend: Blend, *, delta_sees_eta: bool) -> Passes:
     """The cheapest rule for a blend (player 0) and its companions: one pass where the switches allow it."""
     splits = blend.trajectories == "separate" and 0 < blend.rho < 1
-    return Together() if delta_sees_eta and not splits else Apart(blend, delta_sees_eta, splits)
+    return JointPass() if delta_sees_eta and not splits else Apart(blend, delta_sees_eta, splits)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Apart:
         if not self.delta_sees_eta:
             company = [Change(masks=change.masks) for change in company]
         points = [sum(company, Change(delta)) for delta in own]
-        return points if self.delta_sees_eta else [*points, *Together().points(players, states)]
+        return points if self.delta_sees_eta else [*points, *JointPass().points(players, states)]
 
     def share(self, gradients: list[Change], player: int) -> Any:
         """The blend's own gradients, or the full point's."""

@@ -7,7 +7,7 @@ from pydantic import NonNegativeInt, PositiveFloat
 from torch import Tensor
 
 from rse_study.perturbations.ascent import Change
-from rse_study.perturbations.sentence_level import Moving, SentenceLevel, perturbable_gradient
+from rse_study.perturbations.sentence_level import DeltaState, SentenceLevel, perturbable_gradient
 from rse_study.spec import field
 
 
@@ -20,7 +20,7 @@ class PGD(SentenceLevel):
     step_size: PositiveFloat = field(1e-5, symbol="alpha")
     """length of a step along g / ||g||_P, in embedding units, stated for `ball.given_for`"""
 
-    def step(self, state: Moving, origin: Float[Tensor, "b l d"], gradient: Change) -> Moving:
+    def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
         """delta <- Proj(origin + alpha * g / ||g||_P), eq 5."""
         direction = state.ball.unit(perturbable_gradient(state, gradient))
         return state.to(origin + state.ball.length(self.step_size) * direction)

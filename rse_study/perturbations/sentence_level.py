@@ -15,7 +15,7 @@ from rse_study.streams import Streams
 
 
 @dataclass(frozen=True)
-class Moving:
+class DeltaState:
     """A sentence-level perturbation on its way."""
 
     delta: Float[Tensor, "b l d"]
@@ -23,7 +23,7 @@ class Moving:
     ball: BoundBall
     perturbable: Bool[Tensor, "b l"]
 
-    def to(self, delta: Float[Tensor, "b l d"]) -> "Moving":
+    def to(self, delta: Float[Tensor, "b l d"]) -> "DeltaState":
         """The same perturbation elsewhere, inside its ball."""
         return replace(self, delta=self.ball.project(delta))
 
@@ -38,26 +38,26 @@ class SentenceLevel(Spec):
     sigma: PositiveFloat = field(0.1, symbol="sigma")
     """half width of the start delta0 ~ U(-sigma, sigma) / sqrt(d), in embedding units times sqrt(d)"""
 
-    def init(self, anchor: Anchor, streams: Streams) -> Moving:
+    def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
         """delta0 of Algorithm 1, zeroed outside perturbable tokens and projected."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
         delta = bound.project(start_delta(anchor, streams, self.sigma))
-        return Moving(delta, delta, bound, anchor.perturbable)
+        return DeltaState(delta, delta, bound, anchor.perturbable)
 
-    def apply(self, state: Moving) -> Change:
+    def apply(self, state: DeltaState) -> Change:
         """X + delta."""
         return Change(state.delta)
 
-    def update(self, state: Moving, gradient: Change, t: int) -> Moving:
+    def update(self, state: DeltaState, gradient: Change, t: int) -> DeltaState:
         """One step from where delta is; after its last step it stays."""
         return state if t > self.num_steps else self.step(state, state.delta, gradient)
 
     @abstractmethod
-    def step(self, state: Moving, origin: Float[Tensor, "b l d"], gradient: Change) -> Moving:
+    def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
         """One step that starts at `origin`."""
 
 
-def perturbable_gradient(state: Moving, gradient: Change) -> Float[Tensor, "b l d"]:
+def perturbable_gradient(state: DeltaState, gradient: Change) -> Float[Tensor, "b l d"]:
     """The gradient, zeroed outside perturbable tokens before any norm or sign is taken."""
     assert gradient.addition is not None
     return gradient.addition * state.perturbable[:, :, None]

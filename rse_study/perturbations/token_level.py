@@ -15,11 +15,11 @@ from rse_study.perturbations.ball import Ball, BoundBall
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 
-Table = Float[Tensor, "v d"]
+EtaTable = Float[Tensor, "v d"]
 
 
 @dataclass(frozen=True)
-class Tokens:
+class EtaState:
     """eta of one batch on its way."""
 
     eta: Float[Tensor, "b l d"]
@@ -53,25 +53,25 @@ class TokenLevel(Spec):
         """Moves as long as delta does: max(K, T) updates."""
         return 0
 
-    def table(self, vocabulary: int, width: int, streams: Streams, epoch: int = 0) -> Table:
+    def table(self, vocabulary: int, width: int, streams: Streams, epoch: int = 0) -> EtaTable:
         """V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1); each later epoch has one of its own."""
         # The first table is the same with and without redrawing.
         key = (epoch,) if epoch else ()
         noise = torch.rand(vocabulary, width, generator=streams.generator("V", *key))
         return (2 * noise - 1) * self.sigma / width**0.5
 
-    def init_from(self, table: Table, anchor: Anchor) -> Tokens:
+    def init_from(self, table: EtaTable, anchor: Anchor) -> EtaState:
         """eta0 = V[ids], zeroed outside perturbable tokens, then projected."""
         ball = self.ball.around(anchor.perturbable, anchor.embeddings)
         eta = table[anchor.ids].to(anchor.embeddings) * anchor.perturbable[:, :, None]
         eta = ball.project(eta)
-        return Tokens(eta, eta, ball, anchor.perturbable)
+        return EtaState(eta, eta, ball, anchor.perturbable)
 
-    def apply(self, state: Tokens) -> Change:
+    def apply(self, state: EtaState) -> Change:
         """X + eta."""
         return Change(state.eta)
 
-    def update(self, state: Tokens, gradient: Change, t: int) -> Tokens:
+    def update(self, state: EtaState, gradient: Change, t: int) -> EtaState:
         """eta_i <- Proj(n_i * (eta_i + gamma * g_i / ||g_i||_P)), eqs 2-4.
 
         Eq. 4 and Algorithm 1 print other indices: read as typos, the new eta is projected.
@@ -90,7 +90,7 @@ class TokenLevel(Spec):
             return torch.ones_like(norms)
         return torch.where(largest > 0, norms / torch.where(largest > 0, largest, 1), 1)
 
-    def remember(self, table: Table, anchor: Anchor, state: Tokens, collectives: Collectives) -> None:
+    def remember(self, table: EtaTable, anchor: Anchor, state: EtaState, collectives: Collectives) -> None:
         """V[w] <- eta of this batch, in place: V is run-level state, [vocabulary d], too large to copy each step.
 
         A token seen several times in the global batch takes the mean of its occurrences, the last of them
@@ -115,7 +115,7 @@ class TokenLevel(Spec):
             table[words] = total / torch.bincount(where, minlength=len(words))[:, None].to(table.dtype)
 
 
-def starved(state: Tokens, norm: geometry.Norm) -> Float[Tensor, " n"]:
+def starved(state: EtaState, norm: geometry.Norm) -> Float[Tensor, " n"]:
     """1 for each perturbable token whose P-norm is below 1 % of its sentence's maximum (`eta/starved`), else 0."""
     norms = geometry.norm_of(state.eta, norm)[:, :, 0]
     below = norms < 0.01 * norms.amax(1, keepdim=True)

@@ -16,7 +16,7 @@ from rse_study.streams import Streams
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeepProbabilities:
     """Keep probabilities of every site: tokens [k n l], features [k n d]; n: all rows, view by view."""
 
     tokens: Float[Tensor, "k n l"]
@@ -65,7 +65,7 @@ class ViewMasks(Spec):
         """Weakened outputs: the embedding block's and those of the first layers."""
         return self.num_layers + (self.sites == "through_k")
 
-    def init(self, anchor: Anchor, streams: Streams) -> Kept:
+    def init(self, anchor: Anchor, streams: Streams) -> KeepProbabilities:
         """p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
         width = anchor.embeddings.shape[-1]
         tokens = uniform_rows(anchor, streams, "masks", self.num_sites).permute(2, 0, 1)
@@ -74,9 +74,9 @@ class ViewMasks(Spec):
             keys = [view for view in (0, 1) for _ in range(len(keys) // 2)]
         generators = [streams.generator("masks", anchor.step, key, 1) for key in keys]
         features = [torch.rand(self.num_sites, width, generator=generator) for generator in generators]
-        return Kept(tokens, torch.stack(features, dim=1).to(anchor.embeddings), anchor.mask)
+        return KeepProbabilities(tokens, torch.stack(features, dim=1).to(anchor.embeddings), anchor.mask)
 
-    def apply(self, state: Kept) -> Change:
+    def apply(self, state: KeepProbabilities) -> Change:
         """Eq 1 at every site."""
         pairs = zip(self._masks(state.tokens), self._masks(state.features), strict=True)
         return Change(
@@ -92,7 +92,7 @@ class ViewMasks(Spec):
     def _masks(self, kept: Float[Tensor, "k n x"]) -> Float[Tensor, "k n x"]:
         return kept if self.values == "continual" else (kept >= self.phi).to(kept.dtype)
 
-    def update(self, state: Kept, gradient: Change, t: int) -> Kept:
+    def update(self, state: KeepProbabilities, gradient: Change, t: int) -> KeepProbabilities:
         """p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6, g with respect to the masks (eqs 7-8)."""
         if t > self.num_steps:
             return state

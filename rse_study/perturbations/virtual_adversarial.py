@@ -8,7 +8,7 @@ from pydantic import NonNegativeInt, PositiveFloat
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.ball import Ball
 from rse_study.perturbations.noise import normal_rows
-from rse_study.perturbations.sentence_level import Moving, perturbable_gradient
+from rse_study.perturbations.sentence_level import DeltaState, perturbable_gradient
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 
@@ -32,18 +32,18 @@ class VirtualAdversarial(Spec):
     gradient: Literal["normalised", "raw"] = "normalised"
     """a step goes along g / ||g||_P, or along g as it is"""
 
-    def init(self, anchor: Anchor, streams: Streams) -> Moving:
+    def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
         """The random start, on perturbable tokens only, projected."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
         noise = self.scale * normal_rows(anchor, streams, "r", anchor.embeddings.shape[-1])
         start = bound.project(noise * anchor.perturbable[:, :, None])
-        return Moving(start, start, bound, anchor.perturbable)
+        return DeltaState(start, start, bound, anchor.perturbable)
 
-    def apply(self, state: Moving) -> Change:
+    def apply(self, state: DeltaState) -> Change:
         """X + r."""
         return Change(state.delta)
 
-    def update(self, state: Moving, gradient: Change, t: int) -> Moving:
+    def update(self, state: DeltaState, gradient: Change, t: int) -> DeltaState:
         """One step uphill; after its last step it stays."""
         if t > self.num_steps:
             return state
@@ -53,6 +53,6 @@ class VirtualAdversarial(Spec):
         return state.to(state.delta + state.ball.length(self.step_size) * state.ball.unit(g))
 
 
-def moved(state: Moving) -> torch.Tensor:
+def moved(state: DeltaState) -> torch.Tensor:
     """||r||_2 of every sentence, [b]."""
     return state.delta.flatten(1).norm(dim=1)

@@ -89,7 +89,7 @@ class SummaryRow(Record):
 
 
 @dataclass(frozen=True)
-class Attacks:
+class AttackFolder:
     """`summary`: a row for each attack that has ended, with the columns of `SummaryRow` (NaN for null), sets together.
 
     `outcomes`: set, recipe, the columns of `OutcomeRow`, and `is_counted`, whether the figures are about it: not of an
@@ -106,7 +106,7 @@ def is_attack_folder(folder: Path) -> bool:
     return (folder / SUMMARY).is_file() and not ledger_path(folder).is_file()
 
 
-def read_attacks(folder: Path) -> Attacks:
+def read_attacks(folder: Path) -> AttackFolder:
     """All of a folder. Raises InputError where a file is missing or damaged, or two are of different attacks."""
     rows = _read_summary(folder / SUMMARY)
     order = {name: place for place, name in enumerate(dict.fromkeys(row.set for row in rows))}
@@ -123,7 +123,7 @@ def read_attacks(folder: Path) -> Attacks:
     ]
     columns = ["set", "recipe", *OutcomeRow.model_fields, CLASSES, "is_counted"]
     outcomes = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
-    return Attacks(summary.astype(dict.fromkeys(floats, float)), outcomes)
+    return AttackFolder(summary.astype(dict.fromkeys(floats, float)), outcomes)
 
 
 def reaching(row: SummaryRow, goal: Any, tau: Any) -> SummaryRow:

@@ -7,10 +7,10 @@ from typing import Literal
 
 import pandas as pd
 
-from rse_study.results.comparisons import Compared, Weights, compare_all
+from rse_study.results.comparisons import ComparedContrast, ContrastWeights, compare_all
 
-Kind = Literal["best", "better", "ordering", "rising", "flat"]
-Verdict = Literal["reproduced", "contradicted", "undecided", "incomplete", "not asked"]
+ClaimKind = Literal["best", "better", "ordering", "rising", "flat"]
+ClaimVerdict = Literal["reproduced", "contradicted", "undecided", "incomplete", "not asked"]
 NOTHING: Mapping[str, pd.DataFrame] = {}
 
 
@@ -26,7 +26,7 @@ class Claim:
 
     id: str
     table: str
-    kind: Kind
+    kind: ClaimKind
     rows: tuple[str, ...]
     margin: float
     says: str
@@ -39,8 +39,8 @@ class Judged:
     """A claim, the contrasts it comes down to, and the verdict on it."""
 
     claim: Claim
-    compared: tuple[Compared | None, ...]
-    verdict: Verdict
+    compared: tuple[ComparedContrast | None, ...]
+    verdict: ClaimVerdict
 
 
 def judge(
@@ -73,12 +73,12 @@ def judge(
     return judged
 
 
-def _is_open(scores: pd.DataFrame, contrasts: Sequence[Weights]) -> bool:
+def _is_open(scores: pd.DataFrame, contrasts: Sequence[ContrastWeights]) -> bool:
     awaited = any(row in scores.attrs.get("open", ()) for weights in contrasts for row in weights)
     return awaited or scores.attrs.get("unplanned", 0) > 0
 
 
-def contrasts_of(claim: Claim, scores: pd.DataFrame, outside: Collection[str] = ()) -> list[Weights]:
+def contrasts_of(claim: Claim, scores: pd.DataFrame, outside: Collection[str] = ()) -> list[ContrastWeights]:
     """What must be above the margin (`flat`: within it) for the claim to hold; nothing where rows are missing."""
     more = _contrasts(claim, list(scores.index), outside)
     if not scores.attrs.get("less_is_better", False):
@@ -86,7 +86,7 @@ def contrasts_of(claim: Claim, scores: pd.DataFrame, outside: Collection[str] = 
     return [{row: -weight for row, weight in weights.items()} for weights in more]
 
 
-def _contrasts(claim: Claim, there: Sequence[str], outside: Collection[str]) -> list[Weights]:
+def _contrasts(claim: Claim, there: Sequence[str], outside: Collection[str]) -> list[ContrastWeights]:
     """The same where more is better."""
     rows = [row for row in claim.rows if row in there]
     if claim.kind == "best":
@@ -103,7 +103,7 @@ def _contrasts(claim: Claim, there: Sequence[str], outside: Collection[str]) -> 
     return [{better: 1.0, worse: -1.0} for better, worse in pairwise(rows)]
 
 
-def _trend(rows: Sequence[str]) -> Weights:
+def _trend(rows: Sequence[str]) -> ContrastWeights:
     """The least-squares line through the rows in order, from its first to its last: a difference in points."""
     middle = (len(rows) - 1) / 2
     around = [position - middle for position in range(len(rows))]
@@ -111,7 +111,7 @@ def _trend(rows: Sequence[str]) -> Weights:
     return {row: distance * scale for row, distance in zip(rows, around, strict=True)}
 
 
-def _verdict(claim: Claim, compared: Sequence[Compared | None], is_open: bool) -> Verdict:
+def _verdict(claim: Claim, compared: Sequence[ComparedContrast | None], is_open: bool) -> ClaimVerdict:
     if is_open:
         return "incomplete"
     if not compared:
@@ -122,7 +122,7 @@ def _verdict(claim: Claim, compared: Sequence[Compared | None], is_open: bool) -
     return "reproduced" if set(each) == {"reproduced"} else "undecided"
 
 
-def _decide(claim: Claim, one: Compared) -> Verdict:
+def _decide(claim: Claim, one: ComparedContrast) -> ClaimVerdict:
     low, high = one.simultaneous.low, one.simultaneous.high
     if claim.kind == "flat":
         if low >= -claim.margin and high <= claim.margin:

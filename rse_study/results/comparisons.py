@@ -26,13 +26,13 @@ from rse_study.results.statistics import (
     wilcoxon_p,
 )
 
-Weights = Mapping[str, float]
+ContrastWeights = Mapping[str, float]
 LEVEL = 0.95
 MINUS = " - "  # between two metrics
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedContrast:
     """One contrast over n seeds, in points of the score.
 
     `interval`: alone; `simultaneous`: together with all others; `bootstrap`: BCa, alone. `p_exact`: sign-flip;
@@ -41,7 +41,7 @@ class Compared:
     studies like this one.
     """
 
-    weights: Weights
+    weights: ContrastWeights
     n: int
     mean: float
     sd: float
@@ -98,22 +98,22 @@ def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:
     return dict(zip(rows["subject"], rows["value"], strict=True))
 
 
-def differences(scores: pd.DataFrame, weights: Weights) -> np.ndarray:
+def differences(scores: pd.DataFrame, weights: ContrastWeights) -> np.ndarray:
     """The contrast of every seed that all of its rows have a score of: [n]."""
     rows = scores.loc[list(weights)].dropna(axis="columns")
     return np.asarray(np.array(list(weights.values()), dtype=float) @ rows.to_numpy(), dtype=float)
 
 
 def compare(
-    scores: pd.DataFrame, contrasts: Sequence[Weights], level: float = LEVEL
-) -> list[Compared | None]:
+    scores: pd.DataFrame, contrasts: Sequence[ContrastWeights], level: float = LEVEL
+) -> list[ComparedContrast | None]:
     """Every contrast of one measure, adjusted for all of them; `compare_all` says what is found."""
     return compare_all([(scores, weights) for weights in contrasts], level)
 
 
 def compare_all(
-    contrasts: Sequence[tuple[pd.DataFrame, Weights]], level: float = LEVEL
-) -> list[Compared | None]:
+    contrasts: Sequence[tuple[pd.DataFrame, ContrastWeights]], level: float = LEVEL
+) -> list[ComparedContrast | None]:
     """Contrasts, each of the scores beside it, adjusted for all; None where fewer than 3 seeds show nothing.
 
     Raises KeyError where a contrast names a row that its scores do not have.
@@ -123,11 +123,11 @@ def compare_all(
     together = simultaneous_intervals([samples[number] for number in known], level) if known else []
     exact = [sign_flip_p(s) if 3 <= len(s) <= EXACT_UP_TO else np.nan for s in samples]
     adjusted = _holm_of_known(np.array([exact[number] for number in known]))
-    found: list[Compared | None] = [None] * len(samples)
+    found: list[ComparedContrast | None] = [None] * len(samples)
     for number, simultaneous, p_holm in zip(known, together, adjusted, strict=True):
         sample = samples[number]
         sd = float(sample.std(ddof=1))
-        found[number] = Compared(
+        found[number] = ComparedContrast(
             weights=contrasts[number][1],
             n=len(sample),
             mean=float(sample.mean()),
@@ -145,7 +145,7 @@ def compare_all(
     return found
 
 
-def against(scores: pd.DataFrame, baseline: str) -> dict[str, Weights]:
+def against(scores: pd.DataFrame, baseline: str) -> dict[str, ContrastWeights]:
     """Every other row minus the baseline, by row."""
     return {row: {row: 1.0, baseline: -1.0} for row in scores.index if row != baseline}
 

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from rse_study.errors import InputError
 from rse_study.results import attempts, sidecars, writes
 from rse_study.results.connect import lock_study, open_to_write, remove_ledger
-from rse_study.results.queries import Rows, now
+from rse_study.results.queries import LedgerQueries, now
 from rse_study.results.records import (
     WITHDRAWN,
     CellRecord,
@@ -26,7 +26,7 @@ from rse_study.results.schema import SCHEMA_VERSION, ledger_path
 from rse_study.spec import canonical_json
 
 
-class Ledger(Rows):
+class Ledger(LedgerQueries):
     """Everything a study knows, open for writing. Every method is one transaction and may be repeated.
 
     What it would take to rebuild it is written beside it: study.json, and a cell.json and evaluations.json per cell.

@@ -19,7 +19,7 @@ from rse_study.results.records import (
 from rse_study.spec import canonical_json
 
 
-class Rows:
+class LedgerQueries:
     """What a connection's tables say, newest state."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:

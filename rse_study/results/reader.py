@@ -9,7 +9,7 @@ import pandas as pd
 
 from rse_study.errors import InputError
 from rse_study.results.connect import open_to_read
-from rse_study.results.queries import JSON_COLUMNS, Rows
+from rse_study.results.queries import JSON_COLUMNS, LedgerQueries
 from rse_study.results.records import WITHDRAWN, StudyRecord, evaluation_name
 from rse_study.results.schema import ledger_path
 
@@ -38,7 +38,7 @@ class Reader:
 
     def study(self) -> StudyRecord:
         """The study's newest revision."""
-        study = Rows(self._db).study()
+        study = LedgerQueries(self._db).study()
         if study is None:
             raise InputError(
                 "the ledger holds no study yet", where=str(self._path), remedy="Run the study first"
@@ -156,7 +156,7 @@ class Reader:
 
     def _fingerprints(self) -> dict[str, str]:
         """By evaluation; none of a study that was frozen before they were noted."""
-        study = Rows(self._db).study()
+        study = LedgerQueries(self._db).study()
         return study.fingerprints if study else {}
 
     def _last_values(self, metric: str) -> pd.DataFrame:

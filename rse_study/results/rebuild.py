@@ -8,7 +8,7 @@ from pathlib import Path
 from rse_study.results import writes
 from rse_study.results.connect import lock_study, open_to_write, parts_of, remove_ledger
 from rse_study.results.records import CellRecord, RungRow, StudyRecord
-from rse_study.results.remains import Remains, read_remains
+from rse_study.results.remains import RecoveredFiles, recover_files
 from rse_study.results.result_file import Result
 from rse_study.results.schema import ledger_path
 from rse_study.results.study_file import read_revisions
@@ -34,7 +34,7 @@ def rebuild(study_dir: Path) -> Rebuilt:
     read_revisions(study_dir)  # refused before a lock file is made in a folder that is no study's
     lock = lock_study(study_dir)
     try:
-        remains, path = read_remains(study_dir), ledger_path(study_dir)
+        remains, path = recover_files(study_dir), ledger_path(study_dir)
         draft = path.with_name(f".{path.name}.rebuilt")
         remove_ledger(draft)  # of a rebuild that was killed
         connection, _ = open_to_write(draft)
@@ -57,7 +57,7 @@ def rebuild(study_dir: Path) -> Rebuilt:
     )
 
 
-def _fill(db: sqlite3.Connection, remains: Remains) -> None:
+def _fill(db: sqlite3.Connection, remains: RecoveredFiles) -> None:
     study = remains.revisions[-1].study
     with db:
         for revision in remains.revisions:

@@ -44,7 +44,7 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 
-class Objective(Record):
+class ObjectiveRecord(Record):
     """What a search optimises: the value of `metric` at a cell's last step."""
 
     metric: str
@@ -55,7 +55,7 @@ class Objective(Record):
     """`EvaluationRow.metric` that measures the same thing on baselines: "STS-B/dev/all"."""
 
 
-class Axis(Record):
+class AxisRecord(Record):
     """One searched dimension: a name, the configuration paths it writes, its domain."""
 
     name: str
@@ -82,9 +82,9 @@ class StudyRecord(Record):
     name: str
     title: str = ""
     question: str = ""
-    objective: Objective
+    objective: ObjectiveRecord
     kind: Literal["grid", "search"] = "search"
-    axes: tuple[Axis, ...] = ()
+    axes: tuple[AxisRecord, ...] = ()
     num_trials: int = 0
     num_cells: int = 0  # planned in all: every seed of every row, confirmation included
     rungs: tuple[int, ...] = ()  # steps at which a cell may be stopped early

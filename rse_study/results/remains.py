@@ -17,7 +17,7 @@ REMEDY = "Remove its folder and run the study again"
 
 
 @dataclass
-class Remains:
+class RecoveredFiles:
     """Revisions, cells by identity, their results by identity, scores; and what is wrong with the other files."""
 
     revisions: list[Revision]
@@ -27,9 +27,9 @@ class Remains:
     damaged: list[str] = field(default_factory=list)
 
 
-def read_remains(study_dir: Path) -> Remains:
+def recover_files(study_dir: Path) -> RecoveredFiles:
     """Everything that can be used. Raises InputError where study.json cannot."""
-    remains, folder = Remains(read_revisions(study_dir)), cells_folder(study_dir)
+    remains, folder = RecoveredFiles(read_revisions(study_dir)), cells_folder(study_dir)
     for directory in sorted(folder.iterdir()) if folder.is_dir() else ():
         if directory.is_dir():
             _read_cell_folder(directory, remains)
@@ -40,7 +40,7 @@ def read_remains(study_dir: Path) -> Remains:
     return remains
 
 
-def _read_cell_folder(directory: Path, remains: Remains) -> None:
+def _read_cell_folder(directory: Path, remains: RecoveredFiles) -> None:
     try:
         cell = _own_cell(directory, remains)
     except MissingFile as error:
@@ -61,7 +61,7 @@ def _read_cell_folder(directory: Path, remains: Remains) -> None:
         remains.results[cell.identity] = result
 
 
-def _own_cell(directory: Path, remains: Remains) -> CellRecord:
+def _own_cell(directory: Path, remains: RecoveredFiles) -> CellRecord:
     cell = read_cell(directory)
     if cell.identity[:16] != directory.name:
         raise InputError(f"is the cell {cell.identity[:16]}", where=str(directory), remedy=REMEDY)

@@ -5,24 +5,24 @@ from pathlib import Path
 
 from rse_study.results.cell_file import write_cell
 from rse_study.results.evaluation_file import write_evaluations
-from rse_study.results.queries import Rows
+from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import baselines_folder, cell_folder
 from rse_study.results.study_file import write_revisions
 
 
-def write_study(study_dir: Path, rows: Rows) -> None:
+def write_study(study_dir: Path, rows: LedgerQueries) -> None:
     """study.json: every revision."""
     write_revisions(study_dir, rows.revisions())
 
 
-def write_cells(study_dir: Path, rows: Rows, identities: Iterable[str]) -> None:
+def write_cells(study_dir: Path, rows: LedgerQueries, identities: Iterable[str]) -> None:
     """cell.json of each of these cells, as the ledger knows it now."""
     for identity in identities:
         write_cell(cell_folder(study_dir, identity), rows.cell(identity))
 
 
-def write_scores(study_dir: Path, rows: Rows, changed: Iterable[EvaluationRow]) -> None:
+def write_scores(study_dir: Path, rows: LedgerQueries, changed: Iterable[EvaluationRow]) -> None:
     """evaluations.json of everything these rows are about."""
     known = rows.is_retired()
     by_folder: dict[Path, set[str]] = {}
@@ -35,7 +35,7 @@ def write_scores(study_dir: Path, rows: Rows, changed: Iterable[EvaluationRow]) 
         write_evaluations(folder, [row for row in scores if row.subject in subjects])
 
 
-def write_everything(study_dir: Path, rows: Rows) -> None:
+def write_everything(study_dir: Path, rows: LedgerQueries) -> None:
     """All files: a ledger of an earlier version had none of them."""
     write_study(study_dir, rows)
     write_cells(study_dir, rows, [cell.identity for cell in rows.cells()])

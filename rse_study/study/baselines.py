@@ -4,8 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rse_study.downstream.scored_model import CLASSIFIERS, OfWeights, Subject, Weights, score_subject
-from rse_study.evaluation.evaluations import Evaluation, OfVectors
+from rse_study.downstream.scored_model import (
+    CLASSIFIERS,
+    FineTunedEvaluation,
+    ModelFiles,
+    ScoredModel,
+    score_model,
+)
+from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
 from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.whitening import whitened
 from rse_study.models.embedder import Embedder
@@ -38,7 +44,7 @@ def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
     """Word overlap has no vectors: it is scored on similarity alone. What is fine-tuned needs weights."""
     if name == "token_overlap":
         return isinstance(evaluation, Similarity)
-    return name not in NO_WEIGHTS or not isinstance(evaluation, OfWeights)
+    return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)
 
 
 def _scores(
@@ -55,18 +61,18 @@ def _scores(
     base, encoder = materials.base, trial.encoder
     if name == "untrained":
         random = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
-        return score_subject(Subject(name, Embedder(*random, encoder.template)), evaluations)
+        return score_model(ScoredModel(name, Embedder(*random, encoder.template)), evaluations)
     if name == "whitening":
         embed = Embedder(*load_encoder(base, "mean", encoder.revision))
         # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
-        of_vectors = [one for one in evaluations if isinstance(one, OfVectors)]
+        of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
         return [row for one in of_vectors for row in one.score(lambda texts: whitened(embed(texts)), name)]
     pooling = encoder.pooling if name == "start" else name
     template = encoder.template if name == "start" else ""
     loaded, tokenizer = load_encoder(base, pooling, encoder.revision)
-    subject = Subject(name, Embedder(loaded.to(device), tokenizer, template))
+    subject = ScoredModel(name, Embedder(loaded.to(device), tokenizer, template))
     if folder is not None:
         made, kept = folder / CLASSIFIERS, folder / f"attacks-{name}"
-        weights = Weights(base, pooling, made, kept, encoder.revision, device, template)
+        weights = ModelFiles(base, pooling, made, kept, encoder.revision, device, template)
         subject = replace(subject, weights=weights)
-    return score_subject(subject, evaluations)
+    return score_model(subject, evaluations)

@@ -7,7 +7,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True)
-class Standing:
+class TrialResult:
     """Where a trial of a search ended: its last step and its objective there (NaN where it has none)."""
 
     trial: int
@@ -17,7 +17,7 @@ class Standing:
 
 
 def best_trials(
-    standings: Sequence[Standing], num_best: int, direction: Literal["maximize", "minimize"]
+    standings: Sequence[TrialResult], num_best: int, direction: Literal["maximize", "minimize"]
 ) -> list[int]:
     """The trials to confirm beside the baseline, best first: those that went farthest, by value among these.
 

@@ -10,11 +10,9 @@ import torch
 from rse_study.data.few_labelled import name_of
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.results.records import Axis as AxisRecord
-from rse_study.results.records import Objective as ObjectiveRecord
-from rse_study.results.records import StudyRecord
+from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.study.checking.rules import SEARCH_ONLY
-from rse_study.study.checking.validation import Checked
+from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Resources, Study
 from rse_study.study.definition.domains import Choice, Int
 from rse_study.study.definition.rows import GRID
@@ -24,7 +22,7 @@ from rse_study.training.provenance import provenance
 
 
 def study_record(
-    checked: Checked,
+    checked: CheckedStudy,
     dev: StsPairs,
     evaluations: Sequence[Evaluation] = (),
     judges: Sequence[Evaluation] = (),
@@ -75,7 +73,7 @@ def _objective(study: Study, dev: StsPairs) -> tuple[str, str]:
     return f"{what} under {replayed.recipe}, {figure} x100", metric.replace("robust", f"{task}/replayed")
 
 
-def num_cells(checked: Checked) -> int:
+def num_cells(checked: CheckedStudy) -> int:
     """Cells the study plans in all: every seed of every row; of a search its trials, and those that confirm."""
     study = checked.study
     if checked.rows:

@@ -13,7 +13,7 @@ from rse_study.spec import Spec
 from rse_study.study.definition.config import Study
 from rse_study.training.trial import Trial
 
-Kind = Literal["grid", "search"]
+StudyKind = Literal["grid", "search"]
 ABSENT = "absent"
 
 
@@ -27,7 +27,7 @@ class Refused:
     rule: str = "must stay"
 
 
-Found = Iterator[str | Refused]  # words about a change, or what forbids it
+Changes = Iterator[str | Refused]  # words about a change, or what forbids it
 
 
 def change_between(old: StudyRecord, new: StudyRecord) -> str:
@@ -70,11 +70,11 @@ def _value_of(resolved: Mapping[str, Any], name: str) -> Any:
     return TypeAdapter(Any).dump_python(default, mode="json")
 
 
-def _stays(path: str, old: Any, new: Any, kind: Kind) -> Found:
+def _stays(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
     yield from _differences(_leaves(old, path), _leaves(new, path))
 
 
-def _base(path: str, old: Any, new: Any, kind: Kind) -> Found:
+def _base(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
     # A field the study was frozen without had its neutral value: that is what neutral means.
     before = dict(_neutral_leaves(Trial.model_validate(new), path)) | _leaves(old, path)
     now = _leaves(new, path)
@@ -84,39 +84,39 @@ def _base(path: str, old: Any, new: Any, kind: Kind) -> Found:
     yield from _differences(before, now)
 
 
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> Found:
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> Changes:
     for leaf in {**before, **now}:
         old, new = before.get(leaf, ABSENT), now.get(leaf, ABSENT)
         if old != new:
             yield Refused(leaf, old, new)
 
 
-def _grows(path: str, old: Any, new: Any, kind: Kind) -> Found:
+def _grows(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
     if new > old:
         yield f"{path}: {old} -> {new}"
     elif new < old:
         yield Refused(path, old, new, "may grow, and not shrink")
 
 
-def _free(path: str, old: Any, new: Any, kind: Kind) -> Found:
+def _free(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
     yield f"{path} changed" if path == "question" else f"{path}: {_shown(old)} -> {_shown(new)}"
 
 
-def _told(path: str, old: Any, new: Any, kind: Kind) -> Found:
+def _told(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
     """Leaf by leaf: what it decides is measured again."""
     before, now = _leaves(old, path), _leaves(new, path)
     yield from (f"{leaf}: {before.get(leaf)} -> {now[leaf]}" for leaf in now if before.get(leaf) != now[leaf])
 
 
-def _listed(path: str, old: Sequence[Any], new: Sequence[Any], kind: Kind) -> Found:
+def _listed(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> Changes:
     yield from _counted(path, old, new)
 
 
-def _seeds(path: str, old: Sequence[Any], new: Sequence[Any], kind: Kind) -> Found:
+def _seeds(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> Changes:
     yield from _counted(path, old, new) if kind == "grid" else _stays(path, old, new, kind)
 
 
-def _confirm(path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: Kind) -> Found:
+def _confirm(path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: StudyKind) -> Changes:
     if old is None or new is None:
         yield "confirmation added" if new else Refused(path, old, ABSENT, "may grow, and not shrink")
         return
@@ -133,7 +133,7 @@ def _confirm(path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, 
         yield from _stays(f"{path}.baseline", old["baseline"], new["baseline"], kind)
 
 
-def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: Kind) -> Found:
+def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: StudyKind) -> Changes:
     for name in {**old["axes"], **new["axes"]}:
         at, before, now = f"{path}.axes.{name}", old["axes"].get(name), new["axes"].get(name)
         if before is None or now is None or set(before) != set(now) or before["into"] != now["into"]:
@@ -145,7 +145,7 @@ def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: Kind) -> Fo
         yield from _free(f"{path}.baseline", old.get("baseline", ""), new["baseline"], kind)
 
 
-def _rows(old: dict[str, Any], new: dict[str, Any]) -> Found:
+def _rows(old: dict[str, Any], new: dict[str, Any]) -> Changes:
     yield from _counted("rows", list(old), list(new))
     num_changed = sum(old[label] != new[label] for label in old if label in new)
     if num_changed:
@@ -159,7 +159,7 @@ def _counted(noun: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]
             yield f"{noun} {word}: {number}"
 
 
-CHANGES: dict[str, Callable[[str, Any, Any, Kind], Found]] = {
+CHANGES: dict[str, Callable[[str, Any, Any, StudyKind], Changes]] = {
     "question": _free,
     "keep_models": _free,
     "paper": _free,

@@ -22,7 +22,7 @@ PARTS = ("networks", "optimizer", "state")
 
 
 @dataclass
-class Account:
+class TrainState:
     """Where a run stands, in words: what is not a tensor."""
 
     identity: str
@@ -34,7 +34,7 @@ class Account:
 
 
 def save(
-    directory: Path, account: Account, networks: nn.Module, optimizer: Optimizer, state: dict[str, Tensor]
+    directory: Path, account: TrainState, networks: nn.Module, optimizer: Optimizer, state: dict[str, Tensor]
 ) -> None:
     """Write `step-<t>` beside its predecessors by one rename, then remove those. One that is there stays."""
     final = directory / f"step-{account.t:09d}"
@@ -68,9 +68,9 @@ def latest(directory: Path) -> Path | None:
     return found[-1] if found else None
 
 
-def read_account(checkpoint: Path, identity: str) -> Account:
+def read_train_state(checkpoint: Path, identity: str) -> TrainState:
     """The account of a checkpoint. Raises InputError where it belongs to another configuration."""
-    account = Account(**json.loads((checkpoint / "account.json").read_text(encoding="utf-8")))
+    account = TrainState(**json.loads((checkpoint / "account.json").read_text(encoding="utf-8")))
     if account.identity != identity:
         raise InputError(
             "the checkpoint here is another configuration's",

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rse_study.evaluation.evaluations import OfVectors, measure
+from rse_study.evaluation.evaluations import FrozenEvaluation, measure
 from rse_study.evaluation.serialise import read_stored
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.training.materials import Materials
-from rse_study.training.robustness import Robustness
+from rse_study.training.robustness import ReplayedAttacks
 from rse_study.training.trial import Trial
 
 
 @dataclass
-class Looks:
+class InTrainingEvaluator:
     """At the encoder as it is at the time it is asked, the training head dropped."""
 
     trial: Trial
@@ -45,11 +45,11 @@ class Looks:
         return Embedder(self.encoder, self.tokenizer, template=self.trial.encoder.template)
 
     @functools.cached_property
-    def robustness(self) -> Robustness:
+    def robustness(self) -> ReplayedAttacks:
         """The replayed attacks, read once."""
-        return Robustness.open(self.materials)
+        return ReplayedAttacks.open(self.materials)
 
     @functools.cached_property
-    def watched(self) -> dict[str, OfVectors]:
+    def watched(self) -> dict[str, FrozenEvaluation]:
         """The watched evaluations, read once."""
         return {name: read_stored(Path(folder)) for name, folder in self.materials.watched.items()}

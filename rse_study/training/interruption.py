@@ -8,7 +8,7 @@ from types import FrameType
 
 
 @contextmanager
-def held_back() -> Iterator[Callable[[], bool]]:
+def interrupt_held_back() -> Iterator[Callable[[], bool]]:
     """Whether SIGINT has come; a second one raises KeyboardInterrupt at once. The main thread's business only."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False

@@ -8,7 +8,7 @@ from types import FrameType
 
 
 @contextmanager
-def graceful(on_first: Callable[[], None]) -> Iterator[None]:
+def graceful_interrupt(on_first: Callable[[], None]) -> Iterator[None]:
     """Call `on_first` at the first SIGINT; raise KeyboardInterrupt at the next one. The main thread's business only."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -10,7 +10,7 @@ from rse_study.models.export import save_encoder
 from rse_study.training.trial import Encoder
 
 
-def keep_model(directory: Path, encoder: SentenceEncoder, tokenizer: Any, spec: Encoder) -> None:
+def save_model(directory: Path, encoder: SentenceEncoder, tokenizer: Any, spec: Encoder) -> None:
     """Put the encoder in `directory`, in float32, in place of the one that is there."""
     for abandoned in directory.parent.glob(f".{directory.name}.*"):  # by a process killed while it wrote
         shutil.rmtree(abandoned)

@@ -13,7 +13,7 @@ from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.records import Verdict
 from rse_study.results.result_file import FILE_NAME, Point, Result, read_result, write_result
 from rse_study.training import checkpoint
-from rse_study.training.checkpoint import Account
+from rse_study.training.checkpoint import TrainState
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.provenance import provenance
 from rse_study.training.session import Session, open_session
@@ -93,7 +93,7 @@ def _told(ended: Result, directory: Path, group: Collectives) -> Points:
     yield Progress(last, last, dict(ended.final), is_final=True)
 
 
-def _from(account: Account, session: Session, stopped_at: int, checkpoint_seconds: float) -> Points:
+def _from(account: TrainState, session: Session, stopped_at: int, checkpoint_seconds: float) -> Points:
     begun = saved = time.monotonic()
     earlier = account.seconds
     if not account.history:
@@ -117,7 +117,7 @@ def _from(account: Account, session: Session, stopped_at: int, checkpoint_second
     yield _progress(account, session)
 
 
-def _advance(account: Account, session: Session) -> bool:
+def _advance(account: TrainState, session: Session) -> bool:
     """One step; True where it made a point of the history."""
     try:
         outcome = session.advance(account.t)
@@ -138,17 +138,17 @@ def _before(session: Session) -> dict[str, float]:
     return session.looks.look() | session.looks.watch(0, session.num_steps)
 
 
-def _note(account: Account, metrics: dict[str, float]) -> None:
+def _note(account: TrainState, metrics: dict[str, float]) -> None:
     account.history.append({"t": account.t, "metrics": metrics})
 
 
-def _progress(account: Account, session: Session) -> Progress:
+def _progress(account: TrainState, session: Session) -> Progress:
     metrics, num_steps = account.history[-1]["metrics"], session.num_steps
     return Progress(account.t, num_steps, metrics, is_final=account.t == num_steps)
 
 
 def _conclude(
-    account: Account,
+    account: TrainState,
     session: Session,
     status: Literal["complete", "failed", "stopped_early"],
     reason: str = "",

@@ -27,7 +27,7 @@ Work = Callable[[Group, Ask], None]
 
 
 @dataclass(frozen=True)
-class Ended:
+class WorkerEnded:
     """The last that a worker says."""
 
     error: InputError | NonFiniteLoss | None
@@ -102,7 +102,7 @@ def _attend(members: dict[Connection, BaseProcess], answer: Ask) -> None:
             except (EOFError, ConnectionResetError):
                 members[end].join()
                 raise WorkerLost(_how(members.values())) from None
-            if not isinstance(said, Ended):
+            if not isinstance(said, WorkerEnded):
                 with suppress(BrokenPipeError):  # it has died since; its end of file will say so
                     end.send(answer(said))
                 continue
@@ -126,7 +126,7 @@ def _join(work: Work, rank: int, size: int, threads: int, folder: Path, parent: 
     torch.set_num_threads(threads)
     store = dist.FileStore(str(folder / "store"), size)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=size)
-    parent.send(Ended(_outcome(work, partial(_ask, parent))))
+    parent.send(WorkerEnded(_outcome(work, partial(_ask, parent))))
     # Whoever leaves closes connections that others may still need: the parent ends all at once.
     parent.recv()
 

@@ -18,7 +18,7 @@ ENDING = "how it ended"
 
 
 @dataclass(frozen=True)
-class Difference:
+class ReplayDifference:
     """A number (or the words for how a cell ended) that came out differently at step `t`; None: it is not there."""
 
     t: int
@@ -28,11 +28,11 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReplayComparison:
     """A recorded cell against its replay."""
 
     num_points: int
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[ReplayDifference, ...] = ()
 
     @property
     def is_equal(self) -> bool:
@@ -50,7 +50,7 @@ def replay(
     workers: int,
     threads: int,
     device: str = "cpu",
-) -> Comparison:
+) -> ReplayComparison:
     """Train the cell again in an empty folder, as far as the recorded one came.
 
     The same bits need the recorded number of workers and of threads; they are in `recorded.provenance`.
@@ -76,21 +76,21 @@ def replay(
     return compare(recorded, read_result(directory))
 
 
-def compare(recorded: Result, again: Result) -> Comparison:
+def compare(recorded: Result, again: Result) -> ReplayComparison:
     """Two results of one cell. NaN equals NaN."""
-    return Comparison(len(recorded.history), tuple(_differences(recorded, again)))
+    return ReplayComparison(len(recorded.history), tuple(_differences(recorded, again)))
 
 
-def _differences(recorded: Result, again: Result) -> Iterator[Difference]:
+def _differences(recorded: Result, again: Result) -> Iterator[ReplayDifference]:
     before = {(point.t, name): value for point in recorded.history for name, value in point.metrics.items()}
     after = {(point.t, name): value for point in again.history for name, value in point.metrics.items()}
     for t, name in sorted(before.keys() | after.keys()):
         old, new = before.get((t, name)), after.get((t, name))
         if not _same(old, new):
-            yield Difference(t, name, old, new)
+            yield ReplayDifference(t, name, old, new)
     ends = [f"{result.status} {result.reason}".strip() for result in (recorded, again)]
     if ends[0] != ends[1]:
-        yield Difference(max((t for t, _ in before | after), default=0), ENDING, *ends)
+        yield ReplayDifference(max((t for t, _ in before | after), default=0), ENDING, *ends)
 
 
 def _same(a: float | None, b: float | None) -> bool:

@@ -13,14 +13,14 @@ DEGENERATE = "robust/degenerate"
 
 
 @dataclass(frozen=True)
-class Robustness:
+class ReplayedAttacks:
     """What is replayed; None: nothing of that kind."""
 
     pairs: ReplayedPairs | None = None
     texts: ReplayedTexts | None = None
 
     @classmethod
-    def open(cls, materials: Materials) -> "Robustness":
+    def open(cls, materials: Materials) -> "ReplayedAttacks":
         """Read from the folders of the materials."""
         pairs, texts = materials.replayed, materials.replayed_texts
         return cls(

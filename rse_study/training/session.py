@@ -19,15 +19,15 @@ from rse_study.data.batches import Batches
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.methods.method import Networks, Outcome, Run
+from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_encoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
-from rse_study.training.checkpoint import Account
-from rse_study.training.evaluator import Looks
-from rse_study.training.kept import keep_model
+from rse_study.training.checkpoint import TrainState
+from rse_study.training.evaluator import InTrainingEvaluator
+from rse_study.training.kept import save_model
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 from rse_study.training.workers import require_equal_shares
@@ -44,7 +44,7 @@ class Session:
     state: dict[str, Tensor]
     optimizer: Optimizer
     batches: Batches
-    run: Run
+    run: RunContext
     tokenizer: Any
     materials: Materials
     directory: Path
@@ -55,16 +55,16 @@ class Session:
         """Optimiser steps of the full budget."""
         return self.trial.budget.num_steps(self.batches.num_batches)
 
-    def resume(self, identity: str) -> Account:
+    def resume(self, identity: str) -> TrainState:
         """Where this directory's last checkpoint left off, or the beginning."""
         found = checkpoint.latest(self.directory / "checkpoint")
         if found is None:
-            return Account(identity)
-        account = checkpoint.read_account(found, identity)
+            return TrainState(identity)
+        account = checkpoint.read_train_state(found, identity)
         self.state = checkpoint.restore(found, self.networks, self.optimizer, self.state)
         return account
 
-    def advance(self, step: int) -> Outcome:
+    def advance(self, step: int) -> StepOutcome:
         """One optimiser step. Raises NonFiniteLoss on every worker as soon as one worker's loss is lost."""
         epoch, position = divmod(step, self.batches.num_batches)
         if step > 0 and position == 0:
@@ -86,7 +86,7 @@ class Session:
         self.trial.method.after(self.networks)
         return outcome
 
-    def measure(self, outcome: Outcome, account: Account) -> dict[str, float]:
+    def measure(self, outcome: StepOutcome, account: TrainState) -> dict[str, float]:
         """Metrics over all workers where a point of the history is due after step `account.t`, else nothing."""
         is_last = account.t == self.num_steps
         look_due = is_last or account.t % self.trial.selection.every == 0
@@ -102,22 +102,22 @@ class Session:
         return metrics | self.looks.watch(account.t, self.num_steps)
 
     @functools.cached_property
-    def looks(self) -> Looks:
+    def looks(self) -> InTrainingEvaluator:
         """What is measured besides the loss."""
-        return Looks(self.trial, self.materials, self.networks.encoder, self.tokenizer)
+        return InTrainingEvaluator(self.trial, self.materials, self.networks.encoder, self.tokenizer)
 
-    def save(self, account: Account) -> None:
+    def save(self, account: TrainState) -> None:
         """A checkpoint, by rank 0: workers hold the same weights, moments and V."""
         if self.run.collectives.rank == 0:
             checkpoint.save(self.directory / "checkpoint", account, self.networks, self.optimizer, self.state)
 
-    def _keep(self, dev: float, account: Account) -> None:
+    def _keep(self, dev: float, account: TrainState) -> None:
         if self.trial.selection.keep == "best" and account.best is not None and dev <= account.best:
             return
         account.best, account.best_t = dev, account.t
-        keep_model(self.directory / "model", self.networks.encoder, self.tokenizer, self.trial.encoder)
+        save_model(self.directory / "model", self.networks.encoder, self.tokenizer, self.trial.encoder)
 
-    def _reduced(self, outcome: Outcome) -> dict[str, float]:
+    def _reduced(self, outcome: StepOutcome) -> dict[str, float]:
         """Every mean as a global sum over a global count, one message for all."""
         pairs = [(mean.total, mean.count) for mean in outcome.metrics.values()]
         flat = torch.tensor([[float(total), float(count)] for total, count in pairs], dtype=torch.float64)
@@ -143,7 +143,9 @@ def open_session(
     networks = trial.method.networks(encoder, streams, collectives).to(device, dtype).train()
     generator = _generator(trial, materials, tokenizer)
     synonyms = Synonyms.open(Path(materials.synonyms)) if trial.method.needs_synonyms else None
-    run = Run(streams, collectives, _autocast(trial, device), generator and generator.to(device), synonyms)
+    run = RunContext(
+        streams, collectives, _autocast(trial, device), generator and generator.to(device), synonyms
+    )
     adam = trial.optimizer
     optimizer = torch.optim.AdamW(
         networks.parameters(),

@@ -1,11 +1,11 @@
 """A grid of an axis and four named rows on three seeds, in a real ledger; its numbers are made up."""
 
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import Axis, CellRecord, Objective, StudyRecord
+from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point
 from tests.analysis.searched import measure, run
 
-LAMBDA1 = Axis(
+LAMBDA1 = AxisRecord(
     name="lambda1", symbol="lambda1", paths=("lambda1",), kind="choice", choices=(1 / 1024, 1 / 128, 1 / 8)
 )
 STUDY = StudyRecord(
@@ -13,7 +13,7 @@ STUDY = StudyRecord(
     title="Which part of the adversary carries the gain?",
     question="Does leaving out one part cost more than the seeds differ?",
     kind="grid",
-    objective=Objective(metric="dev", label="STS-B dev, Spearman x100", evaluation="STS-B/dev/all"),
+    objective=ObjectiveRecord(metric="dev", label="STS-B dev, Spearman x100", evaluation="STS-B/dev/all"),
     axes=(LAMBDA1,),
     num_cells=21,
     evaluations=("STS-B/test", "STS12/test"),

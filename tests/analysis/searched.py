@@ -5,25 +5,33 @@ from pathlib import Path
 
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import (
-    Axis,
+    AxisRecord,
     CellRecord,
     EvaluationRow,
     ImportanceRow,
-    Objective,
+    ObjectiveRecord,
     RungRow,
     StudyRecord,
 )
 from rse_study.results.result_file import Point, Result
 
 AXES = (
-    Axis(name="alpha", symbol="alpha", paths=("pgd.step_size",), kind="float", low=1e-6, high=1e-3, log=True),
-    Axis(name="beta", symbol="beta", paths=("fgsm.step_size",), kind="float", low=1e-6, high=1e-3, log=True),
-    Axis(name="N", paths=("pgd.num_steps", "fgsm.num_steps"), kind="int", low=1, high=16),
-    Axis(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l1", "l2", "linf")),
-    Axis(name="rho", symbol="rho", paths=("blend.rho",), kind="float", low=0, high=1),
-    Axis(name="lambda1", symbol="lambda1", paths=("lambda1",), kind="float", low=1 / 1024, high=1, log=True),
-    Axis(name="lambda2", symbol="lambda2", paths=("lambda2",), kind="float", low=5e-4, high=0.5, log=True),
-    Axis(name="phi", symbol="phi", paths=("masks.phi",), kind="float", low=0, high=0.3),
+    AxisRecord(
+        name="alpha", symbol="alpha", paths=("pgd.step_size",), kind="float", low=1e-6, high=1e-3, log=True
+    ),
+    AxisRecord(
+        name="beta", symbol="beta", paths=("fgsm.step_size",), kind="float", low=1e-6, high=1e-3, log=True
+    ),
+    AxisRecord(name="N", paths=("pgd.num_steps", "fgsm.num_steps"), kind="int", low=1, high=16),
+    AxisRecord(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l1", "l2", "linf")),
+    AxisRecord(name="rho", symbol="rho", paths=("blend.rho",), kind="float", low=0, high=1),
+    AxisRecord(
+        name="lambda1", symbol="lambda1", paths=("lambda1",), kind="float", low=1 / 1024, high=1, log=True
+    ),
+    AxisRecord(
+        name="lambda2", symbol="lambda2", paths=("lambda2",), kind="float", low=5e-4, high=0.5, log=True
+    ),
+    AxisRecord(name="phi", symbol="phi", paths=("masks.phi",), kind="float", low=0, high=0.3),
 )
 BASE = {
     "alpha": 1e-5,
@@ -39,7 +47,7 @@ STUDY = StudyRecord(
     name="joint",
     title="Which of the eight hyperparameters matter?",
     question="Does any setting of the adversarial step beat the paper's at equal budget?",
-    objective=Objective(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
+    objective=ObjectiveRecord(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
     axes=AXES,
     num_trials=16,
     num_cells=20,

@@ -3,11 +3,18 @@
 from pathlib import Path
 
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import Axis, CellRecord, EvaluationRow, Measure, Objective, StudyRecord
+from rse_study.results.records import (
+    AxisRecord,
+    CellRecord,
+    EvaluationRow,
+    Measure,
+    ObjectiveRecord,
+    StudyRecord,
+)
 from rse_study.results.result_file import Point
 from tests.analysis.searched import measure, run
 
-OBJECTIVE = Objective(metric="dev", label="STS-B dev, Spearman x100", evaluation="STS-B/dev/all")
+OBJECTIVE = ObjectiveRecord(metric="dev", label="STS-B dev, Spearman x100", evaluation="STS-B/dev/all")
 FAILED, PLANNED, RUNNING = "failed", "planned", "running"  # what a cell may have instead of a score
 
 
@@ -41,7 +48,9 @@ def study_of(
         kind="grid",
         objective=OBJECTIVE,
         axes=tuple(
-            Axis(name=axis, symbol=axis, paths=(axis,), kind="choice", choices=tuple(dict.fromkeys(values)))
+            AxisRecord(
+                name=axis, symbol=axis, paths=(axis,), kind="choice", choices=tuple(dict.fromkeys(values))
+            )
             for axis, values in axes.items()
         ),
         num_cells=len(rows) * num_seeds if num_cells is None else num_cells,

@@ -4,12 +4,12 @@ import pandas as pd
 import pytest
 
 from analysis.contents import names, standing
-from rse_study.results.records import Axis, Measure, Objective, StudyRecord
+from rse_study.results.records import AxisRecord, Measure, ObjectiveRecord, StudyRecord
 from tests.analysis import gridded
 
 AXES = (
-    Axis(name="num", symbol="N", paths=("a",), kind="choice", choices=(1, 2)),
-    Axis(name="norm", paths=("b",), kind="choice", choices=("l1", "l2")),
+    AxisRecord(name="num", symbol="N", paths=("a",), kind="choice", choices=(1, 2)),
+    AxisRecord(name="norm", paths=("b",), kind="choice", choices=("l1", "l2")),
 )
 
 
@@ -27,7 +27,7 @@ def cells():
 
 
 def study(kind):
-    return StudyRecord(name="x", objective=Objective(metric="dev"), axes=AXES, kind=kind)
+    return StudyRecord(name="x", objective=ObjectiveRecord(metric="dev"), axes=AXES, kind=kind)
 
 
 def test_a_cell_stands_where_its_last_step_is_and_not_where_it_was_best(cells):
@@ -75,9 +75,9 @@ def test_what_is_scored_has_the_decimals_of_its_metric(grid_dir, contents):
     )
     decimals = dataclasses.replace(found, study=study).decimals_by_measure
     assert decimals == {"STS-B alignment": 4, "MR": 2, "STS-B dev, Spearman x100": 2}
-    loss = study.model_copy(update={"objective": Objective(metric="loss")})
+    loss = study.model_copy(update={"objective": ObjectiveRecord(metric="loss")})
     assert dataclasses.replace(found, study=loss).decimals_by_measure["loss"] == 4
     uniform = study.model_copy(
-        update={"objective": Objective(metric="u", evaluation="STS-B/geometry/uniformity")}
+        update={"objective": ObjectiveRecord(metric="u", evaluation="STS-B/geometry/uniformity")}
     )
     assert dataclasses.replace(found, study=uniform).decimals == 4

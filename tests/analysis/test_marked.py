@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.marked import marked
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 # Word characters, what may stand inside a word and not before it, blanks, punctuation, other scripts, markup.
 LETTERS = st.text("ab '-_*@`.,<&\"\n\u00e9\u05d0\u05d1\u0627\u4e2d\U0001f600\U0001d495", max_size=24)
@@ -12,7 +12,7 @@ NEW = st.sampled_from(["x", "x y", "ca t", "<b>", "\U0001f600", "\u05d0"])
 @st.composite
 def changes(draw):
     """A text as attacks see it, one part or two, and the same with other words at some places."""
-    worded = Worded.of(tuple(draw(st.lists(LETTERS, min_size=1, max_size=2))))
+    worded = AttackedText.of(tuple(draw(st.lists(LETTERS, min_size=1, max_size=2))))
     for position in range(len(worded)):
         if draw(st.booleans()):
             worded = worded.replaced(position, draw(NEW))
@@ -35,7 +35,7 @@ WORDS = st.sampled_from(["good", "film", "n't", "\u05d8\u05d5\u05d1", "\U0001d49
 @given(st.lists(WORDS, min_size=1, max_size=9), st.data())
 def test_new_words_are_marked_where_they_stand(words, draws):
     text = " , ".join(words)
-    worded = Worded.of((text, "the, same"))
+    worded = AttackedText.of((text, "the, same"))
     for position in draws.draw(st.sets(st.integers(0, len(worded) - 1))):
         worded = worded.replaced(position, f"new{position} x")
     _, after = marked(worded.original, worded.text, worded.changed)

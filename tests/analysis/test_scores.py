@@ -14,7 +14,7 @@ from analysis.scores import (
     summarise,
 )
 from analysis.search import confirmed
-from rse_study.results.records import Objective, StudyRecord
+from rse_study.results.records import ObjectiveRecord, StudyRecord
 
 NAN = math.nan
 FRAME = pd.DataFrame(
@@ -73,7 +73,7 @@ def test_a_seed_nobody_planned_is_missing():
 
 
 def test_what_selected_comes_last_in_a_search_and_first_in_a_grid():
-    objective = Objective(metric="dev", evaluation="B/dev/all")
+    objective = ObjectiveRecord(metric="dev", evaluation="B/dev/all")
     study = StudyRecord(name="x", objective=objective, evaluations=("B/dev", "B/test"))
     assert list(measures_of(study, "dev")) == ["B/test", "dev"]
     assert list(measures_of(study.model_copy(update={"kind": "grid"}), "dev")) == ["dev", "B/test"]

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from rse_study.assets.masked_lm import MaskedLM
+from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.tiny import TinyEncoder, tiny_encoder
 
 SMALL = TinyEncoder(
@@ -11,7 +11,7 @@ SMALL = TinyEncoder(
     num_heads=2,
     intermediate_size=64,
     initializer_range=0.1,
-    training=MaskedLM(num_steps=150, max_epochs=20, batch_size=32, lr=1e-2),
+    training=MaskedLMTraining(num_steps=150, max_epochs=20, batch_size=32, lr=1e-2),
 )
 SYLLABLES = ["ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ru"]
 

@@ -17,7 +17,7 @@ from rse_study.data.wordnet import ARCHIVE
 from rse_study.data.wordnet import FOLDER as WORDNET
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import cosines_of, fit_score, targets_of
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOP_WORDS
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTexts
@@ -84,7 +84,7 @@ def test_only_words_of_one_side_change(found, world):
     assert (pairs.attacked.gold == pairs.clean.gold).all()
     assert pairs.attacked.second != pairs.clean.second
     for before, after in zip(pairs.clean.second, pairs.attacked.second, strict=True):
-        assert len(Worded.of((before,))) == len(Worded.of((after,)))
+        assert len(AttackedText.of((before,))) == len(AttackedText.of((after,)))
     assert (pairs.recipe, pairs.reference) == ("pwws", "base")
     # Found against the base: on the scale fitted on all of dev, none is nearer its gold than before.
     embed = Embedder(*load_encoder(world.materials().base, "mean"))

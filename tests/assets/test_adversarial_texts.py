@@ -10,7 +10,7 @@ from rse_study.assets.adversarial_texts import adversarial_texts, read_for
 from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.replayed_texts import ReplayedTexts, probe_of, replay_texts, victim_of
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -55,7 +55,7 @@ def test_the_probe_on_the_reference_is_deceived_by_changed_words(found, world, d
     )
     assert (texts.attacked.labels == texts.clean.labels).all()
     for before, after in zip(texts.clean.texts, texts.attacked.texts, strict=True):
-        assert len(Worded.of(before)) == len(Worded.of(after))
+        assert len(AttackedText.of(before)) == len(AttackedText.of(after))
     assert (texts.recipe, texts.reference) == ("pwws", "base")
     embed = Embedder(*load_encoder(world.materials().base, "mean"))
     ask = victim_of(embed, probe_of(embed, texts.training))

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from rse_study.assets.masked_lm import LengthSorted, MaskedLM, masked_accuracy, rate, split
+from rse_study.assets.masked_lm import LengthSorted, MaskedLMTraining, masked_accuracy, rate, split
 from rse_study.assets.tokenised import tokenised_corpus
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.models.generators import load_generator
@@ -63,6 +63,6 @@ def test_unigram_baseline_is_the_commonest_token_of_the_training_sentences(corpo
 
 
 def test_a_small_corpus_gets_fewer_steps():
-    spec = MaskedLM(num_steps=1500, max_epochs=6)
+    spec = MaskedLMTraining(num_steps=1500, max_epochs=6)
     assert spec.steps_for(1000) == 1500
     assert spec.steps_for(10) == 60

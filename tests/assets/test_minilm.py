@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rse_study.assets import minilm
-from rse_study.assets.masked_lm import MaskedLM
+from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.assets.reference import Reference
 from rse_study.errors import InputError
@@ -14,7 +14,7 @@ from rse_study.models.generators import load_generator
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed
 
-SPEC = MiniLMGenerator(training=MaskedLM(num_steps=3, batch_size=8, max_length=16))
+SPEC = MiniLMGenerator(training=MaskedLMTraining(num_steps=3, batch_size=8, max_length=16))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import torch
 from transformers import BertForMaskedLM
 
 from rse_study.assets import minilm, prepare, tiny
-from rse_study.assets.masked_lm import MaskedLM
+from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.minilm import MiniLMGenerator
 from rse_study.assets.store import META
 from rse_study.assets.tiny import TinyEncoder
@@ -27,9 +27,9 @@ SPEC = TinyEncoder(
     hidden_size=64,
     num_heads=2,
     intermediate_size=128,
-    training=MaskedLM(num_steps=250, max_epochs=40, batch_size=32, lr=5e-3),
+    training=MaskedLMTraining(num_steps=250, max_epochs=40, batch_size=32, lr=5e-3),
 )
-TUNED = MiniLMGenerator(training=MaskedLM(num_steps=100, max_epochs=20, batch_size=32, lr=3e-3))
+TUNED = MiniLMGenerator(training=MaskedLMTraining(num_steps=100, max_epochs=20, batch_size=32, lr=3e-3))
 NUM = 500
 NONE = {"lambda2": 0.0}
 

@@ -28,7 +28,7 @@ from rse_study.data.location import data_dir
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.models.classifier_folder import load_classifier
 
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     whole = read_attack_set("mr", data_dir())
     inputs = whole.take(np.arange(min(asked.inputs, len(whole))))
-    recipe = RECIPES.get(asked.recipe)(Resources(data_dir(), encoder=sentence_similarity()))
+    recipe = RECIPES.get(asked.recipe)(AttackResources(data_dir(), encoder=sentence_similarity()))
     runs, outcomes = by_turns(
         recipe, load_classifier(asked.victim).predicting(inputs.classes), inputs, asked.repeats
     )

@@ -21,7 +21,7 @@ from rse_study.assets.minilm import minilm_folder
 from rse_study.data.location import data_dir
 from rse_study.data.transfer_sets import read_transfer_task, transfer_tasks
 from rse_study.errors import MissingFile
-from rse_study.evaluation.cached_encoder import Remembered
+from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.kinds.probing import Transfer
 from rse_study.evaluation.transfer import Task
 from rse_study.models.embedder import Embedder
@@ -46,7 +46,7 @@ def main(study: Path, out: Path, seeds: list[int]) -> None:
         rows += [
             {"method": method, "seed": seed, "preset": preset, **row}
             for preset in PRESETS
-            for row in _scored(Remembered(embed), tasks, preset)
+            for row in _scored(CachedEncoder(embed), tasks, preset)
         ]
         out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
         print(f"{method} seed {seed}", flush=True)
@@ -80,7 +80,7 @@ def _models(study: Path, seeds: list[int]) -> Iterator[tuple[str, int, Embedder]
     yield "MiniLM", 0, Embedder(*load_encoder(minilm_folder()))
 
 
-def _scored(embed: Remembered, tasks: list[Task], preset: str) -> Iterator[dict[str, float | str]]:
+def _scored(embed: CachedEncoder, tasks: list[Task], preset: str) -> Iterator[dict[str, float | str]]:
     for task in tasks:
         begun = time.process_time()
         row = Transfer(task, preset).score(embed, "")[0]

@@ -16,7 +16,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Point, Result
 from rse_study.spec import fingerprint_of
-from rse_study.study.checking.validation import Checked, read_study
+from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.record import study_record
 
 QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
@@ -70,7 +70,7 @@ def measure(what: str, arguments: list[str], folder: str) -> None:
         print(f"{what}: wall {wall:.2f} s, user {user:.2f} s, system {system:.2f} s", flush=True)
 
 
-def fill(study_dir: Path, checked: Checked) -> None:
+def fill(study_dir: Path, checked: CheckedStudy) -> None:
     """A ledger in which every row is complete with the first three seeds."""
     with Ledger.open(study_dir) as ledger:
         ledger.freeze(study_record(checked, builtin.graded_pairs("dev")))

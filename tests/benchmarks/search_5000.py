@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.cell_queue import Agenda
-from rse_study.on_ray.proposed_cells import Proposals
+from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.proposed_cells import ProposedCells
 from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.samplers import quasi_random_point
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import Objective, StudyRecord
+from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result
 from rse_study.spec import fingerprint_of
-from rse_study.study.checking.validation import Checked, read_study
+from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.training.trial import Trial
 
 STUDY = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
@@ -28,7 +28,7 @@ STUDY = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
 def main(num_trials: int = 5000) -> None:
     checked = read_study(STUDY, [f"num_trials={num_trials + 1}"])
     with tempfile.TemporaryDirectory() as folder, Ledger.open(Path(folder)) as ledger:
-        ledger.freeze(StudyRecord(name="large", objective=Objective(metric="dev")))
+        ledger.freeze(StudyRecord(name="large", objective=ObjectiveRecord(metric="dev")))
         _, seconds = timed(lambda: fill(ledger, checked, num_trials))
         num_rows = sum(len(ledger.history(cell.identity)) for cell in ledger.cells())
         print(f"fill: {num_trials} cells, {num_rows} metric rows in {seconds:.2f} s")
@@ -42,7 +42,7 @@ def main(num_trials: int = 5000) -> None:
         print(f"ask: {seconds:.3f} s")
 
 
-def fill(ledger: Ledger, checked: Checked, num_trials: int) -> None:
+def fill(ledger: Ledger, checked: CheckedStudy, num_trials: int) -> None:
     """Every trial complete, with a history of seven points of eight metrics."""
     domains = {axis.name: axis.domain for axis in checked.space.axes}
     cells = []
@@ -60,12 +60,14 @@ def fill(ledger: Ledger, checked: Checked, num_trials: int) -> None:
         )
 
 
-def take_up(ledger: Ledger, checked: Checked) -> Agenda:
+def take_up(ledger: Ledger, checked: CheckedStudy) -> CellQueue:
     study = checked.study
-    return Agenda(study, "search", Proposals(checked, proposer_of(checked), identify), ledger, checked.rungs)
+    return CellQueue(
+        study, "search", ProposedCells(checked, proposer_of(checked), identify), ledger, checked.rungs
+    )
 
 
-def filled_proposer(checked: Checked, num_trials: int) -> Proposer:
+def filled_proposer(checked: CheckedStudy, num_trials: int) -> Proposer:
     domains = {axis.name: axis.domain for axis in checked.space.axes}
     proposer = proposer_of(checked)
     for number in range(num_trials):
@@ -73,7 +75,7 @@ def filled_proposer(checked: Checked, num_trials: int) -> Proposer:
     return proposer
 
 
-def proposer_of(checked: Checked) -> Proposer:
+def proposer_of(checked: CheckedStudy) -> Proposer:
     study, domains = checked.study, {axis.name: axis.domain for axis in checked.space.axes}
     return Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
 

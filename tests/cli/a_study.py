@@ -1,13 +1,13 @@
 """A study of one axis in a real ledger, written as a run would write it."""
 
-from rse_study.results.records import Axis, CellRecord, Objective, StudyRecord
+from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result
 
-AXIS = Axis(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0)
+AXIS = AxisRecord(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0)
 SEARCH = StudyRecord(
     name="little",
     question="Does rho matter?",
-    objective=Objective(metric="dev", label="pairs dev, Spearman x100"),
+    objective=ObjectiveRecord(metric="dev", label="pairs dev, Spearman x100"),
     axes=(AXIS,),
     num_trials=4,
     num_cells=6,

@@ -12,16 +12,16 @@ import pytest
 from rse_study.cli.dashboard_here import open_server
 from rse_study.errors import InputError
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import Axis, CellRecord, Objective, StudyRecord
+from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result
 
-AXIS = Axis(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0)
+AXIS = AxisRecord(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0)
 
 
 @pytest.fixture
 def ledger(tmp_path):
     study = StudyRecord(
-        name="little", question="?", objective=Objective(metric="dev"), axes=(AXIS,), num_trials=3
+        name="little", question="?", objective=ObjectiveRecord(metric="dev"), axes=(AXIS,), num_trials=3
     )
     with Ledger.open(tmp_path / "little") as ledger:
         ledger.freeze(study)

@@ -7,9 +7,9 @@ from rse_study.cli import errors
 from rse_study.cli.run_here import conclude
 from rse_study.errors import OverBudget
 from rse_study.models.stored import StoredPooling, store_pooling
-from rse_study.on_ray.callbacks import Watcher
+from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import CellRecord, Objective, StudyRecord
+from rse_study.results.records import CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result
 
 
@@ -17,7 +17,7 @@ from rse_study.results.result_file import Point, Result
 def ran(tmp_path):
     """A study of two trials that has run: one complete, one failed."""
     study = StudyRecord(
-        name="little", question="?", objective=Objective(metric="dev"), num_trials=2, num_cells=2
+        name="little", question="?", objective=ObjectiveRecord(metric="dev"), num_trials=2, num_cells=2
     )
     cells = [CellRecord(identity=str(i) * 64, trial=i, seed=0, config={}) for i in range(2)]
     with Ledger.open(tmp_path / "studies" / "little") as ledger:
@@ -97,7 +97,7 @@ def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(
     def pretend(checked, folder, prepare, read, watcher, *, num_cpus, address):
         assert (checked.study.num_trials, folder.resolve(), num_cpus, address) == (2, ran, 1, "")
         assert read("builtin/test").name == "builtin/test"
-        assert isinstance(watcher, Watcher)
+        assert isinstance(watcher, StudyCallback)
         watcher.told("search: 1 of 2 cells to run")
 
     monkeypatch.setattr("rse_study.cli.run_here.run_study", pretend)

@@ -10,7 +10,7 @@ import pytest
 from rse_study.cli.plan_here import require_allowance
 from rse_study.errors import OverBudget
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import CellRecord, Objective, StudyRecord
+from rse_study.results.records import CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result
 from rse_study.study.checking.validation import read_study
 
@@ -52,7 +52,9 @@ def ran(tmp_path, grid):
         duration_s=3600.0,
     )
     with Ledger.open(tmp_path / "studies" / "little") as ledger:
-        ledger.freeze(StudyRecord(name="little", objective=Objective(metric="dev"), kind="grid", num_cells=6))
+        ledger.freeze(
+            StudyRecord(name="little", objective=ObjectiveRecord(metric="dev"), kind="grid", num_cells=6)
+        )
         ledger.plan([cell])
         ledger.start(cell.identity, executor="inline", workers=1, threads=1)
         ledger.record_result(result)

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from rse_study.cli.progress import Board
-from rse_study.on_ray.callbacks import Watcher
+from rse_study.cli.progress import ProgressBoard
+from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.training.trial import Trial
 
@@ -32,8 +32,8 @@ def lines_on(screen):
 
 def test_a_study_is_told_cell_by_cell(screen):
     first, second = cell_of(0), cell_of(1)
-    with Board(4, num_ended=1, console=screen) as board:
-        assert isinstance(board, Watcher)
+    with ProgressBoard(4, num_ended=1, console=screen) as board:
+        assert isinstance(board, StudyCallback)
         board.told("search: 3 of 4 cells to run")
         board.started(first)
         board.progressed(first, 0, 60, {"dev": 40.0})
@@ -59,7 +59,7 @@ def test_a_study_is_told_cell_by_cell(screen):
 
 def test_what_decides_is_told_beside_the_dev_score(screen):
     cell = cell_of(0)
-    with Board(1, console=screen, objective="robust/spearman") as board:
+    with ProgressBoard(1, console=screen, objective="robust/spearman") as board:
         board.progressed(
             cell, 60, 60, {"loss": 1.2, "dev": 61.234, "robust/spearman": 40.5, "robust/drift": 9.0}
         )
@@ -78,14 +78,14 @@ def test_what_decides_is_told_beside_the_dev_score(screen):
     ],
 )
 def test_cells_go_by_the_name_of_their_stage(screen, cell, name):
-    with Board(1, console=screen) as board:
+    with ProgressBoard(1, console=screen) as board:
         board.ended(cell, ended_as(cell, "failed", reason="step 3: the loss is not finite"))
     assert lines_on(screen) == [f"{name}: failed: step 3: the loss is not finite  [1 of 1]"]
 
 
 def test_a_cell_that_is_continued_is_counted_once(screen):
     cell = cell_of(1, continues=True)
-    with Board(4, num_ended=4, console=screen) as board:
+    with ProgressBoard(4, num_ended=4, console=screen) as board:
         board.started(cell)
         board.ended(cell, ended_as(cell, "complete"))
     assert lines_on(screen) == ["trial 1: goes on  rho 0.25  norm l2", "trial 1: complete  [4 of 4]"]
@@ -93,7 +93,7 @@ def test_a_cell_that_is_continued_is_counted_once(screen):
 
 def test_a_terminal_shows_every_running_cell():
     screen = Console(file=io.StringIO(), width=100, force_terminal=True)
-    with Board(2, console=screen) as board:
+    with ProgressBoard(2, console=screen) as board:
         board.started(cell_of(0))
         board.progressed(cell_of(0), 30, 60, {"loss": 1.5})
         board._live.refresh()

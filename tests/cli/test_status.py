@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.cli import status_here
-from rse_study.cli.state import State, state_of
+from rse_study.cli.state import StudyStatus, state_of
 from rse_study.cli.state_text import lines_of, summary_of
 from rse_study.results.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, finish, run, start
@@ -178,7 +178,7 @@ def test_json_holds_the_documented_keys(rse, halfway):
     ended = rse("status", "little", "--json")
     content = json.loads(ended.out)
     assert ended.code == 0
-    assert list(content) == list(State.model_fields)
+    assert list(content) == list(StudyStatus.model_fields)
     documented = re.findall(r"^\| `(\w+)` \|", DOCUMENT.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert documented == list(content)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rse_study.data.wordnet import FOLDER
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
 
@@ -36,7 +36,7 @@ class TextAttack:
             raise InputError(f"does not start: {error.strerror}", where=interpreter) from None
         self.versions: dict[str, str] = self._hear()["versions"]
 
-    def attack(self, target: Target) -> Outcome:
+    def attack(self, target: Target) -> AttackOutcome:
         """What the attack on one text comes to."""
         return outcome_of(target, self._told(target, traced=False))
 
@@ -79,9 +79,9 @@ class TextAttack:
         return heard
 
 
-def outcome_of(target: Target, told: dict[str, Any]) -> Outcome:
+def outcome_of(target: Target, told: dict[str, Any]) -> AttackOutcome:
     """What TextAttack's side said, as an outcome of ours."""
-    return Outcome(
+    return AttackOutcome(
         index=target.index,
         original=target.text,
         adversarial=(told["adversarial"],),

@@ -5,9 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.recipe import Recipe
-from rse_study.evaluation.attacks.single_input import Target, course
+from rse_study.evaluation.attacks.single_input import Target, attack_one
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.streams import Streams
 
@@ -39,8 +39,8 @@ class Course:
 
 def our_course(recipe: Recipe, victim: Victim, target: Target, seed: int) -> Course:
     """That of our recipe on one text, asked without engine, memory or budget."""
-    going = course(recipe, target, Streams(seed))
-    asked: list[Sequence[Worded]] = [next(going)]
+    going = attack_one(recipe, target, Streams(seed))
+    asked: list[Sequence[AttackedText]] = [next(going)]
     with suppress(StopIteration):
         while True:
             texts = [worded.text for worded in asked[-1]]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.summary import summarise
 from tests.crosscheck.reasons import EXPLAINED, Reason
 
@@ -17,8 +17,8 @@ COMPARED = ("outcome", "adversarial", "num_queries")
 class Pair:
     """One input under both attacks."""
 
-    ours: Outcome
-    theirs: Outcome
+    ours: AttackOutcome
+    theirs: AttackOutcome
 
     def __post_init__(self) -> None:
         assert (self.ours.index, self.ours.original) == (self.theirs.index, self.theirs.original)
@@ -28,7 +28,9 @@ class Pair:
         return tuple(name for name in COMPARED if getattr(self.ours, name) != getattr(self.theirs, name))
 
 
-def paired(ours: Iterable[Outcome], theirs: Iterable[Outcome], wanted: Iterable[int]) -> list[Pair]:
+def paired(
+    ours: Iterable[AttackOutcome], theirs: Iterable[AttackOutcome], wanted: Iterable[int]
+) -> list[Pair]:
     """Input by input. Raises KeyError where one is missing."""
     mine, others = ({each.index: each for each in side} for side in (ours, theirs))
     return [Pair(mine[index], others[index]) for index in wanted]
@@ -74,7 +76,7 @@ def table(found: Mapping[str, Any]) -> str:
     return "\n".join(rows)
 
 
-def _figures(outcomes: Iterable[Outcome]) -> dict[str, float | int | None]:
+def _figures(outcomes: Iterable[AttackOutcome]) -> dict[str, float | int | None]:
     rows = list(outcomes)
     figures = asdict(summarise(rows)) | {"num_queries": sum(row.num_queries for row in rows)}
     return {name: None if math.isnan(value) else value for name, value in figures.items()}

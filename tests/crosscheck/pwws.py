@@ -26,11 +26,11 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.engine import attack
-from rse_study.evaluation.attacks.outcome import Outcome
-from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
+from rse_study.evaluation.attacks.outcome import AttackOutcome
+from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.models.classifier_folder import load_classifier
@@ -63,7 +63,7 @@ def targets_of(inputs: Labelled, num_inputs: int) -> list[Target]:
     return [Target(index, text, label) for index, (text, label) in enumerate(pairs)][:num_inputs]
 
 
-def our_outcomes(scene: Scene, kept: KeptOutcomes) -> None:
+def our_outcomes(scene: Scene, kept: OutcomeStore) -> None:
     """By the engine, as in every evaluation: whatever it merges, the victim answers text by text."""
     found = attack(
         scene.recipe, scene.victim, scene.targets, max_queries=NO_LIMIT, seed=SEED, done=dict(kept.done)
@@ -71,7 +71,7 @@ def our_outcomes(scene: Scene, kept: KeptOutcomes) -> None:
     _keep("ours", found, kept, len(scene.targets))
 
 
-def their_outcomes(scene: Scene, textattack: TextAttack, kept: KeptOutcomes) -> None:
+def their_outcomes(scene: Scene, textattack: TextAttack, kept: OutcomeStore) -> None:
     left = [target for target in scene.targets if target.index not in kept.done]
     _keep("TextAttack", map(textattack.attack, left), kept, len(scene.targets))
 
@@ -89,7 +89,7 @@ def reason_of(scene: Scene, textattack: TextAttack, pair: Pair) -> Reason:
     return reason(mine, theirs, score, scene.precision)
 
 
-def compare(scene: Scene, textattack: TextAttack, ours: KeptOutcomes, theirs: KeptOutcomes) -> dict[str, Any]:
+def compare(scene: Scene, textattack: TextAttack, ours: OutcomeStore, theirs: OutcomeStore) -> dict[str, Any]:
     """The report on all targets."""
     our_outcomes(scene, ours)
     their_outcomes(scene, textattack, theirs)
@@ -115,7 +115,7 @@ def _run(asked: argparse.Namespace, out: Path) -> dict[str, Any]:
     inputs = read_attack_set(asked.set, data_dir())
     predict = alone(load_classifier(asked.victim).predicting(inputs.classes))
     targets = targets_of(inputs, asked.inputs)
-    scene = Scene(RECIPES.get("pwws")(Resources(data_dir())), predict, targets, asked.precision)
+    scene = Scene(RECIPES.get("pwws")(AttackResources(data_dir())), predict, targets, asked.precision)
     head = {
         "set": asked.set,
         "fingerprint": inputs.fingerprint,
@@ -123,9 +123,9 @@ def _run(asked: argparse.Namespace, out: Path) -> dict[str, Any]:
         "seed": SEED,
     }
     with TextAttack(asked.textattack, scene.victim, data_dir(), asked.precision) as textattack:
-        ours = KeptOutcomes(out.with_suffix(".ours.jsonl"), head)
+        ours = OutcomeStore(out.with_suffix(".ours.jsonl"), head)
         their_head = head | {"precision": asked.precision, "versions": textattack.versions}
-        theirs = KeptOutcomes(out.with_suffix(f".{asked.precision}.jsonl"), their_head)
+        theirs = OutcomeStore(out.with_suffix(f".{asked.precision}.jsonl"), their_head)
         found = compare(scene, textattack, ours, theirs) | their_head
     out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return found
@@ -135,7 +135,7 @@ def say(words: object) -> None:
     print(words, file=sys.stderr, flush=True)
 
 
-def _keep(name: str, outcomes: Iterable[Outcome], kept: KeptOutcomes, wanted: int) -> None:
+def _keep(name: str, outcomes: Iterable[AttackOutcome], kept: OutcomeStore, wanted: int) -> None:
     for outcome in outcomes:
         kept.add(outcome)
         if len(kept.done) % TOLD_EVERY == 0 or len(kept.done) == wanted:

@@ -4,13 +4,15 @@ import json
 
 import pytest
 
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from tests.crosscheck.pairs import is_accounted_for, paired, report, table
 
 
-def outcome(index: int, verdict="failed", adversarial="was secret", num_queries=9, changed=()) -> Outcome:
+def outcome(
+    index: int, verdict="failed", adversarial="was secret", num_queries=9, changed=()
+) -> AttackOutcome:
     scores = (0.4, 0.6)
-    return Outcome(
+    return AttackOutcome(
         index, ("was secret",), (adversarial,), verdict, 1, scores, scores, num_queries, 2, changed
     )
 

@@ -11,9 +11,9 @@ import torch
 from rse_study.assets.tiny import TinyEncoder, random_model
 from rse_study.assets.word_pieces import train_tokenizer
 from rse_study.data.attack_sets import read_attack_set
-from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
+from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.recipes import PWWS
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.models.classifier import Classifier
 from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.loading import load_encoder
@@ -88,8 +88,8 @@ def test_another_pwws_is_found_out(textattack, victim, data_dir, tmp_path):
     """The paper's weight visits words in another order: queries differ, and no rounding explains it."""
     targets = targets_of(read_attack_set("mr", data_dir), NUM_INPUTS)
     predict = alone(load_classifier(victim).predict)
-    scene = Scene(PWWS(effect="increase")(Resources(data_dir)), predict, targets)
+    scene = Scene(PWWS(effect="increase")(AttackResources(data_dir)), predict, targets)
     with TextAttack(textattack, predict, data_dir) as other:
-        kept = [KeptOutcomes(tmp_path / f"{side}.jsonl", {}) for side in ("ours", "theirs")]
+        kept = [OutcomeStore(tmp_path / f"{side}.jsonl", {}) for side in ("ours", "theirs")]
         found = compare(scene, other, *kept)
     assert found["num_of_each_reason"].get("unexplained", 0) > 0

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rse_study.data import builtin
-from rse_study.data.grammar import Draw, Event, draw_event, draw_wording, say, vocabulary
+from rse_study.data.grammar import Draw, GrammarEvent, draw_event, draw_wording, say, vocabulary
 from rse_study.evaluation.overlap import token_overlap
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.spec import fingerprint_of
@@ -69,7 +69,7 @@ def test_dev_and_test_share_no_sentence():
 
 
 def test_gold_falls_with_what_changes():
-    event = Event(
+    event = GrammarEvent(
         *(topic := vocabulary().topics[0], topic.agents[0], *[topic.actions[0][0], topic.actions[0][1][0]]),
         time=vocabulary().times[0],
     )

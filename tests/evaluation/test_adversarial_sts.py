@@ -20,7 +20,7 @@ from rse_study.evaluation.adversarial_sts import (
 )
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Maximise
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from tests.evaluation.toy_pairs import cosine, embed, num_options, toy_pairs, toy_recipe
 
 PAIRS = toy_pairs()
@@ -39,7 +39,7 @@ def everything_of(pairs):
     return targets_of(pairs, np.arange(len(pairs)))
 
 
-def run(goal, sides="both", pairs=PAIRS, **settings) -> list[Outcome]:
+def run(goal, sides="both", pairs=PAIRS, **settings) -> list[AttackOutcome]:
     settings = {"max_queries": PLENTY, "seed": 0, **settings}
     return sorted(
         attack(toy_recipe(goal, sides), victim_of(embed, SCORE), everything_of(pairs), **settings),

@@ -5,7 +5,7 @@ import pytest
 
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.changes import CHANGES
-from rse_study.evaluation.changes.change import Resources
+from rse_study.evaluation.changes.change import ChangeResources
 from rse_study.evaluation.invariance import changed_text, evaluate_invariance
 
 TEXTS = ["It isn't good.", "a fine film", "", "🙂", "FINE", "you're right", "so it is not"]
@@ -20,7 +20,7 @@ def embed(texts: list[str]) -> np.ndarray:
 
 @pytest.fixture
 def resources(tmp_path):
-    return Resources(tmp_path)
+    return ChangeResources(tmp_path)
 
 
 def rows_of(names, resources, **given):
@@ -136,7 +136,7 @@ def test_every_change_on_real_tables(data_dir):
     def predict(texts):
         return embed(texts)[:, 0] > 0
 
-    rows = evaluate_invariance(embed, TEXTS, list(CHANGES), Resources(data_dir), 0, predict=predict)
+    rows = evaluate_invariance(embed, TEXTS, list(CHANGES), ChangeResources(data_dir), 0, predict=predict)
     assert [row.change for row in rows] == list(CHANGES)
     for row in rows:
         assert row.num_changed > 0

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from rse_study.evaluation.probe import (
     PRESETS,
-    Preset,
+    ProbePreset,
     choose_by_dev,
     choose_by_folds,
     fewest_for,
@@ -16,7 +16,7 @@ from rse_study.evaluation.probe import (
 )
 from tests.evaluation.newton_probe import nested, newton
 
-SMALL = Preset(name="small", num_folds=3, regularisations=(1e-3, 1e-1, 10.0))
+SMALL = ProbePreset(name="small", num_folds=3, regularisations=(1e-3, 1e-1, 10.0))
 
 
 def clouds(num: int, distance: float, num_features: int = 5, seed: int = 0):
@@ -56,7 +56,7 @@ def test_clouds_are_told_apart_as_well_as_can_be(distance):
 
 def test_a_test_fold_never_chooses_its_own_penalty():
     """On noise nested folds are right half the time; the best C of each test fold would claim to know more."""
-    many = Preset(name="many", num_folds=5, regularisations=tuple(10.0**e for e in range(-4, 4)))
+    many = ProbePreset(name="many", num_folds=5, regularisations=tuple(10.0**e for e in range(-4, 4)))
     honest, leaking = [], []
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -93,7 +93,7 @@ def test_dev_chooses_and_of_equals_the_strongest_penalty_is_taken():
     measured = {C: fit_probe(*train, C).accuracy(*dev) for C in SMALL.regularisations}
     assert measured[choose_by_dev(train, dev, SMALL)] == max(measured.values())
     apart, labels = clouds(60, 50.0)
-    backwards = Preset(name="backwards", num_folds=3, regularisations=(10.0, 1e-1, 1e-3))
+    backwards = ProbePreset(name="backwards", num_folds=3, regularisations=(10.0, 1e-1, 1e-3))
     assert choose_by_dev((apart, labels), (apart, labels), backwards) == 1e-3
     assert choose_by_folds(apart, labels, backwards, 0) == 1e-3
 
@@ -137,4 +137,4 @@ def test_so_many_examples_of_a_class_reach_every_inner_fold_and_one_less_does_no
 @pytest.mark.parametrize("wrong", [{"num_folds": 1}, {"regularisations": ()}, {"regularisations": (0.0,)}])
 def test_presets_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValidationError):
-        Preset(**{"name": "wrong", "num_folds": 5, **wrong})
+        ProbePreset(**{"name": "wrong", "num_folds": 5, **wrong})

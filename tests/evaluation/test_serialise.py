@@ -10,8 +10,8 @@ from rse_study.data.labelled import Labelled
 from rse_study.evaluation.evaluations import measure, score_all
 from rse_study.evaluation.kinds.probing import Transfer
 from rse_study.evaluation.kinds.similarity import Similarity
-from rse_study.evaluation.kinds.sphere import Sphere
-from rse_study.evaluation.kinds.steadiness import Steadiness
+from rse_study.evaluation.kinds.sphere import AlignmentUniformity
+from rse_study.evaluation.kinds.steadiness import Invariance
 from rse_study.evaluation.serialise import FILE, read_stored, store
 from tests.evaluation.kinds.test_figures_of_an_encoder import by_letters
 
@@ -22,10 +22,10 @@ TOGETHER = [(one, other) for (one,), (other,) in zip(FEW.texts, FEW.texts[::-1],
 PAIRS = Labelled("MRPC", "train", TOGETHER, FEW.labels, ("no", "é"), 3)
 KINDS = [
     Similarity(HALVES),
-    Sphere(DEV),
+    AlignmentUniformity(DEV),
     Transfer((replace(FEW, split="all"),), "fast"),
     Transfer((PAIRS, replace(PAIRS, split="test")), "fast"),
-    Steadiness("toy", "test", DEV.first[:9], {"upper_case": [text.upper() for text in DEV.first[:9]]}),
+    Invariance("toy", "test", DEV.first[:9], {"upper_case": [text.upper() for text in DEV.first[:9]]}),
 ]
 
 
@@ -48,7 +48,7 @@ def test_no_text_is_lost_on_the_way(tmp_path):
 
 
 def test_figures_are_called_as_rows_are_and_hang_on_nothing_else():
-    sphere, similarity = Sphere(DEV), Similarity(HALVES)
+    sphere, similarity = AlignmentUniformity(DEV), Similarity(HALVES)
     both = measure(by_letters, [similarity, sphere])
     assert both == measure(by_letters, [similarity]) | measure(by_letters, [sphere])
     assert both == {row.metric: row.value for row in score_all(by_letters, [sphere, similarity], "me")}

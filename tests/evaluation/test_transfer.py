@@ -5,10 +5,10 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
-from rse_study.evaluation.probe import PRESETS, Preset, fit_probe, nested_accuracies
+from rse_study.evaluation.probe import PRESETS, ProbePreset, fit_probe, nested_accuracies
 from rse_study.evaluation.transfer import AVERAGES, averages, evaluate_transfer, pair_features
 
-PRESET = Preset(name="tiny", num_folds=3, regularisations=(1e-2, 1.0))
+PRESET = ProbePreset(name="tiny", num_folds=3, regularisations=(1e-2, 1.0))
 NOISE = np.random.default_rng(0).normal(size=(256, 6))
 
 
@@ -99,7 +99,7 @@ def test_labels_of_a_test_split_change_nothing_but_the_score(tasks):
 
 def test_pairs_are_differences_and_products_and_f1_is_counted_by_hand(tasks):
     train, test = tasks[3]
-    one = Preset(name="one", num_folds=3, regularisations=(0.1,))
+    one = ProbePreset(name="one", num_folds=3, regularisations=(0.1,))
 
     def features(split):
         rows = []

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.attacks.constraints.input_column import OnlySide, Sides
-from rse_study.evaluation.attacks.constraints.repeat_modification import NoRepeat
+from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification, Sides
+from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
 from rse_study.evaluation.attacks.goals import Goal
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.search.greedy import Greedy
@@ -51,7 +51,13 @@ def toy_pairs(num: int = 30, seed: int = 0) -> StsPairs:
 
 def toy_recipe(goal: Goal, sides: Sides = "both") -> Recipe:
     """Synonyms from the table, each word once, in the order of what [UNK] in its place does."""
-    return Recipe("toy", goal, Lexicon(SYNONYMS), Greedy(ranking=Unknown()), (NoRepeat(), OnlySide(sides)))
+    return Recipe(
+        "toy",
+        goal,
+        Lexicon(SYNONYMS),
+        Greedy(ranking=Unknown()),
+        (RepeatModification(), InputColumnModification(sides)),
+    )
 
 
 def num_options(texts: Iterable[str]) -> tuple[int, int]:

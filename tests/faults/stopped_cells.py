@@ -16,11 +16,11 @@ import psutil
 import ray
 from ray.util.state import list_actors, list_placement_groups
 
-from rse_study.on_ray.driver import Run
-from rse_study.on_ray.payload import Place, Stock
-from rse_study.on_ray.runtime import Room
+from rse_study.on_ray.driver import StudyRun
+from rse_study.on_ray.payload import MaterialsCache, StudyFolders
+from rse_study.on_ray.runtime import RayRuntime
 from rse_study.results.ledger import Ledger
-from rse_study.study.checking.validation import Checked, check_study
+from rse_study.study.checking.validation import CheckedStudy, check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
 from rse_study.training.materials import Materials
@@ -48,7 +48,7 @@ class Silent:
     progressed = ended = lost = told = started
 
 
-def study_of(executor: str, num_stopped: int) -> Checked:
+def study_of(executor: str, num_stopped: int) -> CheckedStudy:
     """The base has lambda1 = 0 and so the smallest loss: whoever comes after it is stopped at the first rung."""
     method = STUDY["base"]["method"] | {"lambda1": 0.0}
     content = STUDY | {
@@ -69,9 +69,11 @@ def stop_cells(executor: str, num_stopped: int, materials: Materials, folder: Pa
     checked = study_of(executor, num_stopped)
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger.open(folder))
-        run = Run(checked, Place(folder), ledger, Stock(lambda trial: materials), few, Silent())
+        run = StudyRun(
+            checked, StudyFolders(folder), ledger, MaterialsCache(lambda trial: materials), few, Silent()
+        )
         run.prepare()
-        room = Room(stack, Place(folder), run.stock, 2, "")
+        room = RayRuntime(stack, StudyFolders(folder), run.stock, 2, "")
         run.all_stages(room)
         statuses = [cell.status for cell in ledger.cells()]
         titles, driver = ("ImplicitFunc", "RayTrainWorker"), psutil.Process()

@@ -7,12 +7,17 @@ from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.methods import RobustSentEmbed
-from rse_study.methods.method import Networks, Run
+from rse_study.methods.method import Networks, RunContext
 from tests.reference import step_reference
 
 
 def reference_step(
-    method: RobustSentEmbed, networks: Networks, batch: Batch, run: Run, step: int, table: Tensor | None
+    method: RobustSentEmbed,
+    networks: Networks,
+    batch: Batch,
+    run: RunContext,
+    step: int,
+    table: Tensor | None,
 ) -> step_reference.Step:
     """The reference's answer with the same weights, draws and filled ids."""
     adversarial, detects = method.has_adversary, method.lambda2 > 0
@@ -61,7 +66,7 @@ def _options(method: RobustSentEmbed) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _delta0(method: RobustSentEmbed, batch: Batch, run: Run, step: int, networks: Networks) -> Tensor:
+def _delta0(method: RobustSentEmbed, batch: Batch, run: RunContext, step: int, networks: Networks) -> Tensor:
     """U(-sigma, sigma)/sqrt(d), one generator a sentence, over its real tokens (METHODS 1, random streams)."""
     width = networks.encoder.hidden_size
     delta = torch.zeros(*batch.ids.shape, width, dtype=torch.float64)
@@ -73,7 +78,7 @@ def _delta0(method: RobustSentEmbed, batch: Batch, run: Run, step: int, networks
 
 
 def _probabilities(
-    method: RobustSentEmbed, batch: Batch, run: Run, step: int, networks: Networks
+    method: RobustSentEmbed, batch: Batch, run: RunContext, step: int, networks: Networks
 ) -> tuple[list[Tensor], list[Tensor]]:
     """p ~ U(0, 1) of every site: the embedding block and k layers, or k sites in all (`below_k`)."""
     num_sites = method.masks.num_layers + (1 if method.masks.sites == "through_k" else 0)

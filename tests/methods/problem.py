@@ -11,7 +11,7 @@ from rse_study.collectives import Alone, Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
 from rse_study.methods import RobustSentEmbed
-from rse_study.methods.method import Networks, Run
+from rse_study.methods.method import Networks, RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
@@ -90,9 +90,9 @@ def make_synonyms() -> Synonyms:
 
 def make_run(
     seed: int = 1, collectives: Collectives | None = None, generator: Generator | None = None
-) -> Run:
+) -> RunContext:
     """Streams of a seed, one process unless told otherwise, no autocast."""
-    return Run(
+    return RunContext(
         Streams(seed),
         collectives or Alone(),
         contextlib.nullcontext,
@@ -101,7 +101,7 @@ def make_run(
     )
 
 
-def make_networks(method: RobustSentEmbed, run: Run, *, pooling="cls", **sizes: Any) -> Networks:
+def make_networks(method: RobustSentEmbed, run: RunContext, *, pooling="cls", **sizes: Any) -> Networks:
     """Everything trained, in float64 and train mode."""
     encoder = make_encoder(pooling, **sizes)
     return method.networks(encoder, run.streams, run.collectives).double().train()
@@ -150,7 +150,7 @@ def gradients(networks: Networks) -> dict[str, torch.Tensor]:
     }
 
 
-def take_step(method: RobustSentEmbed, networks: Networks, batch: Batch, run: Run, step: int = 3):
+def take_step(method: RobustSentEmbed, networks: Networks, batch: Batch, run: RunContext, step: int = 3):
     """(outcome, state after it, gradients) of one step on this worker; gradients summed over workers."""
     state = method.state(networks, run.streams)
     outcome = method.step(networks, state, batch, run, step)

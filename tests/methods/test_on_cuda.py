@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from rse_study.data.batches import Batch
-from rse_study.methods.method import Outcome
+from rse_study.methods.method import StepOutcome
 from tests.methods.problem import make_batch, make_networks, make_run, settings, take_step
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 CUDA = torch.device("cuda")
 
 
-def one_step(*, autocast: bool) -> tuple[Outcome, torch.Tensor]:
+def one_step(*, autocast: bool) -> tuple[StepOutcome, torch.Tensor]:
     """A step at steps far below bf16's spacing; outcome and V."""
     method, run = settings(alpha=1e-5, beta=1e-5, masks={"phi": 0.2}), make_run()
     run.generator.float().to(CUDA)

@@ -16,7 +16,7 @@ from transformers import (
 from rse_study.collectives import Alone
 from rse_study.data.batches import Batch
 from rse_study.methods import RobustSentEmbed
-from rse_study.methods.method import Run
+from rse_study.methods.method import RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
@@ -54,7 +54,7 @@ def make_batch(config, pad: int, first: int, last: int) -> Batch:
 def test_one_step(name):
     config, encoder, masked_lm, (pad, first, last, mask_id) = SHAPES[name]
     torch.manual_seed(0)
-    run = Run(
+    run = RunContext(
         Streams(0), Alone(), contextlib.nullcontext, Generator(masked_lm(config), MaskToken(mask_id), name)
     )
     once = {"num_steps": 1}

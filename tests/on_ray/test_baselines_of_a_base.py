@@ -6,8 +6,8 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.driver import Run
-from rse_study.on_ray.payload import Place, Stock
+from rse_study.on_ray.driver import StudyRun
+from rse_study.on_ray.payload import MaterialsCache, StudyFolders
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.rebuild import rebuild
@@ -20,13 +20,13 @@ from tests.on_ray.world import few
 def prepared(checked, materials, tmp_path):
     """Prepares the study with a base called so; when each baseline's score was last written."""
 
-    def on(base: str) -> Stock:
+    def on(base: str) -> MaterialsCache:
         made = replace(materials, fingerprints=materials.fingerprints | {"base": base})
-        return Stock(lambda trial: made)
+        return MaterialsCache(lambda trial: made)
 
     def prepare(base: str) -> dict[str, float]:
         with Ledger.open(tmp_path) as ledger:
-            run = Run(checked, Place(tmp_path), ledger, on(base), few, Listener())
+            run = StudyRun(checked, StudyFolders(tmp_path), ledger, on(base), few, Listener())
             run.prepare()
             rows = {(row.subject, row.metric): row.value for row in ledger.evaluations()}
             wrong = [row.model_copy(update={"value": -1.0}) for row in ledger.evaluations()]

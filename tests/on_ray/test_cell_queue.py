@@ -3,13 +3,13 @@ import math
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.on_ray.cell_queue import Agenda
-from rse_study.on_ray.fixed_cells import Listed
-from rse_study.on_ray.proposed_cells import Proposals
+from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.fixed_cells import FixedCells
+from rse_study.on_ray.proposed_cells import ProposedCells
 from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.stages import grid_cells
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import Objective, StudyRecord
+from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
 from rse_study.spec import fingerprint_of
@@ -40,21 +40,21 @@ class World:
     def __init__(self, folder, content):
         self.checked = check_study(build(Study, content, where="x.yaml"), where="x.yaml")
         self.ledger = Ledger.open(folder)
-        self.ledger.freeze(StudyRecord(name="x", objective=Objective(metric="dev")))
+        self.ledger.freeze(StudyRecord(name="x", objective=ObjectiveRecord(metric="dev")))
 
     def agenda(self):
         self.ledger.close_attempts("the driver ended while it ran")
         study = self.checked.study
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
-        source = Proposals(self.checked, proposer, identify)
-        return Agenda(study, "search", source, self.ledger, self.checked.rungs)
+        source = ProposedCells(self.checked, proposer, identify)
+        return CellQueue(study, "search", source, self.ledger, self.checked.rungs)
 
     def grid(self):
         self.ledger.close_attempts("the driver ended while it ran")
         cells = grid_cells(self.checked, self.ledger, identify)
         self.ledger.retire_others({cell.identity for cell in cells}, "grid")
-        return Agenda(self.checked.study, "grid", Listed(cells, self.ledger), self.ledger)
+        return CellQueue(self.checked.study, "grid", FixedCells(cells, self.ledger), self.ledger)
 
     def train(self, cell, dev=50.0, t=3, **settings):
         """What a worker leaves behind."""

@@ -7,15 +7,15 @@ from optuna import load_study
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState
 
-from rse_study.on_ray.dashboard_storage import Mirror
+from rse_study.on_ray.dashboard_storage import LedgerStorage
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import Axis, CellRecord, Objective, StudyRecord
+from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result
 
 AXES = (
-    Axis(name="alpha", paths=("pgd.step_size",), kind="float", low=1e-6, high=1e-3, log=True),
-    Axis(name="N", paths=("pgd.num_steps",), kind="int", low=1.0, high=16.0),
-    Axis(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l2", "linf")),
+    AxisRecord(name="alpha", paths=("pgd.step_size",), kind="float", low=1e-6, high=1e-3, log=True),
+    AxisRecord(name="N", paths=("pgd.num_steps",), kind="int", low=1.0, high=16.0),
+    AxisRecord(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l2", "linf")),
 )
 RUNS = {"executor": "inline", "workers": 1, "threads": 1}
 
@@ -38,7 +38,7 @@ def result_of(cell, values, **changes):
 @pytest.fixture
 def ledger(tmp_path):
     study = StudyRecord(
-        name="small", question="Why?", objective=Objective(metric="dev"), axes=AXES, num_trials=6
+        name="small", question="Why?", objective=ObjectiveRecord(metric="dev"), axes=AXES, num_trials=6
     )
     with Ledger.open(tmp_path / "small") as ledger:
         ledger.freeze(study)
@@ -63,7 +63,7 @@ def test_states_are_the_true_ones(ledger):
     ledger.plan([cell_of(4), cell_of(5)])
     ledger.start(cell_of(4).identity, **RUNS)
     ledger.record_progress(cell_of(4).identity, 5, {"dev": 12.5, "loss": 2.0})
-    complete, pruned, failed, lost, running, waiting = trials_in(Mirror(ledger.study_dir))
+    complete, pruned, failed, lost, running, waiting = trials_in(LedgerStorage(ledger.study_dir))
     assert (complete.state, complete.value) == (TrialState.COMPLETE, 40.0)  # the last value, not the best one
     assert complete.intermediate_values == {0: 10.0, 5: 60.0, 10: 40.0}
     assert (pruned.state, pruned.value, pruned.last_step) == (TrialState.PRUNED, 20.0, 5)
@@ -80,7 +80,7 @@ def test_states_are_the_true_ones(ledger):
 def test_trials_are_numbered_as_ours_and_named_by_their_cell(ledger):
     run(ledger, cell_of(0), [1.0])
     run(ledger, cell_of(2), [2.0])  # as after a rebuild from what was left
-    first, empty, third = trials_in(Mirror(ledger.study_dir))
+    first, empty, third = trials_in(LedgerStorage(ledger.study_dir))
     assert [first.number, empty.number, third.number] == [0, 1, 2]
     assert (empty.state, empty.params) == (TrialState.WAITING, {})
     assert third.user_attrs == {"identity": cell_of(2).identity, "seed": 0, "stage": "search"}
@@ -88,7 +88,7 @@ def test_trials_are_numbered_as_ours_and_named_by_their_cell(ledger):
 
 def test_axes_have_their_distributions(ledger):
     run(ledger, cell_of(0), [1.0])
-    (trial,) = trials_in(Mirror(ledger.study_dir))
+    (trial,) = trials_in(LedgerStorage(ledger.study_dir))
     assert trial.params == {"alpha": 1e-4, "N": 1, "norm": "l2"}
     assert trial.distributions == {
         "alpha": FloatDistribution(1e-6, 1e-3, log=True),
@@ -101,13 +101,13 @@ def test_what_confirms_a_search_is_no_trial_of_it(ledger):
     run(ledger, cell_of(0), [50.0])
     run(ledger, cell_of(0, seed=1, stage="confirm"), [90.0])
     run(ledger, cell_of(-1, seed=1, stage="confirm", label="base", proposal={}), [95.0])
-    mirror = Mirror(ledger.study_dir)
+    mirror = LedgerStorage(ledger.study_dir)
     assert [trial.value for trial in trials_in(mirror)] == [50.0]
 
 
 def test_a_mirror_follows_a_study_that_runs(ledger):
     run(ledger, cell_of(0), [1.0])
-    mirror = Mirror(ledger.study_dir, look_seconds=0.0)
+    mirror = LedgerStorage(ledger.study_dir, look_seconds=0.0)
     run(ledger, cell_of(1), [3.0])
     run(ledger, cell_of(2), [2.0])
     assert [trial.value for trial in trials_in(mirror)] == [1.0, 3.0, 2.0]
@@ -126,7 +126,7 @@ def test_a_mirror_follows_a_study_that_runs(ledger):
 
 def test_the_last_look_stands_while_the_ledger_is_away(ledger):
     run(ledger, cell_of(0), [1.0])
-    mirror = Mirror(ledger.study_dir, look_seconds=0.0)
+    mirror = LedgerStorage(ledger.study_dir, look_seconds=0.0)
     path = ledger.study_dir / "ledger.sqlite"
     path.rename(path.with_suffix(".aside"))
     assert [trial.value for trial in trials_in(mirror)] == [1.0]
@@ -134,11 +134,11 @@ def test_the_last_look_stands_while_the_ledger_is_away(ledger):
 
 
 def test_a_grid_shows_every_cell(tmp_path):
-    axis = Axis(name="rho", paths=("blend.rho",), kind="choice", choices=(0.0, 0.5))
+    axis = AxisRecord(name="rho", paths=("blend.rho",), kind="choice", choices=(0.0, 0.5))
     study = StudyRecord(
         name="grid",
         kind="grid",
-        objective=Objective(metric="dev", direction="minimize"),
+        objective=ObjectiveRecord(metric="dev", direction="minimize"),
         axes=(axis,),
         num_cells=4,
     )
@@ -149,7 +149,7 @@ def test_a_grid_shows_every_cell(tmp_path):
             for seed in (0, 1):
                 cell = cell_of(trial, seed, stage="grid", proposal=proposal, label=label)
                 run(ledger, cell, [float(10 * trial + seed)])
-        mirror = Mirror(tmp_path)
+        mirror = LedgerStorage(tmp_path)
         trials = trials_in(mirror)
         assert [trial.value for trial in trials] == [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 30.0, 31.0]
         assert trials[5].params == {"rho": 0.7, "row": "theirs", "seed": 1}

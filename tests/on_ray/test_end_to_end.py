@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rse_study.evaluation.evaluations import measure
-from rse_study.evaluation.kinds.sphere import Sphere
+from rse_study.evaluation.kinds.sphere import AlignmentUniformity
 from rse_study.evaluation.serialise import store
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -23,7 +23,7 @@ from rse_study.study.definition.reading import build
 from tests.on_ray.world import few, few_pairs
 
 pytestmark = pytest.mark.xdist_group("ray")
-GEOMETRY = Sphere(replace(few_pairs("builtin/dev"), name="STS-B"))
+GEOMETRY = AlignmentUniformity(replace(few_pairs("builtin/dev"), name="STS-B"))
 
 
 class Diary:

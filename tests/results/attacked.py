@@ -3,9 +3,9 @@
 import json
 from dataclasses import asdict
 
-from rse_study.evaluation.attacks.attacked_text import Worded
-from rse_study.evaluation.attacks.outcome import Outcome
-from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
+from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks.outcome import AttackOutcome
+from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.results.attack_file import SummaryRow, reaching
 
@@ -14,10 +14,10 @@ def outcome(
     index, text, changes=None, verdict="succeeded", label=0, num_queries=10, scores=((0.8, 0.2), (0.3, 0.7))
 ):
     """`changes`: other words by position."""
-    worded = Worded.of(text if isinstance(text, tuple) else (text,))
+    worded = AttackedText.of(text if isinstance(text, tuple) else (text,))
     for position, new in (changes or {}).items():
         worded = worded.replaced(position, new)
-    return Outcome(
+    return AttackOutcome(
         index, worded.original, worded.text, verdict, label, *scores, num_queries, len(worded), worded.changed
     )
 
@@ -36,7 +36,7 @@ def keep(folder, attack_set, recipe, outcomes, seed=0, classes=(), goal=None, ta
         "fingerprint": "of the whole set", "max_queries": 99, "seed": seed,
     } | ({"goal": goal, "tau": tau} if goal else {})  # fmt: skip
     noted = {"classes": classes} if classes else {}
-    kept = KeptOutcomes(folder / f"{attack_set}-{recipe}.jsonl", head, noted)
+    kept = OutcomeStore(folder / f"{attack_set}-{recipe}.jsonl", head, noted)
     for one in outcomes:
         kept.add(one)
     return kept

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import Axis, CellRecord, Objective, StudyRecord
+from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
 from tests.results.world import make_study
 
 
@@ -13,9 +13,9 @@ from tests.results.world import make_study
 def study() -> StudyRecord:
     return StudyRecord(
         name="small",
-        objective=Objective(metric="dev", evaluation="pairs/dev/all"),
+        objective=ObjectiveRecord(metric="dev", evaluation="pairs/dev/all"),
         axes=(
-            Axis(
+            AxisRecord(
                 name="step_size",
                 symbol="alpha",
                 paths=("pgd.step_size",),
@@ -24,7 +24,7 @@ def study() -> StudyRecord:
                 high=1e-3,
                 log=True,
             ),
-            Axis(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l2", "linf")),
+            AxisRecord(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l2", "linf")),
         ),
         num_trials=2,
         num_cells=2,

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.results.attack_file import (
     SUMMARY,
     OutcomeRow,
@@ -54,7 +54,7 @@ def test_what_attacks_wrote_is_read(folder):
 
 
 def test_the_format_is_that_of_an_outcome():
-    assert list(OutcomeRow.model_fields) == [field.name for field in dataclasses.fields(Outcome)]
+    assert list(OutcomeRow.model_fields) == [field.name for field in dataclasses.fields(AttackOutcome)]
 
 
 def test_what_has_nothing_to_count_is_nan(tmp_path):

@@ -1,11 +1,13 @@
 import pytest
 
 from rse_study.results.directions import is_less_better
-from rse_study.results.records import Measure, Objective, StudyRecord
+from rse_study.results.records import Measure, ObjectiveRecord, StudyRecord
 
 
 def study_of(direction="maximize", *measures):
-    return StudyRecord(name="s", objective=Objective(metric="m", direction=direction), measures=measures)
+    return StudyRecord(
+        name="s", objective=ObjectiveRecord(metric="m", direction=direction), measures=measures
+    )
 
 
 @pytest.mark.parametrize(("direction", "less"), [("maximize", False), ("minimize", True)])

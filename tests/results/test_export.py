@@ -7,7 +7,7 @@ from rse_study.errors import InputError
 from rse_study.results.export import flat, write_tables
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.records import Axis
+from rse_study.results.records import AxisRecord
 from tests.results.world import STUDY, cell_of
 
 NAMES = {
@@ -53,7 +53,7 @@ def test_an_empty_study_has_all_files_too(study_dir, tmp_path, kind):
 
 def test_mixed_choices_are_json_text(tmp_path, kind):
     choices = (0.5, "none", True, [1, 2])
-    axes = (Axis(name="x", paths=("x",), kind="choice", choices=choices),)
+    axes = (AxisRecord(name="x", paths=("x",), kind="choice", choices=choices),)
     with Ledger.open(tmp_path / "s") as ledger:
         ledger.freeze(STUDY.model_copy(update={"axes": axes}))
         ledger.plan(cell_of(i).model_copy(update={"proposal": {"x": x}}) for i, x in enumerate(choices))

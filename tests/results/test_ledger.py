@@ -15,7 +15,7 @@ from rse_study.results.records import (
     CellRecord,
     EvaluationRow,
     ImportanceRow,
-    Objective,
+    ObjectiveRecord,
     RungRow,
     StudyRecord,
 )
@@ -150,7 +150,7 @@ def test_evaluations_are_kept_by_subject_and_replaced(study_dir):
 @settings(max_examples=25)
 def test_every_float_survives(values, tmp_path_factory):
     cell = CellRecord(identity="a", trial=0, seed=0, config={})
-    study = StudyRecord(name="s", objective=Objective(metric="dev"))
+    study = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"))
     history = tuple(Point(t=t, metrics={"loss": value}) for t, value in enumerate(values))
     with Ledger.open(tmp_path_factory.mktemp("floats")) as ledger:
         ledger.freeze(study)

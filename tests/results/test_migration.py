@@ -10,7 +10,7 @@ from rse_study.results.cell_file import read_cell
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.rebuild import rebuild
-from rse_study.results.records import Axis, Objective, StudyRecord
+from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.schema import SCHEMA_VERSION, TABLES, cell_folder
 
 # Each written by its own version's code; the second is the first one, migrated by that code.
@@ -19,8 +19,10 @@ AT = "2026-11-21T09:21:12+00:00"
 STUDY = StudyRecord(
     name="old",
     question="Does it last?",
-    objective=Objective(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
-    axes=(Axis(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0.0, high=1.0),),
+    objective=ObjectiveRecord(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
+    axes=(
+        AxisRecord(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0.0, high=1.0),
+    ),
     kind="search",
     num_trials=3,
     num_cells=3,

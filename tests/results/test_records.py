@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.results.records import OWN_COLUMNS, Axis, Objective, StudyRecord
+from rse_study.results.records import OWN_COLUMNS, AxisRecord, ObjectiveRecord, StudyRecord
 
 WORDS = st.sampled_from(["alpha", "beta", "step", "trial", "objective"])
 
@@ -9,9 +9,9 @@ WORDS = st.sampled_from(["alpha", "beta", "step", "trial", "objective"])
 def study(*axes):
     return StudyRecord(
         name="s",
-        objective=Objective(metric="dev"),
+        objective=ObjectiveRecord(metric="dev"),
         axes=[
-            Axis(name=name, symbol=symbol, paths=(f"a.{name}",), kind="int", low=0, high=1)
+            AxisRecord(name=name, symbol=symbol, paths=(f"a.{name}",), kind="int", low=0, high=1)
             for name, symbol in axes
         ],
     )

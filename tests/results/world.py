@@ -10,11 +10,11 @@ from pathlib import Path
 from rse_study.results.evaluation_file import write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import (
-    Axis,
+    AxisRecord,
     CellRecord,
     EvaluationRow,
     ImportanceRow,
-    Objective,
+    ObjectiveRecord,
     RungRow,
     StudyRecord,
 )
@@ -25,8 +25,10 @@ HERE = {"executor": "inline", "workers": 1, "threads": 1}
 RUNGS = (10, 30)
 STUDY = StudyRecord(
     name="halving",
-    objective=Objective(metric="dev", evaluation="pairs/dev/all"),
-    axes=(Axis(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0.0, high=1.0),),
+    objective=ObjectiveRecord(metric="dev", evaluation="pairs/dev/all"),
+    axes=(
+        AxisRecord(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0.0, high=1.0),
+    ),
     num_trials=5,
     num_cells=7,
     rungs=RUNGS,

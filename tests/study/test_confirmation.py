@@ -2,16 +2,16 @@ import math
 
 import pytest
 
-from rse_study.study.confirmation import Standing, best_trials
+from rse_study.study.confirmation import TrialResult, best_trials
 
 STANDINGS = [
-    Standing(0, 60, 57.0, is_baseline=True),
-    Standing(1, 60, 55.0),
-    Standing(2, 15, 90.0),
-    Standing(3, 60, 56.0),
-    Standing(4, 30, 91.0),
-    Standing(5, 60, math.nan),
-    Standing(6, 60, 56.0),
+    TrialResult(0, 60, 57.0, is_baseline=True),
+    TrialResult(1, 60, 55.0),
+    TrialResult(2, 15, 90.0),
+    TrialResult(3, 60, 56.0),
+    TrialResult(4, 30, 91.0),
+    TrialResult(5, 60, math.nan),
+    TrialResult(6, 60, 56.0),
 ]
 
 

@@ -1,8 +1,8 @@
 import pytest
 
 from rse_study.data.builtin import graded_pairs, opinions
-from rse_study.evaluation.kinds.texts_under_replay import TextsUnderReplay
-from rse_study.evaluation.kinds.under_replay import UnderReplay
+from rse_study.evaluation.kinds.texts_under_replay import ReplayedTextAttack
+from rse_study.evaluation.kinds.under_replay import ReplayedAttack
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.study.checking.validation import check_study
@@ -51,8 +51,8 @@ def test_an_objective_under_attack_is_what_baselines_are_measured_by(record_of, 
     pairs = graded_pairs("dev")
     texts = opinions()
     measures = (
-        *UnderReplay(ReplayedPairs(pairs, pairs, "pwws", "base")).measures,
-        *TextsUnderReplay(ReplayedTexts(texts, texts, texts, "pwws", "base")).measures,
+        *ReplayedAttack(ReplayedPairs(pairs, pairs, "pwws", "base")).measures,
+        *ReplayedTextAttack(ReplayedTexts(texts, texts, texts, "pwws", "base")).measures,
     )
     assert {measure.metric: measure.direction for measure in measures}[found.evaluation] == direction
 

@@ -9,7 +9,7 @@ from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import Point, Result, read_result
 from rse_study.training.drive import drive
 from rse_study.training.loop import train
-from rse_study.training.replay import Difference, compare, replay
+from rse_study.training.replay import ReplayDifference, compare, replay
 from rse_study.training.trial import Trial
 from tests.training.world import World, small_trial, stop_at
 
@@ -50,7 +50,9 @@ def test_the_first_difference_is_named(world: World, tmp_path: Path) -> None:
     forged = recorded.model_copy(update={"history": tuple(Point(**point) for point in bent)})
     found = again(world, small_trial(), forged, tmp_path / "again")
     assert not found.is_equal
-    assert found.differences == (Difference(bent[3]["t"], "loss", math.nextafter(loss, math.inf), loss),)
+    assert found.differences == (
+        ReplayDifference(bent[3]["t"], "loss", math.nextafter(loss, math.inf), loss),
+    )
 
 
 def test_only_the_recorded_cell_in_an_empty_folder(world: World, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from rse_study.models.loading import load_encoder
 from rse_study.results.result_file import read_result
 from rse_study.training.loop import train
 from rse_study.training.materials import Materials, identity_of
-from rse_study.training.robustness import Robustness
+from rse_study.training.robustness import ReplayedAttacks
 from tests.training.world import World, small_trial
 
 ROBUST = {"robust/spearman", "robust/drift", "robust/drop", "robust/degenerate"}
@@ -116,8 +116,8 @@ def test_either_finds_a_collapsed_encoder() -> None:
             rows = [[math.nan if text == one else len(text), text.count("e"), 1.0] for text in sentences]
             return np.array(rows)
 
-        assert Robustness(pairs, texts).metrics(embed)["robust/degenerate"] == 1
-    assert Robustness().metrics(embed) == {}
+        assert ReplayedAttacks(pairs, texts).metrics(embed)["robust/degenerate"] == 1
+    assert ReplayedAttacks().metrics(embed) == {}
 
 
 PRINTS = {"corpus": "c", "base": "b", "dev": "d", "generator": "g"}

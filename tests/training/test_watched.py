@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from rse_study.data import builtin
 from rse_study.evaluation.evaluations import measure
 from rse_study.evaluation.kinds.similarity import Similarity
-from rse_study.evaluation.kinds.sphere import Sphere
+from rse_study.evaluation.kinds.sphere import AlignmentUniformity
 from rse_study.evaluation.serialise import store
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -22,7 +22,7 @@ from rse_study.training.materials import Materials, identity_of
 from rse_study.training.processes import train_here
 from tests.training.world import World, small_trial, stop_at
 
-GEOMETRY = Sphere(dataclasses.replace(builtin.graded_pairs("dev"), name="STS-B"))
+GEOMETRY = AlignmentUniformity(dataclasses.replace(builtin.graded_pairs("dev"), name="STS-B"))
 SIMILARITY = Similarity(builtin.graded_pairs("test"))
 CADENCES = {"STS-B/geometry": 5, "builtin/test": 8}  # of 12 steps; dev every 5, points of the history every 2
 ALIGNMENT, SPEARMAN = "STS-B/geometry/alignment", "builtin/test/all"
@@ -121,7 +121,7 @@ def test_what_is_not_defined_is_kept_as_it_was_seen(world: World, tmp_path: Path
     """Pairs of which none is alike have no alignment: NaN, through checkpoint and result."""
     unlike = dataclasses.replace(GEOMETRY.pairs, gold=GEOMETRY.pairs.gold * 0)
     (tmp_path / "unlike").mkdir()
-    store(Sphere(unlike), tmp_path / "unlike")
+    store(AlignmentUniformity(unlike), tmp_path / "unlike")
     materials = dataclasses.replace(world.materials(), watched={"STS-B/geometry": str(tmp_path / "unlike")})
     trial = small_trial(watched={"STS-B/geometry": 2}, selection=LAST, budget={"unit": "steps", "amount": 4})
     points = train(trial, 3, materials, tmp_path / "cell", checkpoint_seconds=0.0)

@@ -23,7 +23,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Worded:
+class AttackedText:
     """A text, the places of its words, and what stands at some of them instead: (position, word), by position."""
 
     original: Text
@@ -31,7 +31,7 @@ class Worded:
     changes: tuple[tuple[int, str], ...] = ()
 
     @classmethod
-    def of(cls, text: Text) -> "Worded":
+    def of(cls, text: Text) -> "AttackedText":
         """The text as it is."""
         return cls(text, tuple(span for side, part in enumerate(text) for span in _spans(part, side)))
 
@@ -55,7 +55,7 @@ class Worded:
         """Positions where another word stands than at first."""
         return tuple(position for position, new in self.changes if new != self._own(position))
 
-    def replaced(self, position: int, new: str) -> "Worded":
+    def replaced(self, position: int, new: str) -> "AttackedText":
         """The same with another word there; the empty word takes the space before it along."""
         return replace(self, changes=tuple(sorted((dict(self.changes) | {position: new}).items())))
 

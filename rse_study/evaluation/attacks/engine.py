@@ -8,11 +8,11 @@ from types import MappingProxyType
 import numpy as np
 
 from rse_study.data.labelled import Labelled, Text
-from rse_study.evaluation.attacks.attacked_text import Worded
-from rse_study.evaluation.attacks.goals import Row
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks.goals import VictimOutput
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.recipe import Asking, Recipe
-from rse_study.evaluation.attacks.single_input import Target, course
+from rse_study.evaluation.attacks.single_input import Target, attack_one
 from rse_study.evaluation.attacks.victim import CountedVictim, Victim
 from rse_study.streams import Streams
 
@@ -25,9 +25,9 @@ def attack(
     batch_size: int = 64,
     max_queries: int,
     seed: int,
-    done: Mapping[int, Outcome] = MappingProxyType({}),
+    done: Mapping[int, AttackOutcome] = MappingProxyType({}),
     num_in_flight: int = 32,
-) -> Iterator[Outcome]:
+) -> Iterator[AttackOutcome]:
     """An outcome for each input that is not in `done`, as they finish. At most `max_queries` queries an input.
 
     Texts and counts depend on recipe, victim and seed alone: not on `batch_size` (texts a forward pass), nor on
@@ -37,7 +37,7 @@ def attack(
     assert len({target.index for target in targets}) == len(targets), "two inputs of one index"
     waiting = [target for target in targets if target.index not in done]
     counted = CountedVictim(victim, batch_size=batch_size, max_queries=max_queries)
-    courses = ((target.index, course(recipe, target, Streams(seed))) for target in waiting)
+    courses = ((target.index, attack_one(recipe, target, Streams(seed))) for target in waiting)
     return _Traffic(counted, courses, num_in_flight).run()
 
 
@@ -51,25 +51,25 @@ class _Flight:
     """One input on its way: what it asked last, how much of that is on its way to the victim, which answers came."""
 
     index: int
-    course: Asking[Outcome]
-    asked: Sequence[Worded] = ()
+    course: Asking[AttackOutcome]
+    asked: Sequence[AttackedText] = ()
     num_sent: int = 0
     num_answered: int = 0
-    rows: list[Row] = field(default_factory=list)
+    rows: list[VictimOutput] = field(default_factory=list)
 
 
 class _Traffic:
     """Inputs in flight. A further one starts only when those under way cannot fill a batch."""
 
     def __init__(
-        self, victim: CountedVictim, courses: Iterable[tuple[int, Asking[Outcome]]], num_in_flight: int
+        self, victim: CountedVictim, courses: Iterable[tuple[int, Asking[AttackOutcome]]], num_in_flight: int
     ) -> None:
         assert num_in_flight > 0
         self.victim, self.courses, self.room = victim, iter(courses), num_in_flight
         self.asking: deque[_Flight] = deque()  # those with texts that are not sent yet
-        self.landed: list[Outcome] = []
+        self.landed: list[AttackOutcome] = []
 
-    def run(self) -> Iterator[Outcome]:
+    def run(self) -> Iterator[AttackOutcome]:
         while batch := self._gather():
             rows = self.victim.forward(list(batch))
             for row, askers in zip(rows, batch.values(), strict=True):
@@ -112,13 +112,13 @@ class _Traffic:
             self.asking.popleft()
         return flight, place, flight.asked[place].text
 
-    def _answer(self, flight: _Flight, place: int, row: Row) -> None:
+    def _answer(self, flight: _Flight, place: int, row: VictimOutput) -> None:
         flight.rows[place] = row
         flight.num_answered += 1
         if flight.num_answered == len(flight.asked):
             self._go_on(flight, flight.rows)
 
-    def _go_on(self, flight: _Flight, rows: list[Row]) -> None:
+    def _go_on(self, flight: _Flight, rows: list[VictimOutput]) -> None:
         """Send answers until the input asks something its budget allows, or has landed."""
         try:
             while not self._ask(flight, flight.course.send(rows)):
@@ -127,7 +127,7 @@ class _Traffic:
             self.room += 1
             self.landed.append(replace(end.value, num_queries=self.victim.num_queries[flight.index]))
 
-    def _ask(self, flight: _Flight, wanted: Sequence[Worded]) -> bool:
+    def _ask(self, flight: _Flight, wanted: Sequence[AttackedText]) -> bool:
         flight.asked = wanted[: self.victim.admit(flight.index, len(wanted))]
         flight.num_sent = flight.num_answered = 0
         flight.rows = [np.empty(0)] * len(flight.asked)
@@ -135,6 +135,6 @@ class _Traffic:
             self.asking.append(flight)
         return bool(flight.asked)
 
-    def _take_landed(self) -> Iterator[Outcome]:
+    def _take_landed(self) -> Iterator[AttackOutcome]:
         while self.landed:
             yield self.landed.pop(0)

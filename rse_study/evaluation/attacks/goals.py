@@ -9,7 +9,7 @@ from pydantic import PositiveFloat
 from rse_study.errors import InputError
 from rse_study.spec import Spec
 
-Row = Float[np.ndarray, " c"]
+VictimOutput = Float[np.ndarray, " c"]
 """What a victim says of one text: probabilities, or one score."""
 
 Gold = int | float
@@ -20,19 +20,19 @@ Gold = int | float
 class Goal(Protocol):
     """Pure functions of the victim's output `now`, of that for the clean text, and of the gold label or score."""
 
-    def skips(self, clean: Row, gold: Gold) -> bool:
+    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         """Whether the clean text already is what is wanted, so that nothing is left to attack."""
         ...
 
-    def score(self, now: Row, clean: Row, gold: Gold) -> float:
+    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
         """How near the goal is: the higher, the nearer."""
         ...
 
-    def stops(self, now: Row, clean: Row, gold: Gold) -> bool:
+    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         """Whether the search may end here."""
         ...
 
-    def succeeds(self, now: Row, clean: Row, gold: Gold) -> bool:
+    def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         """Whether the attack counts as a success if it ends here."""
         ...
 
@@ -40,19 +40,19 @@ class Goal(Protocol):
 class Untargeted(Spec):
     """Any class but the gold one: score = 1 - p(gold) in float64. A wrong clean prediction is skipped."""
 
-    def skips(self, clean: Row, gold: Gold) -> bool:
+    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         if not 0 <= gold < len(clean) or len(clean) < 2:
             rule = "a victim gives one probability for each class, two at least"
             raise InputError(f"{len(clean)} probabilities, label {gold:g}", where="the victim", rule=rule)
         return self.stops(clean, clean, gold)
 
-    def score(self, now: Row, clean: Row, gold: Gold) -> float:
+    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
         return 1.0 - float(now[int(gold)])
 
-    def stops(self, now: Row, clean: Row, gold: Gold) -> bool:
+    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return int(now.argmax()) != gold
 
-    def succeeds(self, now: Row, clean: Row, gold: Gold) -> bool:
+    def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return self.stops(now, clean, gold)
 
 
@@ -64,16 +64,16 @@ class Deviation(Spec):
 
     tau: PositiveFloat = 1.0
 
-    def skips(self, clean: Row, gold: Gold) -> bool:
+    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         return self.stops(clean, clean, gold)
 
-    def score(self, now: Row, clean: Row, gold: Gold) -> float:
+    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
         return abs(_only(now) - gold)
 
-    def stops(self, now: Row, clean: Row, gold: Gold) -> bool:
+    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return self.score(now, clean, gold) >= self.tau
 
-    def succeeds(self, now: Row, clean: Row, gold: Gold) -> bool:
+    def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return self.stops(now, clean, gold)
 
 
@@ -82,16 +82,16 @@ class Drift(Spec):
 
     tau: PositiveFloat = 1.0
 
-    def skips(self, clean: Row, gold: Gold) -> bool:
+    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         return False
 
-    def score(self, now: Row, clean: Row, gold: Gold) -> float:
+    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
         return abs(_only(now) - _only(clean))
 
-    def stops(self, now: Row, clean: Row, gold: Gold) -> bool:
+    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return self.score(now, clean, gold) >= self.tau
 
-    def succeeds(self, now: Row, clean: Row, gold: Gold) -> bool:
+    def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return self.stops(now, clean, gold)
 
 
@@ -100,20 +100,20 @@ class Maximise(Spec):
 
     distance: Literal["drift", "deviation"] = "drift"  # from the clean score, or from gold
 
-    def skips(self, clean: Row, gold: Gold) -> bool:
+    def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         return False
 
-    def score(self, now: Row, clean: Row, gold: Gold) -> float:
+    def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
         return abs(_only(now) - (_only(clean) if self.distance == "drift" else gold))
 
-    def stops(self, now: Row, clean: Row, gold: Gold) -> bool:
+    def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return False
 
-    def succeeds(self, now: Row, clean: Row, gold: Gold) -> bool:
+    def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
         return self.score(now, clean, gold) > self.score(clean, clean, gold)
 
 
-def _only(row: Row) -> float:
+def _only(row: VictimOutput) -> float:
     if len(row) != 1:
         rule = "goals on a score need a victim that gives one number"
         raise InputError(f"{len(row)} numbers a text", where="the victim", rule=rule)

@@ -6,34 +6,34 @@ from dataclasses import dataclass
 
 from rse_study.data.labelled import Labelled
 from rse_study.evaluation.attacks.engine import attack
-from rse_study.evaluation.attacks.outcome import Outcome
-from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
+from rse_study.evaluation.attacks.outcome import AttackOutcome
+from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
 
-Told = Callable[[int, int], None]  # inputs done, of how many
+ProgressCallback = Callable[[int, int], None]  # inputs done, of how many
 
 
 @dataclass(frozen=True)
-class Kept:
+class AttackRun:
     """Outcomes of all inputs asked for, by index; `num_now` of them were sought this time, which took `seconds_now`."""
 
-    outcomes: list[Outcome]
+    outcomes: list[AttackOutcome]
     num_now: int
     seconds_now: float
 
 
-def attack_and_keep(
+def attack_and_store(
     recipe: Recipe,
     victim: Victim,
     examples: Labelled | Sequence[Target],
-    kept: KeptOutcomes,
+    kept: OutcomeStore,
     *,
     max_queries: int,
     seed: int,
-    told: Told = lambda done, total: None,
-) -> Kept:
+    told: ProgressCallback = lambda done, total: None,
+) -> AttackRun:
     """The outcome of every example; those that are in the file are not sought again."""
     wanted = range(len(examples)) if isinstance(examples, Labelled) else [one.index for one in examples]
     begun, num_before = time.monotonic(), sum(index in kept.done for index in wanted)
@@ -44,4 +44,4 @@ def attack_and_keep(
         num_now += 1
         told(num_before + num_now, len(wanted))
     outcomes = [kept.done[index] for index in sorted(wanted)]
-    return Kept(outcomes, num_now, time.monotonic() - begun)
+    return AttackRun(outcomes, num_now, time.monotonic() - begun)

@@ -6,17 +6,17 @@ from typing import Any, Literal
 from rse_study.data.labelled import Text
 from rse_study.evaluation.attacks.goals import Gold
 
-Verdict = Literal["succeeded", "failed", "skipped"]
+AttackVerdict = Literal["succeeded", "failed", "skipped"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttackOutcome:
     """`adversarial` is the best text found, whether or not it reaches the goal; of a skipped input, the original."""
 
     index: int
     original: Text
     adversarial: Text
-    outcome: Verdict
+    outcome: AttackVerdict
     label: Gold
     original_scores: tuple[float, ...]  # the victim's output
     adversarial_scores: tuple[float, ...]

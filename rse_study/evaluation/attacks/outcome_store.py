@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.results.attack_file import ATTACK, parse_outcomes, read_lines, withdraw
 from rse_study.spec import fingerprint_of
 
@@ -20,7 +20,7 @@ class AnotherAttack(InputError):
     """The file is sound, and its outcomes are not of what is asked."""
 
 
-class KeptOutcomes:
+class OutcomeStore:
     """A JSON-lines file: first its `head`, what was attacked and how, then an outcome a line."""
 
     def __init__(
@@ -60,12 +60,12 @@ class KeptOutcomes:
         self.path.replace(self.path.with_name(f"{self.path.name}.damaged"))
         self.head, self.done = self._begin()
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: AttackOutcome) -> None:
         """Keep one more, before anybody hears of it."""
         self._append(outcome.to_json())
         self.done[outcome.index] = outcome
 
-    def _begin(self) -> tuple[dict[str, Any], dict[int, Outcome]]:
+    def _begin(self) -> tuple[dict[str, Any], dict[int, AttackOutcome]]:
         """A head and nothing else; what a summary still counts here is no longer there."""
         withdraw(self.path)
         head = {**self._asked, **self._noted}
@@ -79,7 +79,7 @@ class KeptOutcomes:
         wanted = {(key, json.dumps(value)) for key, value in self._asked.items()}
         return sorted({key for key, _ in there ^ wanted})
 
-    def _read(self) -> tuple[dict[str, Any], dict[int, Outcome]]:
+    def _read(self) -> tuple[dict[str, Any], dict[int, AttackOutcome]]:
         self._cut()
         head, rows = read_lines(self.path, REMEDY)
         lacking = {key: value for key, value in self._added.items() if key not in head}
@@ -90,7 +90,7 @@ class KeptOutcomes:
         if lacking:
             head |= lacking
             self._write(head, self.path.read_bytes().partition(b"\n")[2])
-        return head, {index: Outcome(**dict(row)) for index, row in found.items()}
+        return head, {index: AttackOutcome(**dict(row)) for index, row in found.items()}
 
     def _cut(self) -> None:
         """Remove the last line where a crash left it unfinished: the next one begins there."""
@@ -115,7 +115,7 @@ class KeptOutcomes:
             stream.flush()
             os.fsync(stream.fileno())
 
-    def __iter__(self) -> Iterator[Outcome]:
+    def __iter__(self) -> Iterator[AttackOutcome]:
         return iter(self.done.values())
 
 

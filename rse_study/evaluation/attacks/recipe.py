@@ -6,11 +6,11 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from rse_study.evaluation.attacks.attacked_text import Worded
-from rse_study.evaluation.attacks.goals import Goal, Row
+from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks.goals import Goal, VictimOutput
 
 T = TypeVar("T")
-Asking = Generator[Sequence[Worded], Sequence[Row], T]
+Asking = Generator[Sequence[AttackedText], Sequence[VictimOutput], T]
 """Yields texts, is sent the victim's answer to each. Fewer answers than texts: the budget is spent."""
 
 
@@ -18,24 +18,24 @@ Asking = Generator[Sequence[Worded], Sequence[Row], T]
 class Candidate:
     """One way on: a text in which the word at `position` is another. Similar ones are preferred among successes."""
 
-    worded: Worded
+    worded: AttackedText
     position: int
     similarity: float = 0.0
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """A text and what the victim says of it."""
 
-    worded: Worded
-    row: Row
+    worded: AttackedText
+    row: VictimOutput
 
 
 @runtime_checkable
 class Transformation(Protocol):
     """Other words for a word."""
 
-    def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
+    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
         """Words, each once, in an order that is the same every time. `draw` is fresh for each input and position."""
         ...
 
@@ -44,7 +44,7 @@ class Transformation(Protocol):
 class PositionRule(Protocol):
     """Which words may be changed at all."""
 
-    def allows(self, worded: Worded, position: int) -> bool:
+    def allows(self, worded: AttackedText, position: int) -> bool:
         """Whether the word there may be changed, given what already is."""
         ...
 
@@ -53,22 +53,24 @@ class PositionRule(Protocol):
 class CandidateRule(Protocol):
     """Which changed texts are good enough."""
 
-    def keep(self, candidates: Sequence[Candidate], current: Worded, original: Worded) -> Sequence[Candidate]:
+    def keep(
+        self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
+    ) -> Sequence[Candidate]:
         """Those that pass, in order. All change the same position of `current`; there is one at least."""
         ...
 
 
 @runtime_checkable
-class Problem(Protocol):
+class SearchProblem(Protocol):
     """One input under attack, as a search sees it."""
 
     @property
-    def original(self) -> Worded:
+    def original(self) -> AttackedText:
         """The clean text."""
         ...
 
     @property
-    def clean(self) -> Row:
+    def clean(self) -> VictimOutput:
         """What the victim says of it."""
         ...
 
@@ -76,15 +78,15 @@ class Problem(Protocol):
         """Words of the original that may be changed, from left to right."""
         ...
 
-    def candidates(self, current: Worded, position: int) -> Sequence[Candidate]:
+    def candidates(self, current: AttackedText, position: int) -> Sequence[Candidate]:
         """What the word there may become."""
         ...
 
-    def score(self, row: Row) -> float:
+    def score(self, row: VictimOutput) -> float:
         """How near the goal is."""
         ...
 
-    def stops(self, row: Row) -> bool:
+    def stops(self, row: VictimOutput) -> bool:
         """Whether the goal is reached."""
         ...
 
@@ -93,7 +95,7 @@ class Problem(Protocol):
 class Search(Protocol):
     """In which order words are changed, and to what."""
 
-    def find(self, problem: Problem) -> Asking[Found]:
+    def find(self, problem: SearchProblem) -> Asking[SearchResult]:
         """The best text found, the original included."""
         ...
 

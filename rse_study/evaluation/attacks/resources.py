@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Named(Generic[T]):
+class NamedModel(Generic[T]):
     """A model and the name it goes by in labels."""
 
     name: str
@@ -24,7 +24,7 @@ class Named(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Resources:
+class AttackResources:
     """None: there is none. `data_dir` holds WordNet, stop words, synonym lists, look-alikes and the keyboard.
 
     `vectors`: a file of word vectors (a word and its numbers a line); without one, synonyms come from the lists of
@@ -33,30 +33,30 @@ class Resources:
 
     data_dir: Path
     vectors: Path | None = None
-    encoder: Named[Embed] | None = None
-    masked_lm: Named[MaskedLM] | None = None
-    tagger: Named[Tagger] | None = None
+    encoder: NamedModel[Embed] | None = None
+    masked_lm: NamedModel[MaskedLM] | None = None
+    tagger: NamedModel[Tagger] | None = None
 
-    def synonyms(self) -> Named[Neighbours]:
+    def synonyms(self) -> NamedModel[Neighbours]:
         """Where synonyms come from. Raises MissingFile, InputError where that cannot be read."""
         if self.vectors is not None:
-            return Named(self.vectors.name, Vectors.open(self.vectors))
-        return Named("the lists of counter-fitting", SynonymList.open(self.data_dir))
+            return NamedModel(self.vectors.name, Vectors.open(self.vectors))
+        return NamedModel("the lists of counter-fitting", SynonymList.open(self.data_dir))
 
-    def need_encoder(self, recipe: str) -> Named[Embed]:
+    def need_encoder(self, recipe: str) -> NamedModel[Embed]:
         """Raises InputError where there is none."""
         rule = "it filters candidates by the similarity of sentences"
         return _needed(
             self.encoder, "sentence encoder", recipe, rule, "any local encoder serves, such as minilm"
         )
 
-    def need_masked_lm(self, recipe: str) -> Named[MaskedLM]:
+    def need_masked_lm(self, recipe: str) -> NamedModel[MaskedLM]:
         """Raises InputError where there is none."""
         rule = "its candidates are what a masked language model predicts"
         return _needed(self.masked_lm, "masked language model", recipe, rule, "any local one serves")
 
 
-def _needed(given: Named[T] | None, noun: str, recipe: str, rule: str, remedy: str) -> Named[T]:
+def _needed(given: NamedModel[T] | None, noun: str, recipe: str, rule: str, remedy: str) -> NamedModel[T]:
     if given is None:
         raise InputError(f"no {noun}", where=f"recipe {recipe}", rule=rule, remedy=f"Name one: {remedy}")
     return given

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rse_study.data.labelled import Text
-from rse_study.evaluation.attacks.attacked_text import Worded
-from rse_study.evaluation.attacks.goals import Gold, Row
-from rse_study.evaluation.attacks.outcome import Outcome, Verdict
-from rse_study.evaluation.attacks.recipe import Asking, Candidate, Found, Recipe
+from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks.goals import Gold, VictimOutput
+from rse_study.evaluation.attacks.outcome import AttackOutcome, AttackVerdict
+from rse_study.evaluation.attacks.recipe import Asking, Candidate, Recipe, SearchResult
 from rse_study.streams import Streams
 
 
@@ -21,19 +21,19 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class OneInput:
+class SingleInput:
     """A target whose clean answer is known: the `Problem` of a search."""
 
     recipe: Recipe
     target: Target
     streams: Streams
-    original: Worded
-    clean: Row
+    original: AttackedText
+    clean: VictimOutput
 
     def positions(self) -> list[int]:
         return [position for position in range(len(self.original)) if self._may(self.original, position)]
 
-    def candidates(self, current: Worded, position: int) -> Sequence[Candidate]:
+    def candidates(self, current: AttackedText, position: int) -> Sequence[Candidate]:
         """Draws depend on seed, input and position alone: a word is given the same bugs whenever it is visited."""
         if not self._may(current, position):
             return []
@@ -44,29 +44,31 @@ class OneInput:
             kept = rule.keep(kept, current, self.original) if kept else kept
         return kept
 
-    def score(self, row: Row) -> float:
+    def score(self, row: VictimOutput) -> float:
         return self.recipe.goal.score(row, self.clean, self.target.gold)
 
-    def stops(self, row: Row) -> bool:
+    def stops(self, row: VictimOutput) -> bool:
         return self.recipe.goal.stops(row, self.clean, self.target.gold)
 
-    def _may(self, worded: Worded, position: int) -> bool:
+    def _may(self, worded: AttackedText, position: int) -> bool:
         return all(rule.allows(worded, position) for rule in self.recipe.position_rules)
 
 
-def course(recipe: Recipe, target: Target, streams: Streams) -> Asking[Outcome]:
+def attack_one(recipe: Recipe, target: Target, streams: Streams) -> Asking[AttackOutcome]:
     """The outcome, but for the number of queries: whoever sends the answers counts them."""
-    original = Worded.of(target.text)
+    original = AttackedText.of(target.text)
     (clean,) = yield [original]
     if recipe.goal.skips(clean, target.gold):
-        return _outcome(target, clean, Found(original, clean), "skipped")
-    found = yield from recipe.search.find(OneInput(recipe, target, streams, original, clean))
+        return _outcome(target, clean, SearchResult(original, clean), "skipped")
+    found = yield from recipe.search.find(SingleInput(recipe, target, streams, original, clean))
     is_success = recipe.goal.succeeds(found.row, clean, target.gold)
     return _outcome(target, clean, found, "succeeded" if is_success else "failed")
 
 
-def _outcome(target: Target, clean: Row, found: Found, verdict: Verdict) -> Outcome:
-    return Outcome(
+def _outcome(
+    target: Target, clean: VictimOutput, found: SearchResult, verdict: AttackVerdict
+) -> AttackOutcome:
+    return AttackOutcome(
         index=target.index,
         original=target.text,
         adversarial=found.worded.text,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum, nan
 
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Summary:
     share_of_words_changed: float  # mean over successes
 
 
-def summarise(outcomes: Iterable[Outcome]) -> Summary:
+def summarise(outcomes: Iterable[AttackOutcome]) -> Summary:
     """Each input once, in any order."""
     rows = sorted(outcomes, key=lambda row: row.index)
     attacked = [row for row in rows if row.outcome != "skipped"]

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from rse_study.data.labelled import Text
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.goals import Row
+from rse_study.evaluation.attacks.goals import VictimOutput
 
 Victim = Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]
 """Texts to probabilities or scores. Must be a function of each text alone: rows may not see each other."""
@@ -29,7 +29,7 @@ class CountedVictim:
         self.batch_size, self.max_queries = batch_size, max_queries
         self.num_queries: Counter[int] = Counter()
         self.num_calls = self.num_texts = 0
-        self._victim, self._answers = victim, dict[bytes, Row]()
+        self._victim, self._answers = victim, dict[bytes, VictimOutput]()
 
     def admit(self, index: int, wanted: int) -> int:
         """How many of the wanted queries this input has left; they are counted with that."""
@@ -37,11 +37,11 @@ class CountedVictim:
         self.num_queries[index] += admitted
         return admitted
 
-    def remembered(self, text: Text) -> Row | None:
+    def remembered(self, text: Text) -> VictimOutput | None:
         """The answer to a text that was asked before, if it is not forgotten."""
         return self._answers.get(_key(text))
 
-    def forward(self, texts: Sequence[Text]) -> list[Row]:
+    def forward(self, texts: Sequence[Text]) -> list[VictimOutput]:
         """One forward pass. Raises InputError where the victim does not answer each text with finite numbers."""
         assert 0 < len(texts) <= self.batch_size
         self.num_calls += 1

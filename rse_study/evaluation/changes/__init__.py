@@ -1,6 +1,6 @@
 """Changes of a text that should leave what it says alone, by name. A new one is a function and a line here."""
 
-from rse_study.evaluation.changes.change import Change
+from rse_study.evaluation.changes.change import TextChange
 from rse_study.evaluation.changes.contractions import contract, expand
 from rse_study.evaluation.changes.letters import delete, homoglyph, insert, keyboard, repeat, swap
 from rse_study.evaluation.changes.surface import lower_case, punctuation, upper_case
@@ -8,7 +8,7 @@ from rse_study.evaluation.changes.synonyms import synonym
 from rse_study.evaluation.changes.words import in_words
 from rse_study.registry import Registry
 
-CHANGES: Registry[Change] = Registry(
+CHANGES: Registry[TextChange] = Registry(
     "change of text",
     {
         "typo_swap": in_words(swap),

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from rse_study.data.typos import Table, lookalikes, neighbouring_keys
+from rse_study.data.typos import LetterTable, lookalikes, neighbouring_keys
 from rse_study.data.wordnet import synonyms_of
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 
 
 @dataclass(frozen=True)
-class Resources:
+class ChangeResources:
     """How many words are changed, and the tables of the data folder, each read when it is first asked for.
 
     A table that is missing or malformed raises InputError then.
@@ -26,12 +26,12 @@ class Resources:
         assert 0 < self.share <= 1, self.share
 
     @cached_property
-    def neighbouring_keys(self) -> Table:
+    def neighbouring_keys(self) -> LetterTable:
         """Letters and digits beside a letter's key."""
         return neighbouring_keys(self.data_dir)
 
     @cached_property
-    def lookalikes(self) -> Table:
+    def lookalikes(self) -> LetterTable:
         """Characters that look like a letter."""
         return lookalikes(self.data_dir)
 
@@ -45,7 +45,7 @@ class Resources:
         return synonyms_of(word, self.data_dir)
 
 
-Change = Callable[[str, np.random.Generator, Resources], str]
+TextChange = Callable[[str, np.random.Generator, ChangeResources], str]
 """(text, generator, resources) -> text; the same text where there is nothing to change."""
-WordEdit = Callable[[str, np.random.Generator, Resources], str]
+WordEdit = Callable[[str, np.random.Generator, ChangeResources], str]
 """(word, generator, resources) -> word; the same word where it cannot be edited."""

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from rse_study.evaluation.changes.change import Resources
+from rse_study.evaluation.changes.change import ChangeResources
 from rse_study.evaluation.changes.words import in_case_of
 
 _NEGATED = [
@@ -34,12 +34,12 @@ _LONG = {
 _SHORT = {short: long for long, short in _LONG.items()}  # "can't" is the last one's, "cannot"
 
 
-def expand(text: str, generator: np.random.Generator, resources: Resources) -> str:
+def expand(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Every contraction written out. Nothing is drawn."""
     return _CONTRACTED.sub(lambda found: _other(found.group(), _SHORT), text)
 
 
-def contract(text: str, generator: np.random.Generator, resources: Resources) -> str:
+def contract(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Every two words that can be contracted. Nothing is drawn. A verb that ends its clause stays: "Yes, he is."."""
     return _WRITTEN_OUT.sub(lambda found: _other(found.group(), _LONG), text)
 

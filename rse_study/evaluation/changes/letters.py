@@ -4,10 +4,10 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from rse_study.evaluation.changes.change import Resources
+from rse_study.evaluation.changes.change import ChangeResources
 
 
-def swap(word: str, generator: np.random.Generator, resources: Resources) -> str:
+def swap(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """Two neighbouring letters that differ change places."""
     places = [i for i in _letters(word)[:-1] if word[i + 1].isalpha() and word[i] != word[i + 1]]
     if not places:
@@ -16,7 +16,7 @@ def swap(word: str, generator: np.random.Generator, resources: Resources) -> str
     return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
 
 
-def delete(word: str, generator: np.random.Generator, resources: Resources) -> str:
+def delete(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """A letter is left out; the only one stays."""
     places = _letters(word)
     if len(places) < 2:
@@ -25,7 +25,7 @@ def delete(word: str, generator: np.random.Generator, resources: Resources) -> s
     return word[:i] + word[i + 1 :]
 
 
-def insert(word: str, generator: np.random.Generator, resources: Resources) -> str:
+def insert(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """A letter is put in: of the alphabet in an ASCII word, one of the word's own in another script."""
     options = list(ascii_lowercase) if word.isascii() else [word[i] for i in _letters(word)]
     if not options:
@@ -35,7 +35,7 @@ def insert(word: str, generator: np.random.Generator, resources: Resources) -> s
     return word[:i] + (letter.upper() if len(word) > 1 and word.isupper() else letter) + word[i:]
 
 
-def repeat(word: str, generator: np.random.Generator, resources: Resources) -> str:
+def repeat(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """A letter is typed twice."""
     places = _letters(word)
     if not places:
@@ -44,7 +44,7 @@ def repeat(word: str, generator: np.random.Generator, resources: Resources) -> s
     return word[: i + 1] + word[i:]
 
 
-def keyboard(word: str, generator: np.random.Generator, resources: Resources) -> str:
+def keyboard(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """A letter is replaced by a neighbour on the keyboard."""
     table = resources.neighbouring_keys
     places = [i for i in range(len(word)) if word[i].lower() in table]
@@ -55,7 +55,7 @@ def keyboard(word: str, generator: np.random.Generator, resources: Resources) ->
     return word[:i] + (new.upper() if word[i].isupper() else new) + word[i + 1 :]
 
 
-def homoglyph(word: str, generator: np.random.Generator, resources: Resources) -> str:
+def homoglyph(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """A letter is replaced by a character that looks like it."""
     places = [i for i in range(len(word)) if word[i] in resources.lookalikes]
     if not places:

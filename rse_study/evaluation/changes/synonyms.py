@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from rse_study.evaluation.changes.change import Resources
+from rse_study.evaluation.changes.change import ChangeResources
 from rse_study.evaluation.changes.words import in_case_of
 
 
-def synonym(word: str, generator: np.random.Generator, resources: Resources) -> str:
+def synonym(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
     """One of WordNet's for any sense of the word, uninflected, in its case; stop words stay.
 
     No sense is told from another: a share of these synonyms does change what is said.

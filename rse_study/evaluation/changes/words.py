@@ -4,19 +4,19 @@ import re
 
 import numpy as np
 
-from rse_study.evaluation.changes.change import Change, Resources, WordEdit
+from rse_study.evaluation.changes.change import ChangeResources, TextChange, WordEdit
 
 # Letters of any script, apostrophes inside. No digits: another number is another meaning.
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
-def in_words(edit: WordEdit) -> Change:
+def in_words(edit: WordEdit) -> TextChange:
     """The change that edits a share of the words, at least one, drawn without replacement.
 
     A word that cannot be edited is passed over for another.
     """
 
-    def change(text: str, generator: np.random.Generator, resources: Resources) -> str:
+    def change(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
         words = list(_WORD.finditer(text))
         num_wanted = max(1, round(resources.share * len(words)))
         edited: dict[int, str] = {}

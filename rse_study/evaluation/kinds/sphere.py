@@ -11,7 +11,7 @@ PRESET = "geometry"
 
 
 @dataclass(frozen=True)
-class Sphere:
+class AlignmentUniformity:
     """Alignment and uniformity on the pairs of a dev split, as SimCSE has it: lower is better, neither selects."""
 
     pairs: StsPairs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.changes import CHANGES
-from rse_study.evaluation.changes.change import Resources
+from rse_study.evaluation.changes.change import ChangeResources
 from rse_study.evaluation.invariance import changed_texts, score_changes
 from rse_study.evaluation.sts import Embed
 from rse_study.results.records import EvaluationRow, Measure
@@ -19,7 +19,7 @@ SEED = 0  # of the changes, the same for every model
 
 
 @dataclass(frozen=True)
-class Steadiness:
+class Invariance:
     """Mean cosine x100 of a sentence and its changed self: one row a change, and their mean.
 
     `changed`: the sentences after each change, by its name. They are made once, where the tables lie.
@@ -31,10 +31,10 @@ class Steadiness:
     changed: dict[str, list[str]]
 
     @classmethod
-    def of(cls, pairs: StsPairs, data_dir: Path) -> "Steadiness":
+    def of(cls, pairs: StsPairs, data_dir: Path) -> "Invariance":
         """The first 500 distinct sentences of the pairs' first side. Raises InputError where a table is missing."""
         texts = list(dict.fromkeys(pairs.first))[:NUM_TEXTS]
-        changed = changed_texts(texts, list(CHANGES), Resources(data_dir), SEED)
+        changed = changed_texts(texts, list(CHANGES), ChangeResources(data_dir), SEED)
         return cls(pairs.name, pairs.split, texts, changed)
 
     @property

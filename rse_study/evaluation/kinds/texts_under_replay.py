@@ -9,7 +9,7 @@ from rse_study.results.records import EvaluationRow, Measure
 
 
 @dataclass(frozen=True)
-class TextsUnderReplay:
+class ReplayedTextAttack:
     """Accuracy of a probe under attack, and its clean accuracy."""
 
     texts: ReplayedTexts

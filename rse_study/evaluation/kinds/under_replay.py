@@ -10,7 +10,7 @@ PRESET = "replayed"
 
 
 @dataclass(frozen=True)
-class UnderReplay:
+class ReplayedAttack:
     """Spearman under attack, how far it fell, and drift."""
 
     pairs: ReplayedPairs

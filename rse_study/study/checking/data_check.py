@@ -11,13 +11,13 @@ from rse_study.data.readers import read_sts
 from rse_study.data.text_files import find_file
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.errors import InputError
-from rse_study.study.checking.validation import Checked
+from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
 
 OF_A_PATH = ("/", "./", "../", "~")  # what else may be a name on the hub, which only the network can tell
 
 
-def check_data(checked: Checked, data_dir: Path) -> list[InputError]:
+def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
     """Every corpus, encoder, generator and set of pairs that is not here, once, where the study names it first."""
     found: dict[str, InputError] = {}
     for at, trial in _trials(checked):
@@ -33,7 +33,7 @@ def check_data(checked: Checked, data_dir: Path) -> list[InputError]:
     return list(found.values())
 
 
-def _trials(checked: Checked) -> Iterator[tuple[str, Trial]]:
+def _trials(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
     """The base, and what differs from it in what must be here; where each of them stands."""
     yield "base.", checked.study.base
     seen = {_needs(checked.study.base)}
@@ -105,7 +105,7 @@ def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:
         yield f"{field} = {name!r}", InputError("no such folder", where=str(below / name), remedy=remedy)
 
 
-def _pairs(checked: Checked, data_dir: Path) -> Iterator[InputError]:
+def _pairs(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
     # With it come seconds of what evaluates: a plan need not wait for them.
     from rse_study.downstream.registry import read_evaluation
 

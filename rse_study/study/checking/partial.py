@@ -14,7 +14,7 @@ STAND_INS: dict[str, Any] = {"name": "unnamed", "question": "unasked", "base": T
 
 
 @dataclass(frozen=True)
-class Sound:
+class PartialStudy:
     """A study without what is not valid. `broken`: fields left out as a whole; `incomplete`: those that lack a part."""
 
     study: Study
@@ -26,7 +26,7 @@ class Sound:
         return bool((self.broken | self.incomplete) & set(fields))
 
 
-def sound_parts(content: dict[str, Any]) -> Sound | None:
+def partial_study(content: dict[str, Any]) -> PartialStudy | None:
     """What can be read: a broken axis or row is left out alone, so that the others are still looked at; any other
     broken field is left out as a whole. None where nothing is left.
     """
@@ -35,7 +35,7 @@ def sound_parts(content: dict[str, Any]) -> Sound | None:
     incomplete: set[str] = set()
     for _ in range(2):  # what is left may be found wanting in turn: a search without its only axis
         try:
-            return Sound(
+            return PartialStudy(
                 Study.model_validate({**STAND_INS, **sound}), frozenset(broken), frozenset(incomplete)
             )
         except InputError:

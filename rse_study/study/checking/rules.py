@@ -11,8 +11,8 @@ from rse_study.registry import did_you_mean
 from rse_study.study.definition.config import Resources, Study
 
 SEARCH_ONLY = ("num_trials", "sampler", "search_seed", "early_stopping", "confirm")
-Found = Iterator[tuple[str, str, str]]  # what, rule, remedy
-Rule = Callable[[Study], Found]
+RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
+Rule = Callable[[Study], RuleProblems]
 
 
 def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
@@ -32,7 +32,7 @@ def resources_of(study: Study) -> Iterator[tuple[str, Resources]]:
         yield "confirm.resources", study.confirm.resources
 
 
-def _one_question(study: Study) -> Found:
+def _one_question(study: Study) -> RuleProblems:
     if study.grid is not None and study.search is not None:
         yield (
             "grid",
@@ -43,7 +43,7 @@ def _one_question(study: Study) -> Found:
         yield "search", "is required, or `grid`", "Name an axis: `search: {rho: {float: [0, 1]}}`"
 
 
-def _search_only(study: Study) -> Found:
+def _search_only(study: Study) -> RuleProblems:
     if study.grid is None or study.search is not None:
         return
     for name in SEARCH_ONLY:
@@ -52,7 +52,7 @@ def _search_only(study: Study) -> Found:
             yield name, rule, f"Remove it (of a file extended: `{name}: null`)"
 
 
-def _baseline_row(study: Study) -> Found:
+def _baseline_row(study: Study) -> RuleProblems:
     if study.grid is not None and study.grid.baseline and study.grid.baseline not in study.grid.rows:
         rule = "must be a row of grid.rows, with which the others are compared"
         yield (
@@ -62,24 +62,24 @@ def _baseline_row(study: Study) -> Found:
         )
 
 
-def _papers_rows(study: Study) -> Found:
+def _papers_rows(study: Study) -> RuleProblems:
     if study.paper is not None and study.grid is None:
         yield "paper", "belongs to a grid, whose rows are those of the paper's table", "Remove it"
 
 
-def _papers_measure(study: Study) -> Found:
+def _papers_measure(study: Study) -> RuleProblems:
     if study.paper is not None and study.paper.table and study.objective.direction == "minimize":
         rule = f"its claims are of scores, where more is better, and objective.metric = {study.objective.metric!r}"
         yield f"paper.table = {study.paper.table!r}", rule, "Use metric: dev, or remove the table"
 
 
-def _one_search_seed(study: Study) -> Found:
+def _one_search_seed(study: Study) -> RuleProblems:
     if study.search is not None and len(study.seeds) > 1:
         rule = "a search runs one seed: its values only select"
         yield f"seeds = {list(study.seeds)}", rule, "Give more seeds to `confirm: {seeds: [...]}`"
 
 
-def _distinct_seeds(study: Study) -> Found:
+def _distinct_seeds(study: Study) -> RuleProblems:
     confirm = () if study.confirm is None else study.confirm.seeds
     yield from _listed_twice("seeds", study.seeds)
     yield from _listed_twice("confirm.seeds", confirm)
@@ -89,13 +89,13 @@ def _distinct_seeds(study: Study) -> Found:
             yield f"confirm.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 
 
-def _confirmable(study: Study) -> Found:
+def _confirmable(study: Study) -> RuleProblems:
     if study.confirm is not None and study.confirm.num_best > study.num_trials:
         rule = f"must be <= num_trials = {study.num_trials}"
         yield f"confirm.num_best = {study.confirm.num_best}", rule, "Confirm fewer, or run more"
 
 
-def _evaluations(study: Study) -> Found:
+def _evaluations(study: Study) -> RuleProblems:
     known = all_evaluations()
     for index, name in enumerate(study.evaluations):
         what = f"evaluations.{index} = {name!r}"
@@ -107,7 +107,7 @@ def _evaluations(study: Study) -> Found:
     yield from _listed_twice("evaluations", study.evaluations)
 
 
-def _replayed(study: Study) -> Found:
+def _replayed(study: Study) -> RuleProblems:
     metric, replayed = study.objective.metric, study.base.replayed
     what = f"objective.metric = {metric!r}"
     if metric == "robust/accuracy":
@@ -119,7 +119,7 @@ def _replayed(study: Study) -> Found:
         yield what, rule, "Set base.replayed.recipe, for example to pwws"
 
 
-def _seen_by_the_objective(study: Study) -> Found:
+def _seen_by_the_objective(study: Study) -> RuleProblems:
     """Only a search selects: a grid's rows are all of them results."""
     if study.objective.metric != "robust/accuracy" or study.search is None:
         return
@@ -131,7 +131,7 @@ def _seen_by_the_objective(study: Study) -> Found:
             yield f"evaluations.{index} = {name!r}", rule, remedy
 
 
-def _watched(study: Study) -> Found:
+def _watched(study: Study) -> RuleProblems:
     """A search must not know while it runs what it reports in the end."""
     for name, every in study.base.watched.items() if study.search is not None else ():
         if name not in OF_DEV:
@@ -142,11 +142,11 @@ def _watched(study: Study) -> Found:
             yield f"base.watched.{name} = {every}", rule, remedy
 
 
-def _baselines(study: Study) -> Found:
+def _baselines(study: Study) -> RuleProblems:
     yield from _listed_twice("baselines", study.baselines)
 
 
-def _executors(study: Study) -> Found:
+def _executors(study: Study) -> RuleProblems:
     for at, resources in resources_of(study):
         if resources.executor != "inline":
             continue
@@ -156,13 +156,13 @@ def _executors(study: Study) -> Found:
                 yield f"{at}.executor = 'inline'", rule, "Use executor: train (or auto)"
 
 
-def _budget(study: Study) -> Found:
+def _budget(study: Study) -> RuleProblems:
     if study.budget.max_cost and not study.budget.price_per_hour:
         rule = "cannot bind without a price"
         yield f"budget.max_cost = {study.budget.max_cost:g}", rule, "Give budget.price_per_hour, too"
 
 
-def _listed_twice(at: str, values: Sequence[Any]) -> Found:
+def _listed_twice(at: str, values: Sequence[Any]) -> RuleProblems:
     for index, value in enumerate(values):
         if value in values[:index]:
             yield f"{at}.{index} = {value!r}", "is listed twice", "Keep one of them"

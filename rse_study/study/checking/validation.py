@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.checking.batch_shares import check_shares
-from rse_study.study.checking.partial import Sound, sound_parts
+from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_rules
 from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
 from rse_study.study.definition.config import Study
@@ -23,7 +23,7 @@ JUDGES = ("selection.dev", "replayed")
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedStudy:
     """A study that can run, and what a reader should be warned of.
 
     `space`: the base and the axes around it. `rows`: every trial of a grid, none of a search. `rungs`: optimiser
@@ -38,7 +38,7 @@ class Checked:
     where: str = ""
 
 
-def read_study(path: Path, overrides: Sequence[str] = ()) -> Checked:
+def read_study(path: Path, overrides: Sequence[str] = ()) -> CheckedStudy:
     """The study in a YAML file, checked. Raises InputErrors with every problem found."""
     with _nothing_collected():
         return _read_study(path, overrides)
@@ -56,41 +56,43 @@ def _nothing_collected() -> Iterator[None]:
             gc.enable()
 
 
-def _read_study(path: Path, overrides: Sequence[str]) -> Checked:
+def _read_study(path: Path, overrides: Sequence[str]) -> CheckedStudy:
     content = read_extended(path)
     apply_overrides(content, overrides)
     try:
         study = build(Study, content, where=str(path))
     except InputErrors as error:
-        found, sound = list(error.problems), sound_parts(content)
+        found, sound = list(error.problems), partial_study(content)
         if sound is not None:
             found += _look_at(sound, where=str(path)).problems
         raise InputErrors(found) from None
     return check_study(study, where=str(path))
 
 
-def check_study(study: Study, *, where: str) -> Checked:
+def check_study(study: Study, *, where: str) -> CheckedStudy:
     """Paths exist, every edge of the space and every row is a valid trial, nothing contradicts itself or is flat."""
-    looked = _look_at(Sound(study), where=where)
+    looked = _look_at(PartialStudy(study), where=where)
     if looked.problems:
         raise InputErrors(looked.problems)
     warnings = tuple(_warnings(study, looked.space, looked.rows))
-    return Checked(study, looked.space, warnings, looked.rows, rungs(study), where)
+    return CheckedStudy(study, looked.space, warnings, looked.rows, rungs(study), where)
 
 
 @dataclass(frozen=True)
-class _Looked:
+class CheckResult:
+    """What was found: the space and the rows as far as they can be read, and every problem."""
+
     space: Space[Trial]
     rows: tuple[Row, ...]
     problems: list[InputError]
 
 
-def _look_at(sound: Sound, *, where: str) -> _Looked:
+def _look_at(sound: PartialStudy, *, where: str) -> CheckResult:
     """Everything but single fields; what depends on a field that could not be read is left out."""
     study = sound.study
     problems = check_rules(study, where=where, broken=sound.broken)
     if "base" in sound.broken:
-        return _Looked(Space(study.base, ()), (), problems)
+        return CheckResult(Space(study.base, ()), (), problems)
     rows: tuple[Row, ...] = ()
     if study.grid is None:
         space, found = _look_at_search(study, where)
@@ -105,7 +107,7 @@ def _look_at(sound: Sound, *, where: str) -> _Looked:
         problems += [] if "num_trials" in sound.broken else _too_many(study, space, where)
     if not sound.broken & {"search", "early_stopping", "objective"}:
         problems += check_stopping(study, space, where=where)
-    return _Looked(space, rows, problems)
+    return CheckResult(space, rows, problems)
 
 
 def _look_at_search(study: Study, where: str) -> tuple[Space[Trial], list[InputError]]:

@@ -7,12 +7,12 @@ from operator import add
 
 from rse_study.study.definition.config import Resources
 from rse_study.study.planning.estimates import NOTHING, Range, exactly, sum_of_draws
-from rse_study.study.planning.throughput import Rates
-from rse_study.study.planning.workload import Effort, Shape
+from rse_study.study.planning.throughput import Throughput
+from rse_study.study.planning.workload import BatchShape, Workload
 
 
 @dataclass(frozen=True)
-class Bill:
+class Cost:
     """Optimiser steps, gradient passes, work (P*T) and seconds of one or more cells; None where nobody knows."""
 
     steps: Range
@@ -20,35 +20,35 @@ class Bill:
     work: Range
     seconds: Range | None
 
-    def __add__(self, other: "Bill") -> "Bill":
+    def __add__(self, other: "Cost") -> "Cost":
         seconds = None if self.seconds is None or other.seconds is None else self.seconds + other.seconds
-        return Bill(
+        return Cost(
             self.steps + other.steps,
             self.gradient_passes + other.gradient_passes,
             self.work + other.work,
             seconds,
         )
 
-    def times(self, number: int) -> "Bill":
+    def times(self, number: int) -> "Cost":
         """So many cells alike."""
         seconds = None if self.seconds is None else self.seconds.times(number)
         steps, passes, work = (r.times(number) for r in (self.steps, self.gradient_passes, self.work))
-        return Bill(steps, passes, work, seconds)
+        return Cost(steps, passes, work, seconds)
 
 
-FREE = Bill(NOTHING, NOTHING, NOTHING, NOTHING)
+FREE = Cost(NOTHING, NOTHING, NOTHING, NOTHING)
 WHOLE = exactly(1.0)
 
 
-def total(bills: Iterable[Bill]) -> Bill:
+def total(bills: Iterable[Cost]) -> Cost:
     """Their sum."""
     return reduce(add, bills, FREE)
 
 
-def drawn(bills: Sequence[Bill], num_draws: int) -> Bill:
+def drawn(bills: Sequence[Cost], num_draws: int) -> Cost:
     """So many cells whose bills are drawn from these: what the sum of them may come to."""
     seconds = [bill.seconds for bill in bills if bill.seconds is not None]
-    return Bill(
+    return Cost(
         sum_of_draws([bill.steps for bill in bills], num_draws),
         sum_of_draws([bill.gradient_passes for bill in bills], num_draws),
         sum_of_draws([bill.work for bill in bills], num_draws),
@@ -56,32 +56,34 @@ def drawn(bills: Sequence[Bill], num_draws: int) -> Bill:
     )
 
 
-class Clerk:
+class CostModel:
     """Writes bills at the rates of one executor, with so many workers and threads."""
 
-    def __init__(self, rates: Rates, resources: Resources) -> None:
+    def __init__(self, rates: Throughput, resources: Resources) -> None:
         self.rates, self.resources = rates, resources
-        self._paces: dict[Shape, Range | None] = {}
+        self._paces: dict[BatchShape, Range | None] = {}
         self._beside = rates.seconds_beside(resources.runs_on)
         self._beside_scoring = rates.seconds_beside("inline")
 
     @property
-    def shapes(self) -> frozenset[Shape]:
+    def shapes(self) -> frozenset[BatchShape]:
         """What was asked for so far."""
         return frozenset(self._paces)
 
-    def cell(self, effort: Effort, share: Range = WHOLE) -> Bill:
+    def cell(self, effort: Workload, share: Range = WHOLE) -> Cost:
         """A cell that runs this share of its steps."""
         counts = (effort.num_steps, effort.gradient_passes, effort.work)
         return self._bill(*counts, effort.shape, share, self._beside)
 
-    def scoring(self, work: float, shape: Shape) -> Bill:
+    def scoring(self, work: float, shape: BatchShape) -> Cost:
         """Scores of one kept model: a task of its own, which starts as an inline cell does."""
         return self._bill(0, 0, work, shape, WHOLE, self._beside_scoring)
 
-    def _bill(self, steps: int, passes: int, work: float, shape: Shape, share: Range, beside: Range) -> Bill:
+    def _bill(
+        self, steps: int, passes: int, work: float, shape: BatchShape, share: Range, beside: Range
+    ) -> Cost:
         if shape not in self._paces:
             self._paces[shape] = self.rates.seconds_per_work(shape, self.resources)
         pace, done = self._paces[shape], share.times(work)
         seconds = None if pace is None else done * pace + beside
-        return Bill(share.times(steps), share.times(passes), done, seconds)
+        return Cost(share.times(steps), share.times(passes), done, seconds)

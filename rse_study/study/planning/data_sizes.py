@@ -9,7 +9,7 @@ from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, MissingFile
 
 
-class Sizes:
+class DataSizes:
     """Counts of corpora and of what is scored, each made once. Nothing is built."""
 
     def __init__(self, data_dir: Path, settings: Settings | None = None) -> None:

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rse_study.study.definition.config import Resources
-from rse_study.study.planning.cost_model import Bill, Clerk, total
-from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.cost_model import Cost, CostModel, total
+from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range
-from rse_study.study.planning.grid_stage import Asked
-from rse_study.study.planning.ledger_state import KnownCell
+from rse_study.study.planning.grid_stage import Remaining
+from rse_study.study.planning.ledger_state import LedgerCell
 from rse_study.study.planning.stages import device_hours
-from rse_study.study.planning.workload import effort_of, scoring_work, shape_of
+from rse_study.study.planning.workload import scoring_work, shape_of, workload_of
 from rse_study.training.trial import Trial
 
 
@@ -27,7 +27,7 @@ class ScoresPlan:
     num_only: int
     num_retrained: int
     resources: Resources
-    bill: Bill
+    bill: Cost
 
     @property
     def device_hours(self) -> Range | None:
@@ -35,9 +35,11 @@ class ScoresPlan:
         return device_hours(self.bill, self.resources)
 
 
-def plan_scores(evaluations: Iterable[str], asked: Iterable[Asked], clerk: Clerk, sizes: Sizes) -> ScoresPlan:
+def plan_scores(
+    evaluations: Iterable[str], asked: Iterable[Remaining], clerk: CostModel, sizes: DataSizes
+) -> ScoresPlan:
     """Every evaluation of every cell whose model is a result, but for those that the ledger has."""
-    names, missing, bills = tuple(evaluations), Counter[str](), list[Bill]()
+    names, missing, bills = tuple(evaluations), Counter[str](), list[Cost]()
     num_models = num_only = num_retrained = 0
     for one in asked if names else ():
         only = [cell for cell in one.ended if cell.status == "complete" and _lacking(cell, names)]
@@ -48,18 +50,18 @@ def plan_scores(evaluations: Iterable[str], asked: Iterable[Asked], clerk: Clerk
             missing.update(dict.fromkeys(lacking, number))
             bills.append(_scoring(one.trial, lacking, clerk, sizes).times(number))
         if lost:
-            bills.append(clerk.cell(effort_of(one.trial, sizes)).times(len(lost)))
+            bills.append(clerk.cell(workload_of(one.trial, sizes)).times(len(lost)))
         num_models += one.num_to_run + len(only)
         num_only, num_retrained = num_only + len(only), num_retrained + len(lost)
     to_make = {name: number for name, number in missing.items() if number}
     return ScoresPlan(to_make, num_models, num_only, num_retrained, clerk.resources, total(bills))
 
 
-def _lacking(cell: KnownCell, names: tuple[str, ...]) -> tuple[str, ...]:
+def _lacking(cell: LedgerCell, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in cell.scored)
 
 
-def _scoring(trial: Trial, names: Iterable[str], clerk: Clerk, sizes: Sizes) -> Bill:
+def _scoring(trial: Trial, names: Iterable[str], clerk: CostModel, sizes: DataSizes) -> Cost:
     """What is not here costs nothing: the plan says what that is. The probes of transfer are not priced either."""
     work = sum(scoring_work(trial, sizes.num_scored(name) or 0) for name in names)
     return clerk.scoring(work, shape_of(trial))

@@ -2,27 +2,27 @@
 
 from dataclasses import dataclass
 
-from rse_study.study.checking.validation import Checked
-from rse_study.study.planning.cost_model import Clerk, total
-from rse_study.study.planning.data_sizes import Sizes
-from rse_study.study.planning.ledger_state import Known, KnownCell
+from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.planning.cost_model import CostModel, total
+from rse_study.study.planning.data_sizes import DataSizes
+from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.stages import StagePlan, has_ended, stage_plan
-from rse_study.study.planning.workload import effort_of
+from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
 
 
 @dataclass(frozen=True)
-class Asked:
+class Remaining:
     """Cells of one trial: those that have ended, and how many are still to be run."""
 
     trial: Trial
-    ended: tuple[KnownCell, ...]
+    ended: tuple[LedgerCell, ...]
     num_to_run: int
 
 
 def plan_grid(
-    checked: Checked, known: Known, clerk: Clerk, sizes: Sizes
-) -> tuple[StagePlan, list[Asked], dict[str, list[int]]]:
+    checked: CheckedStudy, known: LedgerState, clerk: CostModel, sizes: DataSizes
+) -> tuple[StagePlan, list[Remaining], dict[str, list[int]]]:
     """The stage, its cells by row, and the seeds to run by row where some of the grid has ended."""
     study = checked.study
     found, asked, new = _by_trial(known), [], dict[str, list[int]]()
@@ -30,11 +30,11 @@ def plan_grid(
         mine = found.get(row.trial, {}) if found else {}
         cells = {seed: mine.get(seed) for seed in study.seeds}
         ended = tuple(cell for cell in cells.values() if cell is not None and has_ended(cell))
-        asked.append(Asked(row.trial, ended, len(cells) - len(ended)))
+        asked.append(Remaining(row.trial, ended, len(cells) - len(ended)))
         if found and len(ended) < len(cells):
             new[str(row)] = [seed for seed, cell in cells.items() if not has_ended(cell)]
     bill = total(
-        clerk.cell(effort_of(one.trial, sizes)).times(one.num_to_run) for one in asked if one.num_to_run
+        clerk.cell(workload_of(one.trial, sizes)).times(one.num_to_run) for one in asked if one.num_to_run
     )
     every = [cell for one in asked for cell in one.ended]
     num_to_run = sum(one.num_to_run for one in asked)
@@ -42,9 +42,9 @@ def plan_grid(
     return stage, asked, new
 
 
-def _by_trial(known: Known) -> dict[Trial, dict[int, KnownCell]]:
+def _by_trial(known: LedgerState) -> dict[Trial, dict[int, LedgerCell]]:
     """Cells of the grid by trial and seed; one that is retired counts where no other took its place."""
-    by_number: dict[int, tuple[Trial, dict[int, KnownCell]]] = {}
+    by_number: dict[int, tuple[Trial, dict[int, LedgerCell]]] = {}
     for cell in sorted(known.cells, key=lambda cell: cell.retired):
         if cell.stage == "grid":
             _, cells = by_number.setdefault(cell.number, (cell.trial, {}))

@@ -16,23 +16,25 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import Status
 from rse_study.results.result_file import FILE_NAME as RESULT
 from rse_study.results.schema import cell_folder, ledger_path
-from rse_study.study.planning.data_sizes import Sizes
-from rse_study.study.planning.ledger_state import Known, KnownCell
-from rse_study.study.planning.throughput import Rates, Setting, Timed
-from rse_study.study.planning.workload import effort_of
+from rse_study.study.planning.data_sizes import DataSizes
+from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
+from rse_study.study.planning.throughput import Setting, Throughput, TimedWork
+from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
 
 NEWEST = 200  # complete cells of a ledger that are looked at for their times
 Beside = tuple[str, float]  # executor, seconds
-Row = Mapping[str, Any]
+FrameRow = Mapping[str, Any]
 
 
-def history_of(study_dir: Path, store: Path, sizes: Sizes, encoders: Collection[str]) -> tuple[Known, Rates]:
+def history_of(
+    study_dir: Path, store: Path, sizes: DataSizes, encoders: Collection[str]
+) -> tuple[LedgerState, Throughput]:
     """What a study's ledger holds, and the times of all complete cells in the store that trained these encoders.
 
     A ledger that cannot be read is no history, unless it is the study's own: InputError.
     """
-    known, timed, beside, names = Known(), list[Timed](), list[Beside](), list[str]()
+    known, timed, beside, names = LedgerState(), list[TimedWork](), list[Beside](), list[str]()
     for path in sorted({*store.glob("*/ledger.sqlite"), ledger_path(study_dir)}):
         if not path.is_file():
             continue
@@ -48,7 +50,7 @@ def history_of(study_dir: Path, store: Path, sizes: Sizes, encoders: Collection[
         names += [f"{len(found)} cells of {path.parent.name}"] if found else []
         timed += [time for time, _ in found]
         beside += [rest for _, rest in found if rest is not None]
-    return known, Rates(tuple(timed), tuple(beside), ", ".join(names))
+    return known, Throughput(tuple(timed), tuple(beside), ", ".join(names))
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def _read(study_dir: Path) -> _Frames:
         return _Frames(*(read(retired=True) for read in frames))
 
 
-def _known(study_dir: Path, frames: _Frames) -> Known:
+def _known(study_dir: Path, frames: _Frames) -> LedgerState:
     """Cells whose configuration this version cannot read are left out: they are no part of any plan."""
     stops = frames.rungs[frames.rungs["verdict"] == "stop"]
     stopped = dict(zip(stops["cell"], stops["t"], strict=True))
@@ -75,7 +77,7 @@ def _known(study_dir: Path, frames: _Frames) -> Known:
         scored.setdefault(subject, set()).add(name)
     trials = _trials(frames.cells)
     cells = [
-        KnownCell(
+        LedgerCell(
             trial=trials[row.trial],
             number=row.trial,
             seed=row.seed,
@@ -89,7 +91,7 @@ def _known(study_dir: Path, frames: _Frames) -> Known:
         for row in frames.cells.itertuples()
         if row.trial in trials
     ]
-    return Known(tuple(cells), *_spent(frames.attempts))
+    return LedgerState(tuple(cells), *_spent(frames.attempts))
 
 
 def _spent(attempts: pd.DataFrame) -> tuple[float, float]:
@@ -99,7 +101,9 @@ def _spent(attempts: pd.DataFrame) -> tuple[float, float]:
     return float(sum(s for s, _ in each)), float(sum(s * threads for s, threads in each))
 
 
-def _times(frames: _Frames, sizes: Sizes, encoders: Collection[str]) -> Iterator[tuple[Timed, Beside | None]]:
+def _times(
+    frames: _Frames, sizes: DataSizes, encoders: Collection[str]
+) -> Iterator[tuple[TimedWork, Beside | None]]:
     """A complete cell's time in its training loop, and beside it where one attempt was all."""
     num_attempts = Counter(frames.attempts["cell"])
     complete = frames.attempts[frames.attempts["outcome"] == "complete"]
@@ -113,15 +117,15 @@ def _times(frames: _Frames, sizes: Sizes, encoders: Collection[str]) -> Iterator
         yield _timed(trial, row, attempt, sizes), _beside(row, attempt) if attempt and is_only else None
 
 
-def _timed(trial: Trial, cell: Row, attempt: Row | None, sizes: Sizes) -> Timed:
-    effort, where = effort_of(trial, sizes), cell["provenance"]
+def _timed(trial: Trial, cell: FrameRow, attempt: FrameRow | None, sizes: DataSizes) -> TimedWork:
+    effort, where = workload_of(trial, sizes), cell["provenance"]
     used = attempt or {"workers": where.get("workers", 1), "threads": where.get("threads", 1)}
     on_gpu = where.get("device_type", "cpu") == "cuda"
     setting = Setting(effort.shape, on_gpu, int(used["workers"]), int(used["threads"]))
-    return Timed(setting, float(cell["duration_s"]), effort.work)
+    return TimedWork(setting, float(cell["duration_s"]), effort.work)
 
 
-def _beside(cell: Row, attempt: Row) -> Beside:
+def _beside(cell: FrameRow, attempt: FrameRow) -> Beside:
     whole = _seconds(attempt["started"], attempt["ended"])
     return str(attempt["executor"]), max(0.0, whole - float(cell["duration_s"]))
 

@@ -7,7 +7,7 @@ from rse_study.training.trial import Trial
 
 
 @dataclass(frozen=True)
-class KnownCell:
+class LedgerCell:
     """A cell of the ledger. `t`: steps done where it was stopped early. `scored`: its evaluations, task/split."""
 
     trial: Trial
@@ -22,9 +22,9 @@ class KnownCell:
 
 
 @dataclass(frozen=True)
-class Known:
+class LedgerState:
     """What a study's ledger holds: its cells, and the seconds that were spent on them, by workers and by threads."""
 
-    cells: tuple[KnownCell, ...] = ()
+    cells: tuple[LedgerCell, ...] = ()
     worker_seconds: float = 0.0
     thread_seconds: float = 0.0

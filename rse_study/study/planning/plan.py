@@ -6,17 +6,17 @@ from functools import reduce
 
 from rse_study.errors import InputError, OverBudget
 from rse_study.evaluation.names import TRANSFER_PRESETS
-from rse_study.study.checking.validation import Checked
-from rse_study.study.planning.cost_model import Bill, Clerk, total
-from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.planning.cost_model import Cost, CostModel, total
+from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.evaluation_plan import ScoresPlan, plan_scores
 from rse_study.study.planning.grid_stage import plan_grid
-from rse_study.study.planning.ledger_state import Known
+from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.sampling import NUM_POINTS
 from rse_study.study.planning.search_stages import SearchPlanner
 from rse_study.study.planning.stages import StagePlan
-from rse_study.study.planning.throughput import Rates
+from rse_study.study.planning.throughput import Throughput
 from rse_study.training.trial import Replayed
 
 
@@ -38,7 +38,7 @@ class Plan:
     new: dict[str, list[int]] = field(default_factory=dict)
 
     @property
-    def bill(self) -> Bill:
+    def bill(self) -> Cost:
         """Everything, scores included."""
         return total([*(stage.bill for stage in self.stages), self.scores.bill])
 
@@ -56,14 +56,14 @@ class Plan:
         return hours.times(self.price_per_hour) if hours is not None and self.price_per_hour else None
 
 
-def plan(checked: Checked, known: Known, rates: Rates, sizes: Sizes) -> Plan:
+def plan(checked: CheckedStudy, known: LedgerState, rates: Throughput, sizes: DataSizes) -> Plan:
     """The plan of a study that can run, against what its ledger holds.
 
     A cell has ended if one of its configuration and seed has: nothing is built to ask whether code or data have
     changed since. Raises InputError where a budget in epochs needs a corpus that is not here.
     """
     study, new = checked.study, dict[str, list[int]]()
-    clerk = last = Clerk(rates, study.resources)
+    clerk = last = CostModel(rates, study.resources)
     if study.grid is not None:
         stage, asked, new = plan_grid(checked, known, clerk, sizes)
         stages: tuple[StagePlan, ...] = (stage,)
@@ -71,7 +71,7 @@ def plan(checked: Checked, known: Known, rates: Rates, sizes: Sizes) -> Plan:
         planner = SearchPlanner(checked, known, sizes)
         stages, asked = (planner.search(clerk),), []
         if study.confirm is not None:
-            last = Clerk(rates, study.confirm.resources or study.resources)
+            last = CostModel(rates, study.confirm.resources or study.resources)
             stage, asked = planner.confirm(study.confirm, last)
             stages = (*stages, stage)
     gpus = study.resources.gpus
@@ -115,7 +115,11 @@ def _against(planned: Plan, name: str, limit: float, unit: float) -> str:
 
 
 def _notes(
-    checked: Checked, stages: tuple[StagePlan, ...], rates: Rates, sizes: Sizes, clerks: tuple[Clerk, ...]
+    checked: CheckedStudy,
+    stages: tuple[StagePlan, ...],
+    rates: Throughput,
+    sizes: DataSizes,
+    clerks: tuple[CostModel, ...],
 ) -> Iterator[str]:
     """What the figures rest on, and what they leave out."""
     is_open = any(stage.num_to_run for stage in stages)

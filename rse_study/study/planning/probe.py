@@ -10,10 +10,10 @@ import torch
 
 from rse_study.errors import InputError
 from rse_study.results.records import Verdict
-from rse_study.study.checking.validation import Checked
+from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Resources
 from rse_study.study.planning.sampling import spread
-from rse_study.study.planning.throughput import Setting, Timed
+from rse_study.study.planning.throughput import Setting, TimedWork
 from rse_study.study.planning.workload import shape_of
 from rse_study.training.loop import Progress
 from rse_study.training.materials import Materials
@@ -23,10 +23,10 @@ from rse_study.training.trial import Budget, Cadences, Selection, Trial
 MOST_STEPS, FEWEST_STEPS = 6, 3
 PATIENCE_S = 15.0  # of a trial; then the fewest steps are enough
 
-Prepare = Callable[[Trial], Materials]
+PrepareMaterials = Callable[[Trial], Materials]
 
 
-def probe(checked: Checked, prepare: Prepare) -> tuple[Timed, ...]:
+def probe(checked: CheckedStudy, prepare: PrepareMaterials) -> tuple[TimedWork, ...]:
     """Train a little, with one worker of as many threads as the study's, in a folder that is gone afterwards.
 
     Raises InputError where data or a GPU are missing, NonFiniteLoss where a trial's loss is lost at once.
@@ -38,7 +38,7 @@ def probe(checked: Checked, prepare: Prepare) -> tuple[Timed, ...]:
     return tuple(_time(trial, prepare(trial), resources) for trial in dict.fromkeys(probed(checked)))
 
 
-def probed(checked: Checked) -> tuple[Trial, Trial, Trial]:
+def probed(checked: CheckedStudy) -> tuple[Trial, Trial, Trial]:
     """The cheapest, the base and the dearest: of a grid's rows, of points spread over a search's space."""
     trials = spread(checked)
     return min(trials, key=_size), checked.study.base, max(trials, key=_size)
@@ -49,7 +49,7 @@ def _size(trial: Trial) -> float:
     return trial.method.cost.work * trial.batch_size * trial.max_length
 
 
-def _time(trial: Trial, materials: Materials, resources: Resources) -> Timed:
+def _time(trial: Trial, materials: Materials, resources: Resources) -> TimedWork:
     watch = Watch()
     with tempfile.TemporaryDirectory(prefix="rse-study-probe-") as folder:
         train_here(
@@ -62,7 +62,7 @@ def _time(trial: Trial, materials: Materials, resources: Resources) -> Timed:
             device="cuda" if resources.gpus else "cpu",
         )
     setting = Setting(shape_of(trial), resources.gpus > 0, 1, resources.threads)
-    return Timed(setting, watch.seconds_per_step, trial.method.cost.work)
+    return TimedWork(setting, watch.seconds_per_step, trial.method.cost.work)
 
 
 def _shortened(trial: Trial) -> Trial:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
-from rse_study.study.checking.validation import Checked
+from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
@@ -26,7 +26,7 @@ def sample(space: Space[Trial], seed: int, num_points: int = NUM_POINTS) -> list
     return trials or [space.base]
 
 
-def spread(checked: Checked) -> list[Trial]:
+def spread(checked: CheckedStudy) -> list[Trial]:
     """The trials of a grid, or points spread over the space of a search."""
     return [row.trial for row in checked.rows] or sample(checked.space, checked.study.search_seed)
 

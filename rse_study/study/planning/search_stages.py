@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rse_study.study.checking.validation import Checked
+from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Asha, Confirm
-from rse_study.study.planning.cost_model import FREE, WHOLE, Bill, Clerk, drawn, total
-from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.cost_model import FREE, WHOLE, Cost, CostModel, drawn, total
+from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range
-from rse_study.study.planning.grid_stage import Asked
-from rse_study.study.planning.ledger_state import Known, KnownCell
+from rse_study.study.planning.grid_stage import Remaining
+from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.sampling import sample
 from rse_study.study.planning.stages import StagePlan, has_ended, stage_plan
-from rse_study.study.planning.workload import effort_of
+from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
 
 
@@ -34,11 +34,11 @@ def stopped_share(early_stopping: Asha | None, rungs: Sequence[int], num_steps: 
 class SearchPlanner:
     """A search against what its ledger holds."""
 
-    checked: Checked
-    known: Known
-    sizes: Sizes
+    checked: CheckedStudy
+    known: LedgerState
+    sizes: DataSizes
 
-    def search(self, clerk: Clerk) -> StagePlan:
+    def search(self, clerk: CostModel) -> StagePlan:
         """The search itself. A baseline to be confirmed runs its full budget, whatever the rungs say."""
         study, found = self.checked.study, self._searched
         waiting = [cell.trial for cell in found if not has_ended(cell)]
@@ -55,7 +55,7 @@ class SearchPlanner:
         num_to_run = len(waiting) + len(continued) + num_new
         return stage_plan("search", study.resources, study.num_trials, 1, ended, num_to_run, total(bills))
 
-    def confirm(self, confirm: Confirm, clerk: Clerk) -> tuple[StagePlan, list[Asked]]:
+    def confirm(self, confirm: Confirm, clerk: CostModel) -> tuple[StagePlan, list[Remaining]]:
         """The confirmation: trials as the ledger has chosen them, else drawn from the search's."""
         cells = {
             (cell.trial, cell.seed): cell
@@ -68,11 +68,11 @@ class SearchPlanner:
         num_trials = self._num_best(confirm) + (confirm.baseline == "base")
         num_drawn = max(0, num_trials - len(chosen))
         asked = [self._asked(trial, confirm, cells) for trial in chosen]
-        bills = [clerk.cell(effort_of(one.trial, self.sizes)).times(one.num_to_run) for one in asked]
+        bills = [clerk.cell(workload_of(one.trial, self.sizes)).times(one.num_to_run) for one in asked]
         if num_drawn:
-            candidates = [clerk.cell(effort_of(trial, self.sizes)) for trial in self._candidates()]
+            candidates = [clerk.cell(workload_of(trial, self.sizes)) for trial in self._candidates()]
             bills.append(drawn(candidates, num_drawn).times(len(confirm.seeds)))
-            asked.append(Asked(self.checked.space.base, (), num_drawn * len(confirm.seeds)))
+            asked.append(Remaining(self.checked.space.base, (), num_drawn * len(confirm.seeds)))
         ended = [cell for one in asked for cell in one.ended]
         num_to_run = sum(one.num_to_run for one in asked)
         num_seeds = len(confirm.seeds)
@@ -82,7 +82,7 @@ class SearchPlanner:
         return stage, asked
 
     @property
-    def _searched(self) -> list[KnownCell]:
+    def _searched(self) -> list[LedgerCell]:
         return [cell for cell in self.known.cells if cell.stage == "search" and not cell.retired]
 
     @property
@@ -106,18 +106,18 @@ class SearchPlanner:
         is_over = len(self._searched) >= self.checked.study.num_trials and found
         return found if is_over else self._sample()
 
-    def _asked(self, trial: Trial, confirm: Confirm, cells: dict[tuple[Trial, int], KnownCell]) -> Asked:
+    def _asked(self, trial: Trial, confirm: Confirm, cells: dict[tuple[Trial, int], LedgerCell]) -> Remaining:
         mine = [cells.get((trial, seed)) for seed in confirm.seeds]
         ended = tuple(cell for cell in mine if cell is not None and has_ended(cell))
-        return Asked(trial, ended, len(mine) - len(ended))
+        return Remaining(trial, ended, len(mine) - len(ended))
 
-    def _cell(self, trial: Trial, clerk: Clerk) -> Bill:
-        effort, study = effort_of(trial, self.sizes), self.checked.study
+    def _cell(self, trial: Trial, clerk: CostModel) -> Cost:
+        effort, study = workload_of(trial, self.sizes), self.checked.study
         if self._confirms(trial):
             return clerk.cell(effort)
         return clerk.cell(effort, stopped_share(study.early_stopping, self.checked.rungs, effort.num_steps))
 
-    def _rest(self, cell: KnownCell, clerk: Clerk) -> Bill:
-        effort = effort_of(cell.trial, self.sizes)
+    def _rest(self, cell: LedgerCell, clerk: CostModel) -> Cost:
+        effort = workload_of(cell.trial, self.sizes)
         left = 1 - cell.t / effort.num_steps
         return clerk.cell(effort, WHOLE.times(left))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from rse_study.results.records import FINISHED, Stage
 from rse_study.study.definition.config import Resources
-from rse_study.study.planning.cost_model import Bill
+from rse_study.study.planning.cost_model import Cost
 from rse_study.study.planning.estimates import Range
-from rse_study.study.planning.ledger_state import KnownCell
+from rse_study.study.planning.ledger_state import LedgerCell
 from rse_study.study.planning.throughput import num_devices
 
 
@@ -24,7 +24,7 @@ class StagePlan:
     num_stopped: int
     num_failed: int
     num_to_run: int
-    bill: Bill
+    bill: Cost
 
     @property
     def num_cells(self) -> int:
@@ -42,9 +42,9 @@ def stage_plan(
     resources: Resources,
     num_trials: int,
     num_seeds: int,
-    ended: Iterable[KnownCell],
+    ended: Iterable[LedgerCell],
     num_to_run: int,
-    bill: Bill,
+    bill: Cost,
 ) -> StagePlan:
     """A stage with the cells counted that have `ended` in it."""
     count = Counter(cell.status for cell in ended)
@@ -61,11 +61,11 @@ def stage_plan(
     )
 
 
-def device_hours(bill: Bill, resources: Resources) -> Range | None:
+def device_hours(bill: Cost, resources: Resources) -> Range | None:
     """Hours of GPUs or, where a cell has none, of processor cores; None where nothing tells how long cells take."""
     return None if bill.seconds is None else bill.seconds.times(num_devices(resources) / 3600)
 
 
-def has_ended(cell: KnownCell | None) -> bool:
+def has_ended(cell: LedgerCell | None) -> bool:
     """Whether a cell is known and need not be run."""
     return cell is not None and cell.status in FINISHED

@@ -8,7 +8,7 @@ from math import log, sqrt
 
 from rse_study.study.definition.config import Resources
 from rse_study.study.planning.estimates import Range, exactly, seen
-from rse_study.study.planning.workload import Shape
+from rse_study.study.planning.workload import BatchShape
 
 # Seconds of a cell outside its training loop, measured with Ray 2.60 on 2 cores: a Train run (controller, placement
 # group, one worker) and a Tune function. Used until a ledger tells how long they take here.
@@ -19,14 +19,14 @@ BESIDE_S = {"train": 20.0, "inline": 1.0}
 class Setting:
     """What a measured time belongs to."""
 
-    shape: Shape
+    shape: BatchShape
     on_gpu: bool
     workers: int
     threads: int
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedWork:
     """So many seconds for so much work."""
 
     setting: Setting
@@ -35,14 +35,14 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class Rates:
+class Throughput:
     """`timed`: what was measured. `beside`: seconds of a cell outside its loop, by executor. `source`: of both."""
 
-    timed: tuple[Timed, ...] = ()
+    timed: tuple[TimedWork, ...] = ()
     beside: tuple[tuple[str, float], ...] = ()
     source: str = ""
 
-    def seconds_per_work(self, shape: Shape, resources: Resources) -> Range | None:
+    def seconds_per_work(self, shape: BatchShape, resources: Resources) -> Range | None:
         """From cells alike; else from the nearest ones, stretched and shrunk; None without any of this encoder."""
         wanted = Setting(shape, resources.gpus > 0, resources.workers, resources.threads)
         scaled = [
@@ -58,7 +58,7 @@ class Rates:
         measured = [seconds for name, seconds in self.beside if name == executor]
         return seen(measured) if measured else exactly(BESIDE_S[executor])
 
-    def assumptions(self, shapes: Iterable[Shape], resources: Resources) -> Iterator[str]:
+    def assumptions(self, shapes: Iterable[BatchShape], resources: Resources) -> Iterator[str]:
         """What an estimate rests on beside measurements, in words."""
         if not self.timed:
             return
@@ -74,7 +74,7 @@ class Rates:
     @cached_property
     def _rates(self) -> dict[Setting, Range]:
         """Seconds per unit of work: all seconds over all work, and the spread of the single cells."""
-        groups: dict[Setting, list[Timed]] = defaultdict(list)
+        groups: dict[Setting, list[TimedWork]] = defaultdict(list)
         for timed in self.timed:
             groups[timed.setting].append(timed)
         return {
@@ -88,7 +88,7 @@ def num_devices(resources: Resources) -> int:
     return resources.workers * (resources.gpus or resources.threads)
 
 
-def _work(group: Iterable[Timed]) -> float:
+def _work(group: Iterable[TimedWork]) -> float:
     return sum(timed.work for timed in group)
 
 

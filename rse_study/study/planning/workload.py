@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from rse_study.methods.cost import FORWARD
-from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.training.trial import Trial
 
 
 @dataclass(frozen=True)
-class Shape:
+class BatchShape:
     """What the time for a unit of work depends on, beside the machine: P (the encoder) and T (a view's tokens)."""
 
     encoder: str
@@ -19,16 +19,16 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Effort:
+class Workload:
     """Of a whole cell. `work`: floating-point operations in P*T of its shape, dev scores included."""
 
     num_steps: int
     gradient_passes: int
     work: float
-    shape: Shape
+    shape: BatchShape
 
 
-def effort_of(trial: Trial, sizes: Sizes) -> Effort:
+def workload_of(trial: Trial, sizes: DataSizes) -> Workload:
     """A cell of `trial` that runs its full budget. Raises InputError where epochs are asked of a missing corpus."""
     cost, num_steps = trial.method.cost, _num_steps(trial, sizes)
     num_sentences = sizes.num_scored(f"{trial.selection.dev}/dev") or 0
@@ -40,13 +40,15 @@ def effort_of(trial: Trial, sizes: Sizes) -> Effort:
     for name, every in trial.watched.items():
         num_embedded += (sizes.num_scored(name) or 0) * _num_looks(num_steps, every)
     looks = scoring_work(trial, num_embedded)
-    return Effort(num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial))
+    return Workload(
+        num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial)
+    )
 
 
-def shape_of(trial: Trial) -> Shape:
+def shape_of(trial: Trial) -> BatchShape:
     """The shape of a trial's batches."""
     encoder = trial.encoder
-    return Shape(encoder.name, encoder.revision, trial.batch_size, trial.max_length, trial.precision)
+    return BatchShape(encoder.name, encoder.revision, trial.batch_size, trial.max_length, trial.precision)
 
 
 def scoring_work(trial: Trial, num_sentences: int) -> float:
@@ -59,7 +61,7 @@ def _num_looks(num_steps: int, every: int) -> int:
     return 1 + num_steps // every + (num_steps % every > 0)
 
 
-def _num_steps(trial: Trial, sizes: Sizes) -> int:
+def _num_steps(trial: Trial, sizes: DataSizes) -> int:
     if trial.budget.unit == "steps":
         return trial.budget.amount
     return trial.budget.num_steps(sizes.num_sentences(trial.corpus) // trial.batch_size)

@@ -12,7 +12,7 @@ from rse_study.streams import Streams
 POOL = 16  # batches sorted by length together
 
 
-class LikeLengths:
+class LengthBatches:
     """Every epoch is a fresh permutation, cut into pools, sorted by length within each; every row comes once."""
 
     def __init__(self, lengths: list[int], batch_size: int, streams: Streams) -> None:

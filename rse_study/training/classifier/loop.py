@@ -16,11 +16,11 @@ from rse_study.training.classifier.config import Start, identity_of_tuning
 from rse_study.training.classifier.data import Supervised, split_off
 from rse_study.training.classifier.run import FineTuned, TuningProgress, open_run
 from rse_study.training.classifier.spec import FineTuning
-from rse_study.training.interruption import held_back
+from rse_study.training.interruption import interrupt_held_back
 
-__all__ = ["FineTuned", "FineTuning", "Start", "Told", "TuningProgress", "fine_tune"]
+__all__ = ["FineTuned", "FineTuning", "Start", "TuningCallback", "TuningProgress", "fine_tune"]
 
-Told = Callable[[TuningProgress], None]
+TuningCallback = Callable[[TuningProgress], None]
 
 
 def fine_tune(
@@ -32,7 +32,7 @@ def fine_tune(
     *,
     dev: Supervised | None = None,
     device: str = "cpu",
-    told: Told = lambda progress: None,
+    told: TuningCallback = lambda progress: None,
     checkpoint_seconds: float = 60.0,
 ) -> FineTuned:
     """Train, or go on from the checkpoint in `directory`; a finished one only reads its weights back.
@@ -45,7 +45,7 @@ def fine_tune(
     account = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training, dev)))
     earlier, begun = account.seconds, time.monotonic()
     saved = begun
-    with held_back() as is_interrupted:
+    with interrupt_held_back() as is_interrupted:
         while not run.is_over(account):
             progress = run.advance(account)
             account.seconds = earlier + time.monotonic() - begun

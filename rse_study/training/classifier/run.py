@@ -15,10 +15,10 @@ from rse_study.models.text_classifier import TextClassifier
 from rse_study.models.text_inputs import Tokens, encode_texts, padded
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
-from rse_study.training.checkpoint import Account
+from rse_study.training.checkpoint import TrainState
 from rse_study.training.classifier.config import Start
 from rse_study.training.classifier.data import Examples
-from rse_study.training.classifier.length_batches import LikeLengths
+from rse_study.training.classifier.length_batches import LengthBatches
 from rse_study.training.classifier.spec import FineTuning
 
 
@@ -52,7 +52,7 @@ class TuningRun:
     streams: Streams
     network: Classifier
     optimizer: torch.optim.Optimizer
-    batches: LikeLengths
+    batches: LengthBatches
     tokens: list[Tokens]
     training: Examples
     dev: Examples
@@ -65,23 +65,23 @@ class TuningRun:
         """Steps of all epochs."""
         return self.spec.epochs * self.batches.num_batches
 
-    def resume(self, directory: Path, identity: str) -> Account:
+    def resume(self, directory: Path, identity: str) -> TrainState:
         """Where the folder's checkpoint left off, or the beginning."""
         found = checkpoint.latest(directory)
         if found is None:
-            return Account(identity)
-        account = checkpoint.read_account(found, identity)
+            return TrainState(identity)
+        account = checkpoint.read_train_state(found, identity)
         self.state = checkpoint.restore(found, self.network, self.optimizer, self.state)
         return account
 
-    def is_over(self, account: Account) -> bool:
+    def is_over(self, account: TrainState) -> bool:
         """All epochs are done, or patience has run out."""
         if account.t >= self.num_steps:
             return True
         num_looks = (account.t - account.best_t) // self.batches.num_batches  # since the best one
         return bool(self.spec.patience and account.history and num_looks >= self.spec.patience)
 
-    def advance(self, account: Account) -> TuningProgress:
+    def advance(self, account: TrainState) -> TuningProgress:
         """One optimiser step, and the look at the dev data where it ends an epoch."""
         loss = self._step(account.t)
         account.t += 1
@@ -91,7 +91,7 @@ class TuningRun:
         dev = account.history[-1]["metrics"]["dev"] if account.history else math.nan
         return TuningProgress(account.t, self.num_steps, loss, dev)
 
-    def result(self, account: Account) -> FineTuned:
+    def result(self, account: TrainState) -> FineTuned:
         """The classifier of the epoch kept."""
         if self.spec.keep == "best":
             self.network.load_state_dict(_kept(self.state))
@@ -119,7 +119,7 @@ class TuningRun:
         self.optimizer.step()
         return value
 
-    def _look(self, account: Account) -> None:
+    def _look(self, account: TrainState) -> None:
         dev, mean = self.dev.score(self.classifier), float(self.state["loss"]) / self.batches.num_batches
         account.history.append({"t": account.t, "metrics": {"loss": mean, "dev": dev}})
         self.state["loss"].zero_()
@@ -147,7 +147,7 @@ def open_run(
         streams=streams,
         network=network,
         optimizer=_optimizer(network, spec),
-        batches=LikeLengths([len(row) for row in tokens], spec.batch_size, streams),
+        batches=LengthBatches([len(row) for row in tokens], spec.batch_size, streams),
         tokens=tokens,
         training=training,
         dev=dev,

@@ -3,9 +3,9 @@ import dataclasses
 import pytest
 
 from analysis.figures.heat import draw_heat, heat_data
-from rse_study.results.records import Axis
+from rse_study.results.records import AxisRecord
 
-NORM = Axis(name="norm", symbol="P", paths=("b",), kind="choice", choices=("l1", "l2"))
+NORM = AxisRecord(name="norm", symbol="P", paths=("b",), kind="choice", choices=("l1", "l2"))
 
 
 @pytest.fixture

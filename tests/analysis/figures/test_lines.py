@@ -3,9 +3,9 @@ import dataclasses
 import pytest
 
 from analysis.figures.lines import draw_lines, lines_data
-from rse_study.results.records import Axis
+from rse_study.results.records import AxisRecord
 
-NORM = Axis(name="norm", paths=("b",), kind="choice", choices=("l1", "l2"))
+NORM = AxisRecord(name="norm", paths=("b",), kind="choice", choices=("l1", "l2"))
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@ import pandas as pd
 import pytest
 
 from analysis.figures.slices import draw_slice, slice_data
-from rse_study.results.records import Axis
+from rse_study.results.records import AxisRecord
 
-LOG = Axis(name="step_size", symbol="alpha", paths=("a",), kind="float", low=1e-6, high=1e-3, log=True)
-CHOICE = Axis(name="norm", paths=("b",), kind="choice", choices=("l1", "l2", "linf"))
-COUNT = Axis(name="N", paths=("c",), kind="int", low=1, high=16)
+LOG = AxisRecord(name="step_size", symbol="alpha", paths=("a",), kind="float", low=1e-6, high=1e-3, log=True)
+CHOICE = AxisRecord(name="norm", paths=("b",), kind="choice", choices=("l1", "l2", "linf"))
+COUNT = AxisRecord(name="N", paths=("c",), kind="int", low=1, high=16)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from rse_study.downstream.nli import NliFineTuned
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation.kinds.probing import Transfer
 from rse_study.evaluation.kinds.similarity import Similarity
-from rse_study.evaluation.kinds.sphere import Sphere
+from rse_study.evaluation.kinds.sphere import AlignmentUniformity
 from rse_study.models.classifier import Classifier
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
@@ -104,7 +104,9 @@ def produced(tmp_path_factory):
         *Transfer((Labelled("MR", "all", whole[0].texts, whole[0].labels, ("no", "yes")),), "fast").score(
             embed, "me"
         ),
-        *Sphere(StsPairs("STS-B", "dev", pairs.first, pairs.second, pairs.gold)).score(embed, "me"),
+        *AlignmentUniformity(StsPairs("STS-B", "dev", pairs.first, pairs.second, pairs.gold)).score(
+            embed, "me"
+        ),
     ]
     by_kind = {}
     for row in rows:

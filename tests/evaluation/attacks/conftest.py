@@ -12,14 +12,14 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.typos import KEYBOARD, LOOKALIKES
-from rse_study.evaluation.attacks.attacked_text import Worded
-from rse_study.evaluation.attacks.constraints.repeat_modification import NoRepeat
-from rse_study.evaluation.attacks.constraints.stopword_modification import NoStopword
+from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
+from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
 from rse_study.evaluation.attacks.goals import UNTARGETED
 from rse_study.evaluation.attacks.lexicons.ppdb import FILE as PPDB
 from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOPWORD_ARCHIVE
 from rse_study.evaluation.attacks.recipe import Recipe
-from rse_study.evaluation.attacks.resources import Named, Resources
+from rse_study.evaluation.attacks.resources import AttackResources, NamedModel
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank
@@ -35,7 +35,7 @@ class Lexicon:
 
     synonyms: dict[str, tuple[str, ...]]
 
-    def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
+    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
         return sorted(self.synonyms.get(worded.word(position), ()))
 
 
@@ -65,7 +65,7 @@ def sentences() -> Labelled:
 
 
 def pwws_with(synonyms: dict[str, tuple[str, ...]], **settings) -> Recipe:
-    rules = (NoRepeat(), NoStopword(STOPWORDS))
+    rules = (RepeatModification(), StopwordModification(STOPWORDS))
     search = Greedy(ranking=WeightedSaliency(**settings))
     return Recipe("toy", UNTARGETED, Lexicon(synonyms), search, rules)
 
@@ -132,6 +132,8 @@ def toy_data(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def resources(toy_data, sentences) -> Resources:
+def resources(toy_data, sentences) -> AttackResources:
     guesses = Guesses([text for (text,) in sentences.texts])
-    return Resources(toy_data, encoder=Named("letters", letters), masked_lm=Named("guesses", guesses))
+    return AttackResources(
+        toy_data, encoder=NamedModel("letters", letters), masked_lm=NamedModel("guesses", guesses)
+    )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.evaluation.attacks.attacked_text import Worded, is_one_word
+from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 from tests.evaluation.attacks.pwws_reference import cut
 
 ALPHABET = st.one_of(st.sampled_from(" '-_*@`.,ab\n\té×˗"), st.characters())
@@ -13,7 +13,7 @@ TEXTS = st.lists(st.text(ALPHABET, max_size=30), min_size=1, max_size=2).map(tup
 
 @given(TEXTS)
 def test_a_text_is_what_its_words_and_the_rest_are(text):
-    worded = Worded.of(text)
+    worded = AttackedText.of(text)
     assert worded.text == text
     for position, word in enumerate(worded.words):
         again = worded.replaced(position, word)
@@ -25,7 +25,7 @@ def test_a_text_is_what_its_words_and_the_rest_are(text):
 
 @given(TEXTS, st.data())
 def test_replacing_leaves_everything_else_alone(text, data):
-    worded = Worded.of(text)
+    worded = AttackedText.of(text)
     if not len(worded):
         return
     position = data.draw(st.integers(0, len(worded) - 1))
@@ -42,7 +42,7 @@ def test_replacing_leaves_everything_else_alone(text, data):
 
 @given(st.text(st.sampled_from(" '-_*@`.,!abcDE9\n"), max_size=40))
 def test_words_are_those_of_a_character_by_character_reading(sentence):
-    spans = [(span.start, span.end) for span in Worded.of((sentence,)).spans]
+    spans = [(span.start, span.end) for span in AttackedText.of((sentence,)).spans]
     assert spans == cut(sentence)
 
 
@@ -58,11 +58,11 @@ def test_words_are_those_of_a_character_by_character_reading(sentence):
     ],
 )
 def test_what_a_word_is(sentence, words):
-    assert Worded.of((sentence,)).words == words
+    assert AttackedText.of((sentence,)).words == words
 
 
 def test_a_deleted_word_takes_one_space_along():
-    worded = Worded.of(("one two, three", "four five"))
+    worded = AttackedText.of(("one two, three", "four five"))
     texts = [worded.replaced(position, "").text for position in range(5)]
     assert texts == [
         ("two, three", "four five"),
@@ -71,18 +71,18 @@ def test_a_deleted_word_takes_one_space_along():
         ("one two, three", " five"),
         ("one two, three", "four"),
     ]
-    assert Worded.of(("one",)).replaced(0, "").text == ("",)
+    assert AttackedText.of(("one",)).replaced(0, "").text == ("",)
 
 
 def test_windows_lie_around_a_word_and_within_its_side():
-    worded = Worded.of(("a b c d e f g", "h i")).replaced(3, "DD")
+    worded = AttackedText.of(("a b c d e f g", "h i")).replaced(3, "DD")
     windows = [worded.window(position, 3) for position in range(9)]
     assert windows == ["a b c", "a b c", "b c DD", "c DD e", "DD e f", "e f g", "e f g", "h i", "h i"]
     assert worded.window(3, 100) == "a b c DD e f g"
 
 
 def test_a_language_model_sees_punctuation():
-    worded = Worded.of(("skip me", "(well), isn't it?")).replaced(2, "good")
+    worded = AttackedText.of(("skip me", "(well), isn't it?")).replaced(2, "good")
     assert worded.pieces(3) == (["(", "good", "),", "isn't", "it", "?"], 3)
     assert worded.pieces(2)[1] == 1
 

@@ -5,19 +5,19 @@ import math
 import numpy as np
 import pytest
 
-from rse_study.evaluation.attacks.attacked_text import Worded
-from rse_study.evaluation.attacks.constraints.input_column import OnlySide
-from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxShare
-from rse_study.evaluation.attacks.constraints.part_of_speech import SamePartOfSpeech
-from rse_study.evaluation.attacks.constraints.repeat_modification import NoRepeat
-from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
-from rse_study.evaluation.attacks.constraints.stopword_modification import NoStopword
-from rse_study.evaluation.attacks.constraints.word_distance import NearWord
+from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification
+from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxWordsPerturbed
+from rse_study.evaluation.attacks.constraints.part_of_speech import PartOfSpeech
+from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
+from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
+from rse_study.evaluation.attacks.constraints.word_distance import WordEmbeddingDistance
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 from rse_study.evaluation.attacks.recipe import Candidate
 
-PAIR = Worded.of(("The the end", "it ends"))
+PAIR = AttackedText.of(("The the end", "it ends"))
 
 
 def candidates(worded, position, *words):
@@ -30,22 +30,29 @@ def new_words(kept):
 
 def test_positions():
     once = PAIR.replaced(2, "start")
-    assert [NoRepeat().allows(once, position) for position in range(5)] == [True, True, False, True, True]
-    stop = NoStopword(frozenset({"the", "it"}))
+    assert [RepeatModification().allows(once, position) for position in range(5)] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
+    stop = StopwordModification(frozenset({"the", "it"}))
     assert [stop.allows(PAIR, position) for position in range(5)] == [True, False, True, False, True]
     allowed = {
-        sides: [OnlySide(sides).allows(PAIR, i) for i in range(5)] for sides in ("both", "first", "second")
+        sides: [InputColumnModification(sides).allows(PAIR, i) for i in range(5)]
+        for sides in ("both", "first", "second")
     }
     assert allowed["both"] == [True] * 5
     assert allowed["first"] == [not second for second in allowed["second"]] == [True] * 3 + [False] * 2
-    assert OnlySide("second").allows(Worded.of(("alone",)), 0)
+    assert InputColumnModification("second").allows(AttackedText.of(("alone",)), 0)
 
 
 @pytest.mark.parametrize(("num_words", "share"), [(1, 0.4), (5, 0.4), (6, 0.4), (10, 0.05), (7, 1.0)])
 def test_a_share_of_words(num_words, share):
-    worded, count = Worded.of((" ".join("w" * num_words),)), 0
+    worded, count = AttackedText.of((" ".join("w" * num_words),)), 0
     for position in range(num_words):
-        if MaxShare(share).allows(worded, position):
+        if MaxWordsPerturbed(share).allows(worded, position):
             worded, count = worded.replaced(position, "new"), count + 1
     assert count == math.ceil(share * num_words)
 
@@ -57,15 +64,15 @@ def first_letters(texts):
 
 
 def test_similarity_is_cosine_or_angle_with_original_or_current():
-    original = Worded.of(("0 x",))
+    original = AttackedText.of(("0 x",))
     current = original.replaced(0, "30")
     options = candidates(current, 0, "10", "45", "60", "85")
-    cosine = SimilarSentence(first_letters, math.cos(math.radians(46)), "cosine", "original", None)
+    cosine = SentenceSimilarity(first_letters, math.cos(math.radians(46)), "cosine", "original", None)
     assert new_words(cosine.keep(options, current, original)) == ["10", "45"]
     assert [one.similarity for one in cosine.keep(options, current, original)] == pytest.approx(
         [math.cos(math.radians(10)), math.cos(math.radians(45))]
     )
-    angular = SimilarSentence(first_letters, 1 - 31 / 180, "angular", "current", None)
+    angular = SentenceSimilarity(first_letters, 1 - 31 / 180, "angular", "current", None)
     assert new_words(angular.keep(options, current, original)) == ["10", "45", "60"]
     assert [one.similarity for one in angular.keep(options, current, original)] == pytest.approx(
         [1 - 20 / 180, 1 - 15 / 180, 1 - 30 / 180]
@@ -79,19 +86,19 @@ def test_a_window_hides_the_rest_and_short_texts_pass():
         seen.extend(texts)
         return np.ones((len(texts), 2))
 
-    worded = Worded.of(("other side here", "a b c d e f"))
-    rule = SimilarSentence(embed, 0.9, "cosine", "original", 3)
+    worded = AttackedText.of(("other side here", "a b c d e f"))
+    rule = SentenceSimilarity(embed, 0.9, "cosine", "original", 3)
     kept = rule.keep(candidates(worded, 6, "D"), worded, worded)
     assert (new_words(kept), seen) == (["D"], ["c d e", "c D e"])
     seen.clear()
-    rule = SimilarSentence(embed, 0.9, "cosine", "original", 7)
+    rule = SentenceSimilarity(embed, 0.9, "cosine", "original", 7)
     assert [one.similarity for one in rule.keep(candidates(worded, 6, "D"), worded, worded)] == [1.0]
     assert seen == []
 
 
 def test_zero_embeddings_are_similar_to_nothing():
-    worded = Worded.of(("a b",))
-    rule = SimilarSentence(lambda texts: np.zeros((len(texts), 2)), -1.0, "cosine", "original", None)
+    worded = AttackedText.of(("a b",))
+    rule = SentenceSimilarity(lambda texts: np.zeros((len(texts), 2)), -1.0, "cosine", "original", None)
     assert rule.keep(candidates(worded, 0, "c"), worded, worded) == []
 
 
@@ -103,20 +110,20 @@ def test_part_of_speech_is_read_in_context():
         ends = {"s": "NOUN", "y": "ADV", "t": "VERB"}
         return [[ends.get(word[-1], "X") for word in words] for words in sentences]
 
-    worded = Worded.of(("skip", "a b c d e cats f g h i"))
-    kept = SamePartOfSpeech(tagger).keep(candidates(worded, 6, "dogs", "sadly", "sit", "red"), worded, worded)
+    worded = AttackedText.of(("skip", "a b c d e cats f g h i"))
+    kept = PartOfSpeech(tagger).keep(candidates(worded, 6, "dogs", "sadly", "sit", "red"), worded, worded)
     assert new_words(kept) == ["dogs", "sit"]
     assert seen[0] == ["b", "c", "d", "e", "cats", "f", "g", "h"]
     assert [words[4] for words in seen] == ["cats", "dogs", "sadly", "sit", "red"]
-    strict = SamePartOfSpeech(tagger, verb_is_noun=False)
+    strict = PartOfSpeech(tagger, verb_is_noun=False)
     assert new_words(strict.keep(candidates(worded, 6, "dogs", "sit"), worded, worded)) == ["dogs"]
 
 
 def test_near_words(tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_text("car 1 0\nauto 1 0.1\nbank -1 0\n")
-    worded = Worded.of(("Car",))
-    rule = NearWord(Vectors.open(path), 0.5)
+    worded = AttackedText.of(("Car",))
+    rule = WordEmbeddingDistance(Vectors.open(path), 0.5)
     assert new_words(rule.keep(candidates(worded, 0, "auto", "bank", "unheard"), worded, worded)) == [
         "auto",
         "unheard",

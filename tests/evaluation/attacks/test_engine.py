@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.engine import attack
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.results.attack_file import parse_outcomes
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import pwws_with
@@ -35,7 +35,7 @@ def test_every_query_is_counted_though_few_texts_are_sent(recipe, sentences, vic
         row
     ) in outcomes:  # the first visit asks what the ranking has asked: nothing is sent for it, all is counted
         if row.outcome == "failed":
-            worded = Worded.of(row.original)
+            worded = AttackedText.of(row.original)
             options = [len(lexicon.get(word, ())) for word in worded.words]
             num_modifiable = sum(word not in {"the", "a", "of"} for word in worded.words)
             assert row.num_queries == 1 + num_modifiable + 2 * sum(options)
@@ -105,7 +105,9 @@ def test_outcomes_come_as_inputs_finish(recipe, sentences, victim):
 def test_an_outcome_survives_json(recipe, sentences, victim, tmp_path):
     for row in attack(recipe, victim, sentences, max_queries=PLENTY, seed=0):
         line = json.loads(json.dumps(row.to_json()))
-        assert Outcome(**dict(parse_outcomes([line], tmp_path, "")[row.index])) == row  # as kept.py reads it
+        assert (
+            AttackOutcome(**dict(parse_outcomes([line], tmp_path, "")[row.index])) == row
+        )  # as kept.py reads it
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_odd_texts_are_attacked_like_any(recipe, victim, text):
     victim.bias = -9.0
     (row,) = attack(recipe, victim, examples, max_queries=1000, seed=0)
     assert row.outcome == "failed"
-    num_words = len(Worded.of((text,)))
+    num_words = len(AttackedText.of((text,)))
     assert row.num_queries >= 1
     if not num_words:
         assert row.num_queries == 1

@@ -6,8 +6,8 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks import outcome_store
-from rse_study.evaluation.attacks.outcome import Outcome
-from rse_study.evaluation.attacks.outcome_store import KeptOutcomes
+from rse_study.evaluation.attacks.outcome import AttackOutcome
+from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.results.attack_file import ATTACK, SUMMARY, read_attacks
 from rse_study.spec import fingerprint_of
 from tests.results.attacked import end
@@ -18,31 +18,31 @@ HEAD = ASKED | {ATTACK: fingerprint_of(ASKED)}
 
 
 def outcome(index):
-    return Outcome(
+    return AttackOutcome(
         index, ("a b\u2028c",), ("a d\u2028c",), "succeeded", 1, (0.2, 0.8), (0.6, 0.4), 7, 3, (1,)
     )
 
 
 @pytest.fixture
 def path(tmp_path):
-    kept = KeptOutcomes(tmp_path / "new" / "mr-pwws.jsonl", ASKED)
+    kept = OutcomeStore(tmp_path / "new" / "mr-pwws.jsonl", ASKED)
     for index in (4, 0, 2):
         kept.add(outcome(index))
     return kept.path
 
 
 def test_what_was_added_is_there_again(path):
-    again = KeptOutcomes(path, ASKED)
+    again = OutcomeStore(path, ASKED)
     assert again.done == {index: outcome(index) for index in (4, 0, 2)}
     again.add(outcome(1))
-    assert sorted(row.index for row in KeptOutcomes(path, ASKED)) == [0, 1, 2, 4]
+    assert sorted(row.index for row in OutcomeStore(path, ASKED)) == [0, 1, 2, 4]
 
 
 @pytest.mark.parametrize("num_bytes", [1, 5, 40])
 def test_a_line_cut_short_is_attacked_again(path, num_bytes):
     content = path.read_bytes()
     path.write_bytes(content[:-num_bytes])
-    kept = KeptOutcomes(path, ASKED)
+    kept = OutcomeStore(path, ASKED)
     assert sorted(kept.done) == [0, 4]
     kept.add(outcome(2))
     assert path.read_bytes() == content
@@ -50,24 +50,24 @@ def test_a_line_cut_short_is_attacked_again(path, num_bytes):
 
 def test_another_attack_is_refused_by_what_differs(path):
     with pytest.raises(InputError, match=r"another attack \(seed differ\)"):
-        KeptOutcomes(path, ASKED | {"seed": 1})
+        OutcomeStore(path, ASKED | {"seed": 1})
 
 
 @pytest.mark.parametrize("line", ["{", "[1]", '{"index": 1}'])
 def test_a_damaged_file_is_refused(path, line):
     path.write_text(path.read_text() + line + "\n")
     with pytest.raises(InputError, match=r"damaged|holds no outcomes"):
-        KeptOutcomes(path, ASKED)
+        OutcomeStore(path, ASKED)
     path.write_text("[1]\n")
     with pytest.raises(InputError, match="holds no outcomes"):
-        KeptOutcomes(path, ASKED)
+        OutcomeStore(path, ASKED)
 
 
 @pytest.mark.parametrize("content", ["", '{"recipe": "pw'])
 def test_a_file_that_never_began_begins_anew(path, content):
     path.write_text(content)
-    KeptOutcomes(path, ASKED).add(outcome(5))
-    assert list(KeptOutcomes(path, ASKED).done) == [5]
+    OutcomeStore(path, ASKED).add(outcome(5))
+    assert list(OutcomeStore(path, ASKED).done) == [5]
 
 
 NOTED = {"scale": [0.1 + 0.2, 1e-300]}
@@ -75,24 +75,24 @@ NOTED = {"scale": [0.1 + 0.2, 1e-300]}
 
 def test_what_is_noted_tells_no_attacks_apart_and_the_first_word_holds(tmp_path):
     path = tmp_path / "mr-pwws.jsonl"
-    KeptOutcomes(path, ASKED, NOTED).add(outcome(0))
+    OutcomeStore(path, ASKED, NOTED).add(outcome(0))
     before = path.read_bytes()
     for replaces in (False, True):
-        again = KeptOutcomes(path, ASKED, {"scale": [0.3, 0.0]}, replaces=replaces)
+        again = OutcomeStore(path, ASKED, {"scale": [0.3, 0.0]}, replaces=replaces)
         assert (again.head, list(again.done)) == (HEAD | NOTED, [0])
         assert path.read_bytes() == before
     with pytest.raises(InputError, match=r"another attack \(seed differ\)"):
-        KeptOutcomes(path, ASKED | {"seed": 1}, NOTED)
-    assert KeptOutcomes(path, ASKED | {"seed": 1}, NOTED, replaces=True).done == {}
+        OutcomeStore(path, ASKED | {"seed": 1}, NOTED)
+    assert OutcomeStore(path, ASKED | {"seed": 1}, NOTED, replaces=True).done == {}
 
 
 def test_what_an_older_file_lacks_is_added_to_its_head(path):
     before = path.read_bytes().splitlines(keepends=True)
-    kept = KeptOutcomes(path, ASKED, NOTED)
+    kept = OutcomeStore(path, ASKED, NOTED)
     assert kept.head == HEAD | NOTED
     assert path.read_bytes().splitlines(keepends=True)[1:] == before[1:]
     kept.add(outcome(1))
-    assert sorted(KeptOutcomes(path, ASKED, NOTED).done) == [0, 1, 2, 4]
+    assert sorted(OutcomeStore(path, ASKED, NOTED).done) == [0, 1, 2, 4]
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
@@ -101,46 +101,46 @@ def test_what_an_older_file_lacks_is_added_to_its_head(path):
 )
 def test_a_key_more_or_less_is_another_attack(path, asked):
     with pytest.raises(InputError, match="another attack"):
-        KeptOutcomes(path, asked)
+        OutcomeStore(path, asked)
 
 
 @pytest.mark.parametrize("content", [b"{\n", b"[1]\n", b"\xff\xfe\n"])
 def test_what_is_no_head_is_replaced_where_that_is_wished(path, content):
     path.write_bytes(content)
-    assert KeptOutcomes(path, ASKED, replaces=True).done == {}
+    assert OutcomeStore(path, ASKED, replaces=True).done == {}
 
 
 @pytest.mark.parametrize("line", ["{", "[1]", '{"index": 1}'])
 def test_a_damaged_file_is_set_aside_where_replacing_is_wished(path, line):
     path.write_text(path.read_text() + line + "\n")
     damaged = path.read_bytes()
-    kept = KeptOutcomes(path, ASKED, replaces=True)
+    kept = OutcomeStore(path, ASKED, replaces=True)
     assert (kept.head, kept.done) == (HEAD, {})
     assert path.with_name("mr-pwws.jsonl.damaged").read_bytes() == damaged
     kept.add(outcome(3))
-    assert list(KeptOutcomes(path, ASKED, replaces=True).done) == [3]
+    assert list(OutcomeStore(path, ASKED, replaces=True).done) == [3]
 
 
 def test_a_file_of_before_hashes_goes_on_and_says_its_attack(path):
     head, *rest = path.read_text().splitlines(keepends=True)
     path.write_text("".join([json.dumps(ASKED) + "\n", *rest]))
     assert json.loads(head) == HEAD
-    assert KeptOutcomes(path, ASKED, replaces=True).head == HEAD
+    assert OutcomeStore(path, ASKED, replaces=True).head == HEAD
     assert path.read_text().splitlines(keepends=True) == [head, *rest]
 
 
 def test_what_files_of_old_do_not_say_is_told_them_or_they_are_replaced(path):
     asked, rows = ASKED | {"weights": "w"}, path.read_bytes().splitlines(keepends=True)[1:]
-    kept = KeptOutcomes(path, asked, since=["weights"])
+    kept = OutcomeStore(path, asked, since=["weights"])
     assert (kept.head["weights"], sorted(kept.done)) == ("w", [0, 2, 4])
     assert path.read_bytes().splitlines(keepends=True)[1:] == rows
     with pytest.raises(InputError, match=r"another attack \(weights differ\)"):
-        KeptOutcomes(path, asked | {"weights": "others"}, since=["weights"])
-    assert KeptOutcomes(path, asked | {"weights": "others"}, since=["weights"], replaces=True).done == {}
+        OutcomeStore(path, asked | {"weights": "others"}, since=["weights"])
+    assert OutcomeStore(path, asked | {"weights": "others"}, since=["weights"], replaces=True).done == {}
 
 
 def test_a_file_of_old_is_replaced_where_nobody_can_be_asked(path):
-    assert KeptOutcomes(path, ASKED | {"weights": "w"}, since=["weights"], replaces=True).done == {}
+    assert OutcomeStore(path, ASKED | {"weights": "w"}, since=["weights"], replaces=True).done == {}
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_no_summary_counts_outcomes_that_are_no_more(folder, how):
     path = folder / "mr-pwws.jsonl"
     asked = {"set": "mr", "label": "l", "victim": "v", **ASKED, "seed": 1}
     BEGUN_ANEW[how](path)
-    KeptOutcomes(path, asked, replaces=True).add(attacked_one(0, "a b", {0: "d"}))
+    OutcomeStore(path, asked, replaces=True).add(attacked_one(0, "a b", {0: "d"}))
     found = read_attacks(folder)
     assert found.summary["recipe"].tolist() == ["bae"]
     assert found.outcomes[["recipe", "is_counted"]].values.tolist() == [["bae", True], ["pwws", False]]
@@ -172,7 +172,7 @@ def test_no_summary_counts_outcomes_that_are_no_more(folder, how):
 
 @pytest.mark.parametrize(
     ("place", "step", "left"),
-    [(outcome_store, "withdraw", ["pwws", "bae"]), (KeptOutcomes, "_write", ["bae"])],
+    [(outcome_store, "withdraw", ["pwws", "bae"]), (OutcomeStore, "_write", ["bae"])],
     ids=["before the row went", "before the outcomes went"],
 )
 def test_outcomes_go_after_their_row(folder, monkeypatch, place, step, left):
@@ -185,12 +185,12 @@ def test_outcomes_go_after_their_row(folder, monkeypatch, place, step, left):
     before = path.read_bytes()
     monkeypatch.setattr(place, step, ends)
     with pytest.raises(KeyboardInterrupt):
-        KeptOutcomes(path, {"set": "mr", "label": "l", "victim": "v", **ASKED}, replaces=True)
+        OutcomeStore(path, {"set": "mr", "label": "l", "victim": "v", **ASKED}, replaces=True)
     assert path.read_bytes() == before
     assert read_attacks(folder).summary["recipe"].tolist() == left
 
 
 def test_a_summary_that_is_none_stops_no_attack_from_beginning(folder):
     (folder / SUMMARY).write_text("[")
-    KeptOutcomes(folder / "snli-pwws.jsonl", ASKED)
+    OutcomeStore(folder / "snli-pwws.jsonl", ASKED)
     assert (folder / SUMMARY).read_text() == "["

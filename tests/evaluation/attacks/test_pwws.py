@@ -11,11 +11,11 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.text_files import find_file, read_lines
 from rse_study.data.wordnet import lemmas_of
 from rse_study.errors import MissingFile
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.recipes import PWWS, RECIPES
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import STOPWORDS, pwws_with
 from tests.evaluation.attacks.pwws_reference import cut, pwws
@@ -49,7 +49,7 @@ def test_agrees_with_plain_loops_on_real_sentences_and_wordnet(data_dir):
         names = [name for name in lemmas_of(word, data_dir) if "_" not in name and name != word]
         return sorted(name for name in names if len(cut(name)) == 1)
 
-    recipe = RECIPES.get("pwws")(Resources(data_dir))
+    recipe = RECIPES.get("pwws")(AttackResources(data_dir))
     examples = Labelled("mr", "attack", texts, labels, ("negative", "positive"))
     outcomes = list(attack(recipe, victim, examples, max_queries=10**6, seed=0))
     stopwords = english_stopwords(data_dir)
@@ -82,8 +82,8 @@ def test_a_word_by_word_optimum_is_found():
 
 
 def test_candidates_are_all_single_lemmas_in_place_and_case(data_dir):
-    recipe = PWWS()(Resources(data_dir))
-    worded = Worded.of(("The car, won't -run",))
+    recipe = PWWS()(AttackResources(data_dir))
+    worded = AttackedText.of(("The car, won't -run",))
     found = recipe.transformation.replacements(worded, 1, np.random.default_rng(0))
     names = lemmas_of("car", data_dir)
     assert found == sorted({name for name in names if re.fullmatch(r"[^_]+", name)} - {"car"})
@@ -106,4 +106,4 @@ def test_the_papers_weight_is_another_order():
 
 def test_without_stop_words_it_is_said_where_they_belong(tmp_path):
     with pytest.raises(MissingFile, match=r"no stop words.*RSE_STUDY_DATA"):
-        RECIPES.get("pwws")(Resources(tmp_path))
+        RECIPES.get("pwws")(AttackResources(tmp_path))

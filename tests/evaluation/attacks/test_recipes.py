@@ -8,13 +8,13 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.attacks.attacked_text import Worded
-from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
+from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.recipes import BAE, RECIPES, BERTAttack, TextBugger, TextFooler
-from rse_study.evaluation.attacks.resources import Named, Resources
-from rse_study.evaluation.attacks.single_input import OneInput, Target
+from rse_study.evaluation.attacks.resources import AttackResources, NamedModel
+from rse_study.evaluation.attacks.single_input import SingleInput, Target
 from rse_study.streams import Streams
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import STOPWORDS, letters
@@ -77,13 +77,13 @@ def test_adversarial_texts_keep_to_the_rules(name, resources, victim, sentences)
     changed = [row for row in run(recipe, victim, sentences) if row.changed]
     assert changed
     for row in changed:
-        original = Worded.of(row.original)
-        problem = OneInput(recipe, Target(row.index, row.original, 0), Streams(0), original, np.zeros(2))
+        original = AttackedText.of(row.original)
+        problem = SingleInput(recipe, Target(row.index, row.original, 0), Streams(0), original, np.zeros(2))
         assert not {original.word(position) for position in row.changed} & STOPWORDS
         reached = rebuilt(original, row, problem)
         assert reached.text == row.adversarial
         for rule in recipe.candidate_rules:
-            if isinstance(rule, SimilarSentence) and rule.window is None:
+            if isinstance(rule, SentenceSimilarity) and rule.window is None:
                 first, second = letters([row.original[0], row.adversarial[0]])
                 cosine = first @ second / math.sqrt(first @ first * (second @ second))
                 assert cosine >= rule.threshold - 1e-12
@@ -152,7 +152,7 @@ def test_labels_say_what_is_replaced(resources, tmp_path):
     vectors = tmp_path / "glove.txt"
     vectors.write_text("good1 1 0\nbad1 1 0.1\n")
     given = replace(
-        resources, vectors=vectors, tagger=Named("ends", lambda lists: [["X"] * len(x) for x in lists])
+        resources, vectors=vectors, tagger=NamedModel("ends", lambda lists: [["X"] * len(x) for x in lists])
     )
     assert RECIPES.get("textfooler")(given).label.endswith(
         "synonyms from glove.txt, similarity from letters, tags from ends"
@@ -177,7 +177,7 @@ def test_what_is_missing_is_asked_for(name, without, what, resources):
 
 def test_what_is_not_needed_is_not_asked_for(resources, toy_data):
     assert RECIPES.get("textbugger")(replace(resources, masked_lm=None, tagger=None))
-    assert RECIPES.get("pwws")(Resources(toy_data))
+    assert RECIPES.get("pwws")(AttackResources(toy_data))
 
 
 @each

@@ -2,12 +2,12 @@ import math
 
 import pytest
 
-from rse_study.evaluation.attacks.outcome import Outcome
+from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.summary import summarise
 
 
 def row(index, outcome, num_queries, num_words=4, changed=()):
-    return Outcome(index, ("a",), ("b",), outcome, 1, (0.5,), (0.4,), num_queries, num_words, changed)
+    return AttackOutcome(index, ("a",), ("b",), outcome, 1, (0.5,), (0.4,), num_queries, num_words, changed)
 
 
 def test_skipped_inputs_count_as_textattack_counts_them():

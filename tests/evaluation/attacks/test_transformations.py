@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
 from rse_study.evaluation.attacks.transformations.bugs import Bugs
-from rse_study.evaluation.attacks.transformations.composite import Together
+from rse_study.evaluation.attacks.transformations.composite import CompositeTransformation
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank, MaskedLMSwap
 from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwap, cased_like
 
@@ -16,7 +16,7 @@ SHAPES, KEYS = {"o": ("0", "ο"), "l": ("1",)}, {"o": ("i", "p"), "m": ("n",)}
 
 
 def bugs_of(word, seed):
-    return Bugs(SHAPES, KEYS).replacements(Worded.of((word,)), 0, np.random.default_rng(seed))
+    return Bugs(SHAPES, KEYS).replacements(AttackedText.of((word,)), 0, np.random.default_rng(seed))
 
 
 def all_bugs(word):
@@ -50,11 +50,13 @@ def test_every_bug_is_drawn_sooner_or_later():
 def test_neighbours_have_the_case_of_the_word_they_replace():
     swap = NeighbourSwap(SynonymList({"car": ["auto", "van 2", "BUS", "car"]}), 4)
     draw = np.random.default_rng(0)
-    found = [swap.replacements(Worded.of((word,)), 0, draw) for word in ("car", "Car", "CAR", "cAr", "bike")]
+    found = [
+        swap.replacements(AttackedText.of((word,)), 0, draw) for word in ("car", "Car", "CAR", "cAr", "bike")
+    ]
     assert found == [["auto", "bus"], ["Auto", "Bus"], ["AUTO", "BUS"], ["auto", "BUS", "car"], []]
     assert cased_like("I", "me") == "me"
     one = NeighbourSwap(SynonymList({"car": ["auto", "bus"]}), 1)
-    assert one.replacements(Worded.of(("car",)), 0, draw) == ["auto"]
+    assert one.replacements(AttackedText.of(("car",)), 0, draw) == ["auto"]
 
 
 @pytest.mark.parametrize("is_masked", [True, False])
@@ -76,7 +78,7 @@ def test_a_language_model_is_asked_about_one_place(is_masked):
         ]
 
     swap = MaskedLMSwap(model, 3, is_masked, 0.02)
-    worded = Worded.of(("other", "a good film."))
+    worded = AttackedText.of(("other", "a good film."))
     found = swap.replacements(worded, 3, np.random.default_rng(0))
     assert asked == [Blank(["a", "good", "film", "."], 2, is_masked)]
     assert found == ["movie", "show"]
@@ -86,7 +88,9 @@ def test_a_language_model_is_asked_about_one_place(is_masked):
 
 def test_together_offers_each_word_once():
     first, second = (NeighbourSwap(SynonymList({"a": words}), 9) for words in (["b", "c"], ["c", "d"]))
-    assert Together((first, second)).replacements(Worded.of(("a",)), 0, np.random.default_rng(0)) == [
+    assert CompositeTransformation((first, second)).replacements(
+        AttackedText.of(("a",)), 0, np.random.default_rng(0)
+    ) == [
         "b",
         "c",
         "d",

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from rse_study.data.typos import KEYBOARD, LOOKALIKES
 from rse_study.evaluation.changes import CHANGES
-from rse_study.evaluation.changes.change import Resources
+from rse_study.evaluation.changes.change import ChangeResources
 from rse_study.evaluation.changes.contractions import contract, expand
 from rse_study.evaluation.changes.letters import delete, homoglyph, insert, keyboard, repeat, swap
 from rse_study.evaluation.changes.surface import punctuation
 from rse_study.evaluation.changes.synonyms import synonym
 from rse_study.evaluation.changes.words import in_case_of, in_words
 
-NOTHING = Resources(Path())  # of changes that read no table
+NOTHING = ChangeResources(Path())  # of changes that read no table
 LETTERS = ("typo_swap", "typo_delete", "typo_insert", "typo_repeat", "keyboard", "homoglyph")
 DRAWN = (*LETTERS, "synonyms")
 HARD = {
@@ -46,7 +46,7 @@ def tables(tmp_path_factory):
     ):
         (folder / below).parent.mkdir(parents=True)
         (folder / below).write_text(json.dumps(table))
-    return Resources(folder)
+    return ChangeResources(folder)
 
 
 def draws(seed: int = 0) -> np.random.Generator:
@@ -86,10 +86,10 @@ def test_a_share_of_words_is_edited_and_what_is_between_stays():
 
     text = " ".join(["yes"] * 30 + ["no"] * 10)
     for share, expected in ((0.01, 1), (0.1, 4), (0.5, 20), (1.0, 30)):
-        new = in_words(mark)(text, draws(), Resources(Path(), share))
+        new = in_words(mark)(text, draws(), ChangeResources(Path(), share))
         assert new.count("<") == expected
         assert new.replace("<", "").replace(">", "") == text
-    one = in_words(mark)("no, no!  Yes-no (don't) 3rd", draws(), Resources(Path(), 1.0))
+    one = in_words(mark)("no, no!  Yes-no (don't) 3rd", draws(), ChangeResources(Path(), 1.0))
     assert one == "no, no!  <Yes>-no (<don't>) 3<rd>"
     chosen = {in_words(mark)("a b c", draws(seed), NOTHING) for seed in range(50)}
     assert chosen == {"<a> b c", "a <b> c", "a b <c>"}
@@ -172,7 +172,7 @@ def test_case_follows_the_word_replaced():
 
 
 def test_synonyms_of_content_words_only(data_dir):
-    resources = Resources(data_dir)
+    resources = ChangeResources(data_dir)
     assert {"auto", "automobile"} <= outcomes(synonym, "car", resources) <= set(resources.synonyms("car"))
     assert {"Auto", "Automobile"} <= outcomes(synonym, "Car", resources)
     assert outcomes(synonym, "In", resources) == {"In"}  # no indium
@@ -182,7 +182,7 @@ def test_synonyms_of_content_words_only(data_dir):
 @pytest.mark.parametrize("text", HARD.values(), ids=HARD)
 @pytest.mark.parametrize("name", list(CHANGES))
 def test_hard_texts_survive_every_change(name, text, data_dir):
-    resources = Resources(data_dir, share=0.5)
+    resources = ChangeResources(data_dir, share=0.5)
     new = CHANGES.get(name)(text, draws(), resources)
     assert new == CHANGES.get(name)(text, draws(), resources)
     new.encode("utf-8")
@@ -200,7 +200,7 @@ def test_letters_of_any_script_can_slip(name, text, tables):
 @pytest.mark.parametrize("name", list(CHANGES))
 def test_a_document_of_ten_thousand_words(name, data_dir):
     text = " ".join(f"{('great', 'film', 'it is', 'Do not')[i % 4]} word," for i in range(5000))
-    new = CHANGES.get(name)(text, draws(), Resources(data_dir, share=0.02))
+    new = CHANGES.get(name)(text, draws(), ChangeResources(data_dir, share=0.02))
     assert new != text or name == "expand"
     assert abs(len(new) - len(text)) < len(text) / 5
 
@@ -219,4 +219,4 @@ def test_any_text_and_its_words_at_most_a_letter_away(text, seed):
 def test_every_change_has_a_text_it_changes(data_dir):
     text = "I don't think he is in a wonderful film"
     for name in CHANGES:
-        assert CHANGES.get(name)(text, draws(), Resources(data_dir)) != text, name
+        assert CHANGES.get(name)(text, draws(), ChangeResources(data_dir)) != text, name

@@ -9,14 +9,14 @@ import pytest
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.changes import CHANGES
-from rse_study.evaluation.changes.change import Resources
+from rse_study.evaluation.changes.change import ChangeResources
 from rse_study.evaluation.evaluations import score_all
 from rse_study.evaluation.geometry import evaluate_geometry
 from rse_study.evaluation.invariance import evaluate_invariance
-from rse_study.evaluation.kinds.sphere import Sphere
-from rse_study.evaluation.kinds.steadiness import NUM_TEXTS, SEED, Steadiness
-from rse_study.evaluation.kinds.texts_under_replay import TextsUnderReplay
-from rse_study.evaluation.kinds.under_replay import UnderReplay
+from rse_study.evaluation.kinds.sphere import AlignmentUniformity
+from rse_study.evaluation.kinds.steadiness import NUM_TEXTS, SEED, Invariance
+from rse_study.evaluation.kinds.texts_under_replay import ReplayedTextAttack
+from rse_study.evaluation.kinds.under_replay import ReplayedAttack
 from rse_study.evaluation.replayed import replay
 from rse_study.evaluation.replayed_texts import replay_texts
 from rse_study.results.records import Measure
@@ -36,9 +36,9 @@ def all_one(sentences: list[str]) -> np.ndarray:
 
 
 @pytest.fixture
-def steadiness(data_dir) -> Steadiness:
+def steadiness(data_dir) -> Invariance:
     small = StsPairs("toy", "dev", [*DEV.first[:8], DEV.first[0]], DEV.second[:9], DEV.gold[:9])
-    return Steadiness.of(small, data_dir)
+    return Invariance.of(small, data_dir)
 
 
 def rows_of(evaluation, encoder):
@@ -52,7 +52,7 @@ def rows_of(evaluation, encoder):
 
 
 def test_replayed_pairs_give_a_row_a_figure():
-    evaluation = UnderReplay(REPLAYED)
+    evaluation = ReplayedAttack(REPLAYED)
     rows, found = rows_of(evaluation, embed), asdict(replay(embed, REPLAYED))
     assert {name: row.value for name, row in rows.items()} == {
         name: found[name] for name in ("spearman", "drift", "drop")
@@ -69,7 +69,7 @@ def test_replayed_pairs_give_a_row_a_figure():
 
 
 def test_replayed_texts_give_both_accuracies():
-    evaluation = TextsUnderReplay(TEXTS)
+    evaluation = ReplayedTextAttack(TEXTS)
     rows, found = rows_of(evaluation, embed), replay_texts(embed, TEXTS)
     assert {name: row.value for name, row in rows.items()} == {
         "accuracy": found.accuracy,
@@ -83,7 +83,7 @@ def test_replayed_texts_give_both_accuracies():
 
 
 def test_geometry_gives_its_two_figures():
-    evaluation = Sphere(DEV)
+    evaluation = AlignmentUniformity(DEV)
     rows = rows_of(evaluation, by_letters)
     assert {name: row.value for name, row in rows.items()} == {
         score.metric: score.value for score in evaluate_geometry(by_letters, [DEV])
@@ -98,7 +98,7 @@ def test_invariance_gives_a_row_a_change_and_their_mean(steadiness, data_dir):
     rows = rows_of(steadiness, by_letters)
     texts = DEV.first[:8]  # each once
     assert list(rows) == [*CHANGES, "mean"]
-    resources = Resources(data_dir)
+    resources = ChangeResources(data_dir)
     for score in evaluate_invariance(by_letters, texts, list(CHANGES), resources, SEED):
         row = rows[score.change]
         assert row.value == pytest.approx(100 * score.similarity, nan_ok=True)
@@ -132,10 +132,10 @@ def test_where_one_change_breaks_an_encoder_there_is_no_mean(steadiness):
 
 def test_invariance_is_fingerprinted_by_its_sentences_and_what_they_become(steadiness, data_dir):
     other = StsPairs("toy", "dev", DEV.first[:8], DEV.first[:8], DEV.gold[:8])
-    assert Steadiness.of(other, data_dir).fingerprint == steadiness.fingerprint
+    assert Invariance.of(other, data_dir).fingerprint == steadiness.fingerprint
     otherwise = replace(steadiness, changed=steadiness.changed | {"swap": steadiness.texts})
     assert otherwise.fingerprint != steadiness.fingerprint
     fewer = StsPairs("toy", "dev", DEV.first[:7], DEV.first[:7], DEV.gold[:7])
-    assert Steadiness.of(fewer, data_dir).fingerprint != steadiness.fingerprint
+    assert Invariance.of(fewer, data_dir).fingerprint != steadiness.fingerprint
     many = StsPairs("toy", "dev", [f"text {i}" for i in range(600)], ["x"] * 600, np.zeros(600))
-    assert Steadiness.of(many, data_dir).num_sentences == NUM_TEXTS * (1 + len(CHANGES))
+    assert Invariance.of(many, data_dir).num_sentences == NUM_TEXTS * (1 + len(CHANGES))

@@ -7,13 +7,13 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import CellRecord, EvaluationRow, Objective, RungRow, StudyRecord
+from rse_study.results.records import CellRecord, EvaluationRow, ObjectiveRecord, RungRow, StudyRecord
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder, ledger_path
-from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.history import history_of
 from rse_study.study.planning.plan import plan
-from rse_study.study.planning.throughput import Rates
+from rse_study.study.planning.throughput import Throughput
 from tests.study.planning.priced import grid_of
 
 FIVE = 48 * 60 + 5 * 50  # work of a cell of the base
@@ -48,7 +48,9 @@ def study_dir(grid, tmp_path):
     folder = tmp_path / "store" / "little"
     cells = [cell_of(row, number, seed) for number, row in enumerate(grid.rows) for seed in (0, 1)]
     with Ledger.open(folder) as ledger:
-        ledger.freeze(StudyRecord(name="little", objective=Objective(metric="dev"), kind="grid", num_cells=6))
+        ledger.freeze(
+            StudyRecord(name="little", objective=ObjectiveRecord(metric="dev"), kind="grid", num_cells=6)
+        )
         ledger.plan(cells)
         for cell in cells[:5]:
             ledger.start(cell.identity, executor="inline", workers=1, threads=1)
@@ -79,7 +81,7 @@ def edit(folder, statement):
 
 
 def history(study_dir, tmp_path, encoders=("tiny",)):
-    return history_of(study_dir, study_dir.parent, Sizes(tmp_path), encoders)
+    return history_of(study_dir, study_dir.parent, DataSizes(tmp_path), encoders)
 
 
 def test_cells_are_known_by_what_became_of_them(grid, study_dir, tmp_path):
@@ -102,7 +104,7 @@ def test_cells_are_known_by_what_became_of_them(grid, study_dir, tmp_path):
 
 def test_the_plan_of_a_study_that_was_interrupted(grid, study_dir, tmp_path):
     known, rates = history(study_dir, tmp_path)
-    planned = plan(grid, known, rates, Sizes(tmp_path))
+    planned = plan(grid, known, rates, DataSizes(tmp_path))
     (stage,) = planned.stages
     assert (stage.num_done, stage.num_stopped, stage.num_failed, stage.num_to_run) == (2, 1, 1, 2)
     assert planned.new == {"rho = 1": [0, 1]}
@@ -131,7 +133,7 @@ def test_a_second_attempt_tells_nothing_about_what_is_beside(study_dir, tmp_path
 
 
 def test_other_encoders_tell_nothing(study_dir, tmp_path):
-    assert history(study_dir, tmp_path, ("minilm",))[1] == Rates()
+    assert history(study_dir, tmp_path, ("minilm",))[1] == Throughput()
 
 
 def test_other_studies_of_the_store_tell_rates_only(study_dir, tmp_path):
@@ -155,4 +157,4 @@ def test_configurations_of_other_versions_are_left_out(study_dir, tmp_path):
     )
     known, rates = history(study_dir, tmp_path)
     assert {cell.number for cell in known.cells} == {1, 2}
-    assert rates == Rates()
+    assert rates == Throughput()

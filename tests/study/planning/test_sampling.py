@@ -5,9 +5,9 @@ from itertools import product
 
 import pytest
 
-from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.sampling import sample, spread
-from rse_study.study.planning.workload import effort_of
+from rse_study.study.planning.workload import workload_of
 from tests.study.planning.priced import grid_of, search_of
 
 
@@ -43,8 +43,8 @@ def test_axes_do_not_move_together(content):
 def test_the_mean_cost_is_that_of_the_whole_space(content, tmp_path):
     """Against every value of N, the only axis that changes a cost here."""
     axes = {"N": {"int": [1, 16], "into": ["pgd.num_steps", "fgsm.num_steps"]}}
-    checked, sizes = search_of(content, search=axes, num_trials=16), Sizes(tmp_path)
-    told = [effort_of(trial, sizes).gradient_passes for trial in sample(checked.space, 5)]
+    checked, sizes = search_of(content, search=axes, num_trials=16), DataSizes(tmp_path)
+    told = [workload_of(trial, sizes).gradient_passes for trial in sample(checked.space, 5)]
     exact = [60 * (N + 1) for N in range(1, 17)]
     assert sum(told) / len(told) == pytest.approx(sum(exact) / len(exact), rel=0.03)
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from rse_study.study.definition.config import Asha
-from rse_study.study.planning.data_sizes import Sizes
+from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
-from rse_study.study.planning.ledger_state import Known
+from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
 from rse_study.study.planning.search_stages import stopped_share
-from rse_study.study.planning.throughput import Rates
+from rse_study.study.planning.throughput import Throughput
 from tests.study.planning.priced import known, search_of
 
 STEPS = {"N": {"int": [1, 16], "into": ["pgd.num_steps", "fgsm.num_steps"]}}
@@ -20,7 +20,7 @@ PLAIN = {"early_stopping": None, "confirm": None, "evaluations": []}
 
 @pytest.fixture
 def sizes(tmp_path):
-    return Sizes(tmp_path)
+    return DataSizes(tmp_path)
 
 
 def search_known(trial, number, status="complete", **changes):
@@ -60,7 +60,7 @@ def test_the_share_is_what_synchronous_halving_leaves():
 
 def test_a_new_search(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=12, **PLAIN)
-    (stage,) = plan(checked, Known(), Rates(), sizes).stages
+    (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
     assert (stage.name, stage.num_trials, stage.num_seeds, stage.num_to_run) == ("search", 12, 1, 12)
     assert stage.bill.steps == exactly(12 * 60)
     # The base (N = 5) is the first trial; the others have N = 8.5 on average.
@@ -71,7 +71,7 @@ def test_a_new_search(content, sizes):
 @pytest.mark.parametrize("num_trials", [5, 60])
 def test_four_searches_in_five_cost_what_was_told(content, sizes, num_trials):
     checked = search_of(content, num_trials=num_trials, **PLAIN)
-    (stage,) = plan(checked, Known(), Rates(), sizes).stages
+    (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
     told, draw = stage.bill.gradient_passes, random.Random(1)
     costs = [60 * 6 + sum(60 * (draw.randint(1, 16) + 1) for _ in range(num_trials - 1)) for _ in range(2000)]
     within = sum(told.low <= cost <= told.high for cost in costs) / len(costs)
@@ -81,13 +81,13 @@ def test_four_searches_in_five_cost_what_was_told(content, sizes, num_trials):
 def test_early_stopping_leaves_less(content, sizes):
     kept = {**PLAIN, "early_stopping": {"first": 15, "factor": 2}}
     checked = search_of(content, search=STEPS, num_trials=12, **kept)
-    (stage,) = plan(checked, Known(), Rates(), sizes).stages
+    (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
     assert stage.bill.steps == Range(6 * 60.0, 9 * 60.0, 12 * 60.0)
 
 
 def test_a_baseline_that_is_confirmed_runs_to_its_end(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=12)
-    stage = plan(checked, Known(), Rates(), sizes).stages[0]
+    stage = plan(checked, LedgerState(), Throughput(), sizes).stages[0]
     assert stage.bill.steps.low == pytest.approx(60 + 11 * 30)
 
 
@@ -98,7 +98,7 @@ def test_trials_that_have_ended_are_not_asked_for_again(content, sizes):
     cells = [
         search_known(trial, i, state) for i, (trial, state) in enumerate(zip(trials, states, strict=True))
     ]
-    (stage,) = plan(checked, Known(tuple(cells)), Rates(), sizes).stages
+    (stage,) = plan(checked, LedgerState(tuple(cells)), Throughput(), sizes).stages
     assert (stage.num_done, stage.num_stopped, stage.num_failed, stage.num_to_run) == (1, 1, 1, 3)
     # What was interrupted is known: N = 9.
     assert stage.bill.gradient_passes.mid == pytest.approx(60 * 10 + 2 * 60 * 9.5, rel=0.03)
@@ -107,14 +107,14 @@ def test_trials_that_have_ended_are_not_asked_for_again(content, sizes):
 def test_a_stopped_baseline_goes_on_from_where_it_stood(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=1)
     base = search_known(checked.study.base, 0, "stopped_early", t=15)
-    stage = plan(checked, Known((base,)), Rates(), sizes).stages[0]
+    stage = plan(checked, LedgerState((base,)), Throughput(), sizes).stages[0]
     assert (stage.num_stopped, stage.num_to_run) == (0, 1)
     assert stage.bill.steps == exactly(45.0)
 
 
 def test_a_new_confirmation(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=12)
-    _, stage = plan(checked, Known(), Rates(), sizes).stages
+    _, stage = plan(checked, LedgerState(), Throughput(), sizes).stages
     assert (stage.name, stage.num_trials, stage.num_seeds, stage.num_to_run) == ("confirm", 2, 2, 4)
     assert (stage.resources.runs_on, stage.resources.workers) == ("train", 2)
     assert stage.bill.steps == exactly(4 * 60)
@@ -128,7 +128,7 @@ def test_a_new_confirmation(content, sizes):
 def test_once_the_search_is_over_its_own_trials_are_candidates(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=3)
     cells = [search_known(trial_with(checked, N), i) for i, N in enumerate((5, 16, 16))]
-    _, stage = plan(checked, Known(tuple(cells)), Rates(), sizes).stages
+    _, stage = plan(checked, LedgerState(tuple(cells)), Throughput(), sizes).stages
     assert stage.bill.gradient_passes == exactly(2 * 60 * 6 + 2 * 60 * 17)
 
 
@@ -141,24 +141,24 @@ def test_chosen_cells_that_are_confirmed(content, sizes):
         known(trial, searched[trial == best].number, seed, stage="confirm", status=state)
         for (trial, seed), state in states.items()
     ]
-    everything = Known((*searched, *confirmed))
-    _, stage = plan(checked, everything, Rates(), sizes).stages
+    everything = LedgerState((*searched, *confirmed))
+    _, stage = plan(checked, everything, Throughput(), sizes).stages
     assert (stage.num_cells, stage.num_done, stage.num_to_run) == (4, 2, 2)
     assert stage.bill.gradient_passes == exactly(60 * 6 + 60 * 17)
     # Earlier choices are no part of it.
     other = known(trial_with(checked, 2), 9, 1, stage="confirm", retired=True)
     assert (
-        plan(checked, replace(everything, cells=(*everything.cells, other)), Rates(), sizes).stages[1]
+        plan(checked, replace(everything, cells=(*everything.cells, other)), Throughput(), sizes).stages[1]
         == stage
     )
 
 
 def test_only_confirmed_cells_are_scored(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=12)
-    assert plan(checked, Known(), Rates(), sizes).scores.missing == {"builtin/test": 4}
+    assert plan(checked, LedgerState(), Throughput(), sizes).scores.missing == {"builtin/test": 4}
 
 
 def test_it_is_said_what_stands_for_the_trials(content, sizes):
-    notes = plan(search_of(content), Known(), Rates(), sizes).notes
+    notes = plan(search_of(content), LedgerState(), Throughput(), sizes).notes
     assert any("before tpe proposes them" in note for note in notes)
     assert any("high: none is stopped" in note for note in notes)

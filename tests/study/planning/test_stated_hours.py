@@ -3,11 +3,11 @@
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.study.planning.data_sizes import Sizes
-from rse_study.study.planning.ledger_state import Known
+from rse_study.study.planning.data_sizes import DataSizes
+from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
-from rse_study.study.planning.stated_hours import with_told_hours
-from rse_study.study.planning.throughput import Rates
+from rse_study.study.planning.stated_hours import with_stated_hours
+from rse_study.study.planning.throughput import Throughput
 from tests.study.planning.priced import grid_of, one_second
 
 NOWHERE = {"source": "not/here.txt", "limit": 6400}
@@ -15,7 +15,7 @@ NOWHERE = {"source": "not/here.txt", "limit": 6400}
 
 @pytest.fixture
 def sizes(tmp_path):
-    return Sizes(tmp_path)
+    return DataSizes(tmp_path)
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def grid(content):
 
 
 def test_the_base_costs_what_was_told(grid, sizes):
-    planned = plan(grid, Known(), with_told_hours(Rates(), grid, sizes), sizes)
+    planned = plan(grid, LedgerState(), with_stated_hours(Throughput(), grid, sizes), sizes)
     hours = planned.device_hours
     beside = 1 / 3600  # a second beside its training, as assumed
     assert (hours.low, hours.mid, hours.high) == pytest.approx((2 + beside, 3 + beside, 4 + beside))
@@ -33,7 +33,7 @@ def test_the_base_costs_what_was_told(grid, sizes):
 
 
 def test_a_corpus_that_is_not_here_counts_as_its_limit_and_that_is_said(grid, sizes):
-    planned = plan(grid, Known(), Rates(), sizes)
+    planned = plan(grid, LedgerState(), Throughput(), sizes)
     assert planned.bill.steps.mid == 2 * 6400 / 32
     assert any("not/here.txt is not here: supposed to hold 6,400 sentences" in note for note in planned.notes)
 
@@ -42,14 +42,14 @@ def test_without_a_limit_a_missing_corpus_is_refused(content, sizes):
     base = content["base"] | {"budget": {"unit": "epochs", "amount": 2}, "corpus": {"source": "not/here.txt"}}
     checked = grid_of(content | {"base": base}, {"rows": {"base": {}}})
     with pytest.raises(InputError, match="no such file"):
-        plan(checked, Known(), Rates(), sizes)
+        plan(checked, LedgerState(), Throughput(), sizes)
 
 
 def test_what_was_measured_here_is_worth_more(grid, sizes):
     measured = one_second(grid.study.base)
-    assert with_told_hours(measured, grid, sizes) is measured
+    assert with_stated_hours(measured, grid, sizes) is measured
 
 
 def test_nothing_told_changes_nothing(content, sizes):
     checked = grid_of(content, {"rows": {"base": {}}})
-    assert with_told_hours(Rates(), checked, sizes) == Rates()
+    assert with_stated_hours(Throughput(), checked, sizes) == Throughput()

@@ -6,20 +6,20 @@ import pytest
 
 from rse_study.study.definition.config import Resources
 from rse_study.study.planning.estimates import Range, exactly
-from rse_study.study.planning.throughput import Rates, Setting, Timed, num_devices
-from rse_study.study.planning.workload import Shape
+from rse_study.study.planning.throughput import Setting, Throughput, TimedWork, num_devices
+from rse_study.study.planning.workload import BatchShape
 
-SHAPE = Shape("tiny", "main", 32, 32, "float32")
+SHAPE = BatchShape("tiny", "main", 32, 32, "float32")
 HERE = Setting(SHAPE, False, 1, 1)
 ALONE = Resources()
 
 
-def rates(*seconds, setting=HERE, work=10.0) -> Rates:
-    return Rates(tuple(Timed(setting, float(s), work) for s in seconds), (), "cells")
+def rates(*seconds, setting=HERE, work=10.0) -> Throughput:
+    return Throughput(tuple(TimedWork(setting, float(s), work) for s in seconds), (), "cells")
 
 
 def test_cells_alike_tell_the_rate_and_its_spread():
-    told = Rates((Timed(HERE, 10.0, 10.0), Timed(HERE, 60.0, 20.0)), (), "cells")
+    told = Throughput((TimedWork(HERE, 10.0, 10.0), TimedWork(HERE, 60.0, 20.0)), (), "cells")
     assert told.seconds_per_work(SHAPE, ALONE) == Range(1.0, 70 / 30, 3.0)
 
 
@@ -52,7 +52,7 @@ def test_workers_and_threads_may_add_up():
 
 def test_the_nearest_measurement_counts():
     near, far = Setting(replace(SHAPE, batch_size=64), False, 1, 1), HERE
-    both = Rates((Timed(far, 10.0, 10.0), Timed(near, 30.0, 10.0)), (), "cells")
+    both = Throughput((TimedWork(far, 10.0, 10.0), TimedWork(near, 30.0, 10.0)), (), "cells")
     assert both.seconds_per_work(replace(SHAPE, batch_size=128), ALONE) == exactly(6.0)
     assert both.seconds_per_work(SHAPE, ALONE) == exactly(1.0)
 

@@ -3,8 +3,8 @@
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.study.planning.data_sizes import Sizes
-from rse_study.study.planning.workload import effort_of, scoring_work
+from rse_study.study.planning.data_sizes import DataSizes
+from rse_study.study.planning.workload import scoring_work, workload_of
 from rse_study.training.trial import Trial
 
 SCORES = 2 * 2 * 400 / 32  # 800 sentences once forward (2 P*T) in batches of 32
@@ -25,7 +25,7 @@ def test_steps_passes_and_work(base, tmp_path, amount, every):
         base, budget={"unit": "steps", "amount": amount}, selection={"dev": "builtin", "every": every}
     )
     looks = [t for t in range(amount + 1) if t in (0, amount) or t % every == 0]
-    effort = effort_of(trial, Sizes(tmp_path))
+    effort = workload_of(trial, DataSizes(tmp_path))
     assert effort.num_steps == amount
     assert effort.gradient_passes == amount * 6  # N = 5, and one to train on
     assert effort.work == pytest.approx(amount * 48 + len(looks) * SCORES)
@@ -33,7 +33,7 @@ def test_steps_passes_and_work(base, tmp_path, amount, every):
 
 def test_replayed_attacks_are_embedded_at_every_look(base, tmp_path):
     def work(**replayed):
-        return effort_of(trial_of(base, replayed=replayed), Sizes(tmp_path)).work
+        return workload_of(trial_of(base, replayed=replayed), DataSizes(tmp_path)).work
 
     looks, without = 5, work()
     pairs = {"recipe": "pwws", "num_pairs": 50}
@@ -44,38 +44,38 @@ def test_replayed_attacks_are_embedded_at_every_look(base, tmp_path):
 
 
 def test_what_is_watched_is_embedded_at_its_own_pace(base, tmp_path):
-    sizes = Sizes(tmp_path)
-    without = effort_of(trial_of(base), sizes).work
+    sizes = DataSizes(tmp_path)
+    without = workload_of(trial_of(base), sizes).work
     for every, looks in ((20, 4), (25, 4), (60, 2), (100, 2)):  # before, on the way, at the end: of 60 steps
-        found = effort_of(trial_of(base, watched={"builtin/test": every}), sizes).work
+        found = workload_of(trial_of(base, watched={"builtin/test": every}), sizes).work
         assert found == pytest.approx(without + looks * SCORES), every
-    assert effort_of(trial_of(base, watched={"STS-B/geometry": 20}), sizes).work == without
+    assert workload_of(trial_of(base, watched={"STS-B/geometry": 20}), sizes).work == without
     assert sizes.missing == ("STS-B/geometry",)
 
 
 def test_epochs_drop_the_incomplete_batch(base, tmp_path):
     epochs = {"unit": "epochs", "amount": 3}
-    sizes = Sizes(tmp_path)
-    assert effort_of(trial_of(base, budget=epochs), sizes).num_steps == 3 * 250
+    sizes = DataSizes(tmp_path)
+    assert workload_of(trial_of(base, budget=epochs), sizes).num_steps == 3 * 250
     limited = trial_of(base, budget=epochs, corpus={"source": "builtin", "limit": 100})
-    assert effort_of(limited, sizes).num_steps == 3 * 3
+    assert workload_of(limited, sizes).num_steps == 3 * 3
 
 
 def test_epochs_of_a_file_count_its_distinct_sentences(base, tmp_path):
     (tmp_path / "c.txt").write_text("\n".join(f"sentence {i % 70}" for i in range(200)))
     trial = trial_of(base, budget={"unit": "epochs", "amount": 2}, corpus={"source": "c.txt"})
-    assert effort_of(trial, Sizes(tmp_path)).num_steps == 2 * 2
+    assert workload_of(trial, DataSizes(tmp_path)).num_steps == 2 * 2
 
 
 def test_epochs_need_their_corpus(base, tmp_path):
     trial = trial_of(base, budget={"unit": "epochs", "amount": 2}, corpus={"source": "c.txt"})
     with pytest.raises(InputError, match=r"c\.txt"):
-        effort_of(trial, Sizes(tmp_path))
+        workload_of(trial, DataSizes(tmp_path))
 
 
 def test_pairs_that_are_not_here_are_said(base, tmp_path):
-    sizes = Sizes(tmp_path)
-    effort = effort_of(trial_of(base, selection={"dev": "STS-B"}), sizes)
+    sizes = DataSizes(tmp_path)
+    effort = workload_of(trial_of(base, selection={"dev": "STS-B"}), sizes)
     assert effort.work == 60 * 48
     assert sizes.missing == ("STS-B/dev",)
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from transformers import BertModel
 
-from rse_study.training.checkpoint import Account
+from rse_study.training.checkpoint import TrainState
 from rse_study.training.classifier.data import split_off
 from rse_study.training.classifier.run import TuningRun, open_run
 from tests.training.classifier.sorted_words import LEARNS, ordered_pairs, small_base
@@ -58,7 +58,7 @@ def _run(folder: Path) -> TuningRun:
 
 
 def _losses(folder: Path) -> list[float]:
-    run, account = _run(folder), Account("golden")
+    run, account = _run(folder), TrainState("golden")
     return [run.advance(account).loss for _ in range(20)]
 
 

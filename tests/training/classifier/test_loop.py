@@ -12,7 +12,7 @@ from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.streams import Streams
 from rse_study.training.checkpoint import latest
 from rse_study.training.classifier.data import split_off
-from rse_study.training.classifier.length_batches import LikeLengths
+from rse_study.training.classifier.length_batches import LengthBatches
 from rse_study.training.classifier.loop import FineTuning, fine_tune
 
 from .sorted_words import LEARNS, graded_pairs, ordered_pairs, singles, small_base
@@ -196,7 +196,7 @@ def test_the_dev_share_knows_no_seed_and_no_order_and_keeps_twins_together():
 
 def test_every_text_comes_once_an_epoch_among_its_like():
     lengths = np.random.default_rng(0).integers(3, 60, 1003).tolist()
-    batches = LikeLengths(lengths, 16, Streams(0))
+    batches = LengthBatches(lengths, 16, Streams(0))
     for epoch in (0, 1):
         steps = range(epoch * batches.num_batches, (epoch + 1) * batches.num_batches)
         rows = [batches.rows(step) for step in steps]
@@ -205,6 +205,6 @@ def test_every_text_comes_once_an_epoch_among_its_like():
         padding = sum(max(lengths[i] for i in b) * len(b) for b in rows) - sum(lengths)
         assert padding < 0.12 * sum(lengths)
     assert batches.rows(0) != batches.rows(batches.num_batches)
-    assert LikeLengths(lengths, 16, Streams(1)).rows(0) != batches.rows(0)
+    assert LengthBatches(lengths, 16, Streams(1)).rows(0) != batches.rows(0)
     means = [np.mean([lengths[i] for i in batches.rows(step)]) for step in range(batches.num_batches)]
     assert abs(np.corrcoef(means, range(len(means)))[0, 1]) < 0.5  # not short ones first

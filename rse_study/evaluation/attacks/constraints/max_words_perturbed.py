@@ -3,14 +3,14 @@
 import math
 from dataclasses import dataclass
 
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 
 @dataclass(frozen=True)
-class MaxShare:
+class MaxWordsPerturbed:
     """At most `share` (0..1) of the text's words, rounded up."""
 
     share: float
 
-    def allows(self, worded: Worded, position: int) -> bool:
+    def allows(self, worded: AttackedText, position: int) -> bool:
         return len({position, *worded.changed}) <= math.ceil(self.share * len(worded))

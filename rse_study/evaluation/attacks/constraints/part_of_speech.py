@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.recipe import Candidate
 
 Tagger = Callable[[list[list[str]]], list[list[str]]]
@@ -13,13 +13,15 @@ _BEFORE, _BEHIND = 4, 3  # words of context, as TextAttack cuts them
 
 
 @dataclass(frozen=True)
-class SamePartOfSpeech:
+class PartOfSpeech:
     """The tag stays, in the original's context; verbs and nouns may stand for each other (TextFooler)."""
 
     tagger: Tagger
     verb_is_noun: bool = True
 
-    def keep(self, candidates: Sequence[Candidate], current: Worded, original: Worded) -> Sequence[Candidate]:
+    def keep(
+        self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
+    ) -> Sequence[Candidate]:
         position = candidates[0].position
         side, words = original.neighbours(position), original.words
         before = words[max(side.start, position - _BEFORE) : position]

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 
 @dataclass(frozen=True)
-class NoRepeat:
+class RepeatModification:
     """A word that was changed may not be changed again."""
 
-    def allows(self, worded: Worded, position: int) -> bool:
+    def allows(self, worded: AttackedText, position: int) -> bool:
         return position not in dict(worded.changes)

@@ -7,13 +7,13 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.recipe import Candidate
 from rse_study.evaluation.sts import Embed
 
 
 @dataclass(frozen=True)
-class SimilarSentence:
+class SentenceSimilarity:
     """Similarity of at least `threshold` with the original, or with the text before this change.
 
     `window`: words around the change that are compared, and in shorter texts everything passes (TextFooler); None:
@@ -27,7 +27,9 @@ class SimilarSentence:
     reference: Literal["original", "current"]
     window: int | None
 
-    def keep(self, candidates: Sequence[Candidate], current: Worded, original: Worded) -> Sequence[Candidate]:
+    def keep(
+        self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
+    ) -> Sequence[Candidate]:
         position = candidates[0].position
         if self.window is not None and len(current.neighbours(position)) < self.window:
             return [replace(candidate, similarity=1.0) for candidate in candidates]
@@ -36,7 +38,7 @@ class SimilarSentence:
         found = zip(candidates, self._similarities(texts).tolist(), strict=True)
         return [replace(one, similarity=value) for one, value in found if value >= self.threshold]
 
-    def _read(self, worded: Worded, position: int) -> str:
+    def _read(self, worded: AttackedText, position: int) -> str:
         return worded.side_of(position) if self.window is None else worded.window(position, self.window)
 
     def _similarities(self, texts: list[str]) -> Float[np.ndarray, " n"]:

@@ -3,22 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 from rse_study.evaluation.attacks.recipe import Candidate
 
 
 @dataclass(frozen=True)
-class NearWord:
+class WordEmbeddingDistance:
     """Cosine with the original word at least `min_cosine`; words without a vector pass, as in TextAttack."""
 
     vectors: Vectors
     min_cosine: float
 
-    def keep(self, candidates: Sequence[Candidate], current: Worded, original: Worded) -> Sequence[Candidate]:
+    def keep(
+        self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
+    ) -> Sequence[Candidate]:
         return [candidate for candidate in candidates if self._is_near(candidate, original)]
 
-    def _is_near(self, candidate: Candidate, original: Worded) -> bool:
+    def _is_near(self, candidate: Candidate, original: AttackedText) -> bool:
         old, new = (text.word(candidate.position).lower() for text in (original, candidate.worded))
         cosine = self.vectors.cosine(old, new)
         return cosine is None or cosine >= self.min_cosine

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from rse_study.data.typos import Table, lookalikes, neighbouring_keys
+from rse_study.data.typos import LetterTable, lookalikes, neighbouring_keys
 
 
-def homoglyphs(data_dir: Path) -> Table:
+def homoglyphs(data_dir: Path) -> LetterTable:
     """ASCII letters to what looks like them (Unicode's confusables). Raises InputError."""
     return lookalikes(data_dir)
 
 
-def keyboard(data_dir: Path) -> Table:
+def keyboard(data_dir: Path) -> LetterTable:
     """Letters to the letters next to them, in lower case and in upper. Raises InputError."""
     # Digits would end a word instead of misspelling it.
     near = {

@@ -3,11 +3,11 @@
 from pydantic import Field, PositiveInt
 
 from rse_study.evaluation.attacks.constraints.input_column import Sides
-from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
+from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes.usual import label, position_rules, tag_note, tag_rules
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Deleted
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
@@ -27,9 +27,9 @@ class BAE(Spec):
     window: PositiveInt = 15  # words
     sides: Sides = "both"
 
-    def __call__(self, resources: Resources, goal: Goal = UNTARGETED) -> Recipe:
+    def __call__(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Recipe:
         model, encoder = resources.need_masked_lm("bae"), resources.need_encoder("bae")
-        similar = SimilarSentence(encoder.model, self.min_similarity, "cosine", "original", self.window)
+        similar = SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", self.window)
         notes = [f"words from {model.name}", f"similarity from {encoder.name}", tag_note(resources)]
         return Recipe(
             label=label("bae", notes),

@@ -3,12 +3,12 @@
 from pydantic import Field, PositiveInt
 
 from rse_study.evaluation.attacks.constraints.input_column import Sides
-from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxShare
-from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
+from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxWordsPerturbed
+from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes.usual import label, position_rules
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Unknown
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
@@ -27,7 +27,7 @@ class BERTAttack(Spec):
     min_similarity: float = Field(0.2, ge=-1, le=1)  # cosine, whole sentence, with the original
     sides: Sides = "both"
 
-    def __call__(self, resources: Resources, goal: Goal = UNTARGETED) -> Recipe:
+    def __call__(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Recipe:
         model, encoder = resources.need_masked_lm("bert_attack"), resources.need_encoder("bert_attack")
         notes = [f"words from {model.name}", f"similarity from {encoder.name}"]
         return Recipe(
@@ -35,8 +35,8 @@ class BERTAttack(Spec):
             goal=goal,
             transformation=MaskedLMSwap(model.model, self.num_candidates, is_masked=False),
             search=Greedy(ranking=Unknown()),
-            position_rules=(*position_rules(resources, self.sides), MaxShare(self.max_share)),
+            position_rules=(*position_rules(resources, self.sides), MaxWordsPerturbed(self.max_share)),
             candidate_rules=(
-                SimilarSentence(encoder.model, self.min_similarity, "cosine", "original", None),
+                SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", None),
             ),
         )

@@ -6,7 +6,7 @@ from rse_study.evaluation.attacks.constraints.input_column import Sides
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes.usual import position_rules
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency
 from rse_study.evaluation.attacks.transformations.wordnet import WordNetSwap
@@ -23,7 +23,7 @@ class PWWS(Spec):
     effect: Literal["score", "increase"] = "score"  # increase: the paper's weight
     sides: Sides = "both"
 
-    def __call__(self, resources: Resources, goal: Goal = UNTARGETED) -> Recipe:
+    def __call__(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Recipe:
         return Recipe(
             label="pwws" if self.effect == "score" else "pwws (weighted by increase)",
             goal=goal,

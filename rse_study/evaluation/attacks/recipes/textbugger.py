@@ -3,16 +3,16 @@
 from pydantic import Field, PositiveInt
 
 from rse_study.evaluation.attacks.constraints.input_column import Sides
-from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
+from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.lexicons.lookalikes import homoglyphs, keyboard
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes.usual import label, position_rules
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Deleted
 from rse_study.evaluation.attacks.transformations.bugs import Bugs
-from rse_study.evaluation.attacks.transformations.composite import Together
+from rse_study.evaluation.attacks.transformations.composite import CompositeTransformation
 from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwap
 from rse_study.spec import Spec
 
@@ -24,17 +24,19 @@ class TextBugger(Spec):
     min_similarity: float = Field(0.8, ge=-1, le=1)  # cosine, whole sentence, with the original
     sides: Sides = "both"
 
-    def __call__(self, resources: Resources, goal: Goal = UNTARGETED) -> Recipe:
+    def __call__(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Recipe:
         encoder, synonyms = resources.need_encoder("textbugger"), resources.synonyms()
         bugs = Bugs(homoglyphs(resources.data_dir), keyboard(resources.data_dir))
         notes = [f"synonyms from {synonyms.name}", f"similarity from {encoder.name}"]
         return Recipe(
             label=label("textbugger", notes),
             goal=goal,
-            transformation=Together((bugs, NeighbourSwap(synonyms.model, self.num_neighbours))),
+            transformation=CompositeTransformation(
+                (bugs, NeighbourSwap(synonyms.model, self.num_neighbours))
+            ),
             search=Greedy(ranking=Deleted()),
             position_rules=position_rules(resources, self.sides),
             candidate_rules=(
-                SimilarSentence(encoder.model, self.min_similarity, "cosine", "original", None),
+                SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", None),
             ),
         )

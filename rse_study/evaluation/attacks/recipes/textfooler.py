@@ -3,13 +3,13 @@
 from pydantic import Field, PositiveInt
 
 from rse_study.evaluation.attacks.constraints.input_column import Sides
-from rse_study.evaluation.attacks.constraints.similarity import SimilarSentence
-from rse_study.evaluation.attacks.constraints.word_distance import NearWord
+from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.constraints.word_distance import WordEmbeddingDistance
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes.usual import label, position_rules, tag_note, tag_rules
-from rse_study.evaluation.attacks.resources import Resources
+from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Deleted
 from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwap
@@ -31,10 +31,14 @@ class TextFooler(Spec):
     window: PositiveInt = 15  # words
     sides: Sides = "second"  # of a pair; TextAttack leaves the premise alone
 
-    def __call__(self, resources: Resources, goal: Goal = UNTARGETED) -> Recipe:
+    def __call__(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Recipe:
         encoder, synonyms = resources.need_encoder("textfooler"), resources.synonyms()
-        near = NearWord(synonyms.model, self.min_cosine) if isinstance(synonyms.model, Vectors) else None
-        similar = SimilarSentence(encoder.model, self.min_similarity, "angular", "current", self.window)
+        near = (
+            WordEmbeddingDistance(synonyms.model, self.min_cosine)
+            if isinstance(synonyms.model, Vectors)
+            else None
+        )
+        similar = SentenceSimilarity(encoder.model, self.min_similarity, "angular", "current", self.window)
         notes = [f"synonyms from {synonyms.name}", f"similarity from {encoder.name}", tag_note(resources)]
         return Recipe(
             label=label("textfooler", notes),

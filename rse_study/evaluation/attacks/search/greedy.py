@@ -4,8 +4,8 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import ConfigDict
 
-from rse_study.evaluation.attacks.goals import Row
-from rse_study.evaluation.attacks.recipe import Asking, Candidate, Found, Problem
+from rse_study.evaluation.attacks.goals import VictimOutput
+from rse_study.evaluation.attacks.recipe import Asking, Candidate, SearchProblem, SearchResult
 from rse_study.spec import Spec
 
 
@@ -13,7 +13,7 @@ from rse_study.spec import Spec
 class Ranking(Protocol):
     """Which words matter most."""
 
-    def order(self, problem: Problem) -> Asking[list[int]]:
+    def order(self, problem: SearchProblem) -> Asking[list[int]]:
         """Positions, the most important first; equal ones from left to right. None where the budget ran out."""
         ...
 
@@ -28,8 +28,8 @@ class Greedy(Spec):
     model_config = ConfigDict(arbitrary_types_allowed=True)
     ranking: Ranking
 
-    def find(self, problem: Problem) -> Asking[Found]:
-        best = Found(problem.original, problem.clean)
+    def find(self, problem: SearchProblem) -> Asking[SearchResult]:
+        best = SearchResult(problem.original, problem.clean)
         for position in (yield from self.ranking.order(problem)):
             candidates = problem.candidates(best.worded, position)
             rows = yield [candidate.worded for candidate in candidates]
@@ -43,7 +43,7 @@ class Greedy(Spec):
         return best
 
 
-def _choice(problem: Problem, tried: list[tuple[Candidate, Row]]) -> Found:
+def _choice(problem: SearchProblem, tried: list[tuple[Candidate, VictimOutput]]) -> SearchResult:
     """The best; if it reaches the goal the most similar of those directly behind it that do, too."""
     chosen, row = tried[0]
     for candidate, answer in tried:
@@ -51,4 +51,4 @@ def _choice(problem: Problem, tried: list[tuple[Candidate, Row]]) -> Found:
             break
         if candidate.similarity > chosen.similarity:
             chosen, row = candidate, answer
-    return Found(chosen.worded, row)
+    return SearchResult(chosen.worded, row)

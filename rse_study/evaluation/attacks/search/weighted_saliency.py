@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from rse_study.evaluation.attacks.recipe import Asking, Problem
+from rse_study.evaluation.attacks.recipe import Asking, SearchProblem
 from rse_study.evaluation.attacks.search.leave_one_out import by_importance
 from rse_study.spec import Spec
 
@@ -20,7 +20,7 @@ class WeightedSaliency(Spec):
     token: str = "[UNK]"
     effect: Literal["score", "increase"] = "score"
 
-    def order(self, problem: Problem) -> Asking[list[int]]:
+    def order(self, problem: SearchProblem) -> Asking[list[int]]:
         positions = problem.positions()
         rows = yield [problem.original.replaced(position, self.token) for position in positions]
         if len(rows) < len(positions):
@@ -30,7 +30,7 @@ class WeightedSaliency(Spec):
         weights = saliency[: len(effects)] * np.array(effects)
         return by_importance(positions, weights.tolist())
 
-    def _effects(self, problem: Problem, positions: list[int]) -> Asking[list[float]]:
+    def _effects(self, problem: SearchProblem, positions: list[int]) -> Asking[list[float]]:
         """Of each position; fewer where the budget ran out."""
         below = problem.score(problem.clean) if self.effect == "increase" else 0.0
         options = [problem.candidates(problem.original, position) for position in positions]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rse_study.data.typos import Table
-from rse_study.evaluation.attacks.attacked_text import Worded
+from rse_study.data.typos import LetterTable
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,10 @@ class Bugs:
     for each of the letters.
     """
 
-    homoglyphs: Table
-    keyboard: Table
+    homoglyphs: LetterTable
+    keyboard: LetterTable
 
-    def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
+    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
         word = worded.word(position)
         bugs = [
             _space_inside(word, draw),
@@ -49,7 +49,7 @@ def _two_swapped(word: str, draw: np.random.Generator) -> str:
     return word[:i] + word[i + 1] + word[i] + word[i + 2 :] if i else word
 
 
-def _substituted(word: str, lookalikes: Table, draw: np.random.Generator) -> str:
+def _substituted(word: str, lookalikes: LetterTable, draw: np.random.Generator) -> str:
     places = [i for i, character in enumerate(word) if lookalikes.get(character)]
     if not places:
         return word

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rse_study.evaluation.attacks.attacked_text import Worded, is_one_word
+from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 
 
 class Blank(NamedTuple):
@@ -30,7 +30,7 @@ class MaskedLMSwap:
     is_masked: bool
     min_probability: float = 0.0
 
-    def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
+    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
         words, place = worded.pieces(position)
         (predicted,) = self.model([Blank(words, place, self.is_masked)])
         likely = [word for word, probability in predicted if probability >= self.min_probability]

@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from rse_study.evaluation.attacks.attacked_text import Worded, is_one_word
+from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 
 
 @runtime_checkable
@@ -24,7 +24,7 @@ class NeighbourSwap:
     neighbours: Neighbours
     num_candidates: int
 
-    def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
+    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
         word = worded.word(position)
         near = self.neighbours.nearest(word.lower(), self.num_candidates)
         cased = dict.fromkeys(cased_like(word, other) for other in near if is_one_word(other))

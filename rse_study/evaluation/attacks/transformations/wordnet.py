@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from rse_study.data.wordnet import lemmas_of
-from rse_study.evaluation.attacks.attacked_text import Worded, is_one_word
+from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class WordNetSwap:
 
     data_dir: Path
 
-    def replacements(self, worded: Worded, position: int, draw: np.random.Generator) -> list[str]:
+    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
         word = worded.word(position)
         lemmas = lemmas_of(word, self.data_dir)
         return [name for name in lemmas if name != word and "_" not in name and is_one_word(name)]
