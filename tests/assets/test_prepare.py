@@ -109,6 +109,21 @@ class TestComplete:
             first.fingerprints,
         )
 
+    def test_its_folders_are_absolute_whatever_the_study_wrote(
+        self, ready, small_copy, cache, tmp_path, monkeypatch
+    ):
+        """Workers have another working directory; fingerprints are those of the same folders by their whole names."""
+        base, other = small_copy("base"), small_copy("other")
+        method = {"rtd": {"generator": "./other"}}
+        whole = ready(trial(encoder=base, method={"rtd": {"generator": str(other)}}))
+        monkeypatch.chdir(tmp_path)
+        linked = tmp_path / "assets_of_all"
+        linked.symlink_to(cache)
+        found = prepare(trial(encoder="./base", method=method), Path(linked.name), tmp_path)
+        assert (found.base, found.generator) == (str(base), str(other))
+        assert found.corpus.is_absolute()
+        assert found.fingerprints == whole.fingerprints
+
     def test_what_changes_is_built_beside_what_was_there(self, ready, cache):
         first, before = ready(trial()), assets(cache)
         longer, other = ready(trial(max_length=20)), ready(trial(num_sentences=NUM + 1))
