@@ -18,7 +18,7 @@ from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.models.export import save_encoder
 from rse_study.models.loading import load_encoder
-from rse_study.training.trial import Trial
+from rse_study.training.trial import Selection, Trial
 
 pytestmark = pytest.mark.xdist_group("prepare")  # what the fixtures made is used by all
 # Enough to beat the commonest token clearly (it is a quarter of the built-in sentences' tokens).
@@ -131,6 +131,34 @@ class TestComplete:
         assert len({first.corpus, longer.corpus, other.corpus}) == 3
         after = assets(cache)
         assert {name: after[name] for name in before} == before
+
+
+class TestNeeds:
+    """Trials whose `needs` are equal share what was prepared for one of them."""
+
+    def test_nothing_is_read_that_they_leave_out(self, ready, monkeypatch):
+        wanted = trial()
+        read = set()
+        for kind in (Trial, Selection, type(wanted.method)):
+            monkeypatch.setattr(kind, "__getattribute__", recording(kind, read))
+        wanted.needs()
+        needed = set(read)
+        read.clear()
+        ready(wanted)
+        assert {("Trial", "corpus"), ("Selection", "dev"), ("RobustSentEmbed", "needs_mask")} <= read
+        assert read <= needed
+
+
+def recording(kind, read):
+    """`kind.__getattribute__` that notes which public attributes were read."""
+    original = kind.__getattribute__
+
+    def get(self, name):
+        if not name.startswith(("_", "model_")):
+            read.add((kind.__name__, name))
+        return original(self, name)
+
+    return get
 
 
 class TestGenerator:
