@@ -85,7 +85,7 @@ class CellPayload(Payload):
         return cls(**{**config, **paths, "rungs": tuple(config["rungs"]), "trial": trial})
 
 
-class Packer:
+class Payloads:
     """Makes the payloads of one study.
 
     Parameters
@@ -101,8 +101,8 @@ class Packer:
     def __init__(self, folders: StudyFolders, materials: MaterialsCache, coordinator: str) -> None:
         self._folders, self._materials, self._coordinator = folders, materials, coordinator
 
-    def cell(self, cell: Cell, attempt: int = 0, rungs: tuple[int, ...] = ()) -> CellPayload:
-        """Pack a cell.
+    def of_cell(self, cell: Cell, attempt: int = 0, rungs: tuple[int, ...] = ()) -> CellPayload:
+        """The payload of a cell.
 
         Parameters
         ----------
@@ -126,8 +126,8 @@ class Packer:
             **self._shared(cell.trial, cell.resources),
         )
 
-    def baseline(self, baseline: Baseline, base: Trial, resources: Resources) -> BaselinePayload:
-        """Pack a baseline.
+    def of_baseline(self, baseline: Baseline, base: Trial, resources: Resources) -> BaselinePayload:
+        """The payload of a baseline.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.coordinator import Coordinator
 from rse_study.on_ray.launch import concurrency, ray_session, trial_resources
 from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.payload import Packer
+from rse_study.on_ray.payload import Payloads
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.on_ray.trainable import run_inline, run_on_train
@@ -64,9 +64,9 @@ class RayRuntime:
         return concurrency(resources, ray.cluster_resources())
 
     @property
-    def packer(self) -> Packer:
-        """Packs cells for the workers of this runtime."""
-        return Packer(self._folders, self._materials, self._coordinator.name if self._coordinator else "")
+    def payloads(self) -> Payloads:
+        """Makes payloads for the processes of this runtime."""
+        return Payloads(self._folders, self._materials, self._coordinator.name if self._coordinator else "")
 
     def run(self, queue: CellQueue, resources: Resources, callback: StudyCallback) -> None:
         """Run all cells of a queue.
@@ -89,7 +89,7 @@ class RayRuntime:
             return
         most = self.open(resources)
         assert self._coordinator is not None
-        searcher = CellSearcher(queue, self.packer, self._coordinator, callback, most, self.closing)
+        searcher = CellSearcher(queue, self.payloads, self._coordinator, callback, most, self.closing)
         trainable = run_inline if resources.runs_on == "inline" else run_on_train
         watchdog = Watchdog(searcher, self._coordinator)
         tuner.run(searcher, trainable, watchdog, self._folders.ray, trial_resources(resources))

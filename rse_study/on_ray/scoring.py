@@ -97,14 +97,14 @@ class Scoring:
             if cell.identity in missing:
                 runtime.open(cell.resources)
                 wanted = [one for one in self._evaluations if one.name in missing[cell.identity]]
-                yield start_scoring(runtime.packer.cell(cell), wanted)
+                yield start_scoring(runtime.payloads.of_cell(cell), wanted)
 
     def _start_scoring_weights(self, runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
         """Baselines on what is fine-tuned: it may take hours, which no cell should wait for."""
         study = self._study
         for name, lacking in self._lacking(self._evaluations):
             runtime.open(study.resources)
-            payload = runtime.packer.baseline(name, study.base, study.resources)
+            payload = runtime.payloads.of_baseline(name, study.base, study.resources)
             yield from (start_scoring_baseline(payload, one) for one in lacking)
 
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[Baseline, list[Evaluation]]]:

@@ -11,7 +11,7 @@ from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.coordinator import Coordinator
-from rse_study.on_ray.payload import Packer
+from rse_study.on_ray.payload import Payloads
 
 PREFIX = "metrics/"
 START_SECONDS = 300.0  # a process that starts on a busy node has this much longer before its first report
@@ -26,7 +26,7 @@ class CellSearcher(Searcher):
     ----------
     queue : CellQueue
         Of one stage.
-    packer : Packer
+    payloads : Payloads
         Makes a cell's payload.
     coordinator : Coordinator
         Gives verdicts to workers.
@@ -41,14 +41,19 @@ class CellSearcher(Searcher):
     def __init__(
         self,
         queue: CellQueue,
-        packer: Packer,
+        payloads: Payloads,
         coordinator: Coordinator,
         callback: StudyCallback,
         max_concurrent: int,
         closing: Event,
     ) -> None:
         super().__init__()
-        self._queue, self._packer, self._coordinator, self._callback = queue, packer, coordinator, callback
+        self._queue, self._payloads, self._coordinator, self._callback = (
+            queue,
+            payloads,
+            coordinator,
+            callback,
+        )
         self._max_concurrent, self._closing = max_concurrent, closing
         self._running: dict[str, Cell] = {}
         # Monotonic time of a running trial's last report; ahead of now until the first.
@@ -69,7 +74,7 @@ class CellSearcher(Searcher):
         self._running[trial_id], self._last_report[trial_id] = cell, time.monotonic() + START_SECONDS
         self._coordinator.expect(cell.identity)
         self._callback.started(cell)
-        payload = self._packer.cell(cell, self._queue.attempt_of(cell), self._queue.rungs_of(cell))
+        payload = self._payloads.of_cell(cell, self._queue.attempt_of(cell), self._queue.rungs_of(cell))
         return payload.as_config()
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
