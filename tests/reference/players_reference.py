@@ -16,7 +16,7 @@ Change = Callable[[list[float]], list[float]]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The readings of decision 0003; every default is the default there. Radii and step sizes are given for their *_given_norm.
+    """The readings of decision 0003, with its defaults. Radii and step sizes are given for their *_given_norm.
 
     A radius of None means no ball (`released` has none for eta).
     """
