@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from rse_study.cli.arguments import DEFAULT_STORE, RanStudyArgument, Store, study_folder
-from rse_study.cli.places import require_folder
+from rse_study.cli.writable import require_folder
 
 RowArgument = Annotated[
     str,
@@ -29,7 +29,7 @@ def check(
     Exit code 0 where every claim holds (at mini scale: the same direction), 1 where one is contradicted, 3 where the
     study is incomplete or a claim undecided.
     """
-    from rse_study.cli.check_here import check_here
+    from rse_study.cli.verbs.check import check_here
 
     if out:
         require_folder(out, where="--out")
@@ -46,6 +46,6 @@ def compare(
     store: Store = DEFAULT_STORE,
 ) -> None:
     """First minus second: two rows, or all rows that two studies share, seed by seed."""
-    from rse_study.cli.compare_here import compare_here
+    from rse_study.cli.verbs.compare import compare_here
 
     compare_here(first, second, metric, unpaired, store)

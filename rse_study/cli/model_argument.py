@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rse_study.cli.arguments import study_folder
-from rse_study.cli.cells import find_cell
+from rse_study.cli.cell_argument import find_cell
 from rse_study.errors import InputError
 from rse_study.results import schema
 from rse_study.results.reader import Reader

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from rse_study.cli.arguments import DEFAULT_STORE, Store
-from rse_study.cli.places import require_folder
-from rse_study.cli.suite_options import Context, require_used, require_used_by_attacks
+from rse_study.cli.verbs.evaluate_options import Context, require_used, require_used_by_attacks
+from rse_study.cli.writable import require_folder
 
 ModelArgument = Annotated[
     str,
@@ -78,7 +78,7 @@ def evaluate(
     """
     given = require_used(context, suite)
     if suite in ("sts", "fast", "full"):
-        from rse_study.cli.evaluate_here import evaluate_here
+        from rse_study.cli.verbs.evaluate_frozen import evaluate_here
 
         evaluate_here(model, data, pooling, variant, suite, threads, as_json)
         return
@@ -91,13 +91,13 @@ def evaluate(
     from rse_study.downstream.settings import Attacks, Settings, Tasks
 
     if suite != "attacks":
-        from rse_study.cli import tuned_here as tuned
+        from rse_study.cli.verbs import evaluate_fine_tuned as tuned
 
         settings = Settings(Attacks(), tuning, Tasks(seed=seed))
         wanted = tuned.FineTuningRequest(suite, folder, on or [], settings, out)
         tuned.tuned_here(model, pooling, wanted, threads, as_json)
         return
-    from rse_study.cli.attack_here import AttackRequest, attack_here, can_run
+    from rse_study.cli.verbs.evaluate_attacks import AttackRequest, attack_here, can_run
     from rse_study.evaluation.attacks.recipes import RECIPES
 
     chosen, kept = recipe or [name for name in RECIPES if can_run(name, masked_lm)], out or Path("attacks")

@@ -33,6 +33,6 @@ def plan(
     processor core where cells use no GPU. Exit code 4 where the expected total passes a limit; a warning where only
     the high estimate does.
     """
-    from rse_study.cli.plan_here import plan_here
+    from rse_study.cli.verbs.plan import plan_here
 
     plan_here(study_file(study), override or (), store, probe, as_json, max_hours, max_cost)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.formats import show_duration, show_value
-from rse_study.cli.naming import name_of
+from rse_study.cli.cell_names import name_of
 from rse_study.cli.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
 

@@ -24,6 +24,6 @@ def replay(
     With the recorded workers and threads on the same machine the numbers are equal to the last bit: exit code 0.
     Exit code 1 where they are not, with the first differences.
     """
-    from rse_study.cli.replay_here import replay_here
+    from rse_study.cli.verbs.replay import replay_here
 
     return replay_here(study_folder(study, store), cell, out)

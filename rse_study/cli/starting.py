@@ -10,6 +10,6 @@ def init(
     grid: Annotated[bool, typer.Option("--grid", help="A grid; default: a search.")] = False,
 ) -> None:
     """Write NAME.yaml, a study that runs on this machine as it is, and study.schema.json, by which editors check it."""
-    from rse_study.cli.init_here import init_here
+    from rse_study.cli.verbs.init import init_here
 
     init_here(name, grid)

@@ -13,8 +13,8 @@ from rse_study.cli.arguments import (
     study_file,
     study_folder,
 )
-from rse_study.cli.places import require_file, require_folder
 from rse_study.cli.plan import MaxCost, MaxHours
+from rse_study.cli.writable import require_file, require_folder
 from rse_study.errors import InputError
 
 
@@ -23,7 +23,7 @@ def validate(study: StudyArgument, override: Overrides = None) -> None:
 
     Exit code 2 with a line for each problem.
     """
-    from rse_study.cli.validate_here import validate_here
+    from rse_study.cli.verbs.validate import validate_here
 
     validate_here(study_file(study), override or ())
 
@@ -44,7 +44,7 @@ def run(
     Ctrl-C lets running cells end first; once more stops now. Exit code 0 where every cell ended well, 3 where some
     did not, 4 where the study costs more than its budget or --max-hours and --max-cost allow, 130 after Ctrl-C.
     """
-    from rse_study.cli.run_here import run_here
+    from rse_study.cli.verbs.run import run_here
 
     return run_here(study_file(study), override or (), store, cpus, address, max_hours, max_cost)
 
@@ -106,7 +106,7 @@ def _report_attacks(folder: Path, out: Path | None, tables: Path | None) -> None
 
 def studies(store: Store = DEFAULT_STORE) -> None:
     """List the studies and trials that come with the package, and the studies that have run here."""
-    from rse_study.cli.listing import lines_of
+    from rse_study.cli.verbs.studies import lines_of
 
     for line in lines_of(store):
         print(line)

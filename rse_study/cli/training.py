@@ -24,7 +24,7 @@ def train(
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
 ) -> None:
     """Train one configuration and show the dev score before and after, beside the baselines."""
-    from rse_study.cli.train_here import show_training
+    from rse_study.cli.verbs.train import show_training
     from rse_study.study.definition.reading import read_spec
     from rse_study.training.trial import Trial
 

@@ -17,7 +17,7 @@ def status(
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Show where a study stands: its cells, the best so far, what runs, what was lost, how long it will take."""
-    from rse_study.cli.status_here import show_status, watch_status
+    from rse_study.cli.verbs.status import show_status, watch_status
 
     if watch and as_json:
         remedy = "Call `status --json` as often as you like"
@@ -35,6 +35,6 @@ def dashboard(
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Show a study in the browser, also while it runs: optuna-dashboard over a copy in memory, on this machine only."""
-    from rse_study.cli.dashboard_here import dashboard_here
+    from rse_study.cli.verbs.dashboard import dashboard_here
 
     dashboard_here(study_folder(study, store), port)

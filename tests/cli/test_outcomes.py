@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from rse_study.cli import errors
-from rse_study.cli.run_here import conclude
+from rse_study.cli.verbs.run import conclude
 from rse_study.errors import OverBudget
 from rse_study.models.stored import StoredPooling, store_pooling
 from rse_study.on_ray.callbacks import StudyCallback
@@ -100,7 +100,7 @@ def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(
         assert isinstance(watcher, StudyCallback)
         watcher.told("search: 1 of 2 cells to run")
 
-    monkeypatch.setattr("rse_study.cli.run_here.run_study", pretend)
+    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
     ended = rse("run", "quickstart", "-o", "name=little", "-o", "num_trials=2", "--cpus", "1")
     assert ended.code == errors.INCOMPLETE
     assert "1 of 2 cells are not complete" in ended.err
@@ -110,14 +110,14 @@ def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(
 
 def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
     monkeypatch.setattr(
-        "rse_study.cli.run_here.run_study", lambda *everything, **settings: pytest.fail("begun")
+        "rse_study.cli.verbs.run.run_study", lambda *everything, **settings: pytest.fail("begun")
     )
 
     def refuse(checked, store, max_hours, max_cost):
         assert (max_hours, max_cost) == (2.5, None)
         raise OverBudget("3 expected, max_hours = 2.5")
 
-    monkeypatch.setattr("rse_study.cli.run_here.require_allowance", refuse)
+    monkeypatch.setattr("rse_study.cli.verbs.run.require_allowance", refuse)
     ended = rse("run", "quickstart", "--max-hours", "2.5")
     assert (ended.code, ended.err) == (4, "over budget: 3 expected, max_hours = 2.5\n")
 

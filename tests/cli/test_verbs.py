@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rse_study.cli.arguments import study_file, trial_file
-from rse_study.cli.evaluate_here import find_tasks, table_of
-from rse_study.cli.listing import size_of
+from rse_study.cli.verbs.evaluate_frozen import find_tasks, table_of
+from rse_study.cli.verbs.studies import size_of
 from rse_study.data import builtin
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.results.ledger import Ledger

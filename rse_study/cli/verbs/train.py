@@ -5,8 +5,8 @@ from pathlib import Path
 import torch
 
 from rse_study.assets import prepare
-from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import Bar, announce
+from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError, NonFiniteLoss

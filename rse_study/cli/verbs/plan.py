@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from rse_study.cli.json_text import json_of
-from rse_study.cli.plan_table import as_content, as_lines
+from rse_study.cli.json_output import json_of
+from rse_study.cli.verbs.plan_table import as_content, as_lines
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.definition.config import Allowance

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cli import status_here
-from rse_study.cli.state import StudyStatus, state_of
-from rse_study.cli.state_text import lines_of, summary_of
+from rse_study.cli.verbs import status
+from rse_study.cli.verbs.status_content import StudyStatus, state_of
+from rse_study.cli.verbs.status_text import lines_of, summary_of
 from rse_study.results.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, finish, run, start
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "status.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "status.md"
 
 # A shell's background job inherits that SIGINT is ignored, and so would what it starts.
 WATCH = """
@@ -201,8 +201,8 @@ def test_watching_ends_with_the_study(rse, halfway, monkeypatch):
                 run(halfway, cell_of(3, seed, stage="confirm"), 65.0)
         return state_of(folder)
 
-    monkeypatch.setattr(status_here, "state_of", look)
-    monkeypatch.setattr(status_here, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(status, "state_of", look)
+    monkeypatch.setattr(status, "LOOK_SECONDS", 0.0)
     ended = rse("status", "little", "--watch")
     assert (ended.code, len(looks)) == (0, 3)
     lines = ended.out.splitlines()

@@ -9,13 +9,13 @@ from pathlib import Path
 from analysis.report import write_report
 from analysis.tables import as_text
 from rse_study.assets import prepare
+from rse_study.cli.cell_names import name_of
 from rse_study.cli.errors import INCOMPLETE, OK
-from rse_study.cli.named_table import problems_of_table
-from rse_study.cli.naming import name_of
-from rse_study.cli.places import require_cache, require_folder
-from rse_study.cli.plan_here import require_allowance
+from rse_study.cli.paper_table import problems_of_table
 from rse_study.cli.progress import ProgressBoard
 from rse_study.cli.screen import announce, print_table
+from rse_study.cli.verbs.plan import require_allowance
+from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputErrors

@@ -7,7 +7,7 @@ from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import claims_table, remarks, rows_table
 from analysis.paper.layout import write_layouts
 from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
-from rse_study.cli.named_table import problems_of_table
+from rse_study.cli.paper_table import problems_of_table
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from rse_study.cli.embedding import embedder_of
-from rse_study.cli.json_text import json_of
+from rse_study.cli.json_output import json_of
 from rse_study.cli.model_argument import model_name
 from rse_study.cli.screen import announce, print_table
+from rse_study.cli.verbs.evaluate_encoder import embedder_of
 from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import Variant, read_sts

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.cli.arguments import shipped_studies, shipped_trials
-from rse_study.cli.naming import told_counts
+from rse_study.cli.cell_names import told_counts
 from rse_study.errors import InputError
 from rse_study.study.definition.reading import read_extended
 

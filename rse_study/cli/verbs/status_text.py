@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from analysis.formats import show_duration, show_value
-from rse_study.cli.naming import told_counts
+from rse_study.cli.cell_names import told_counts
 from rse_study.cli.screen import describe
-from rse_study.cli.state import EndedCell, RankedTrial, Running, StudyStatus
+from rse_study.cli.verbs.status_content import EndedCell, RankedTrial, Running, StudyStatus
 
 NUM_SHOWN = 5  # of long lists, the newest
 WIDTH = 30  # of the bar

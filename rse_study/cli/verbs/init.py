@@ -4,7 +4,7 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from rse_study.cli.places import require_folder
+from rse_study.cli.writable import require_folder
 from rse_study.errors import InputError
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from rse_study.cli.named_table import problems_of_table
+from rse_study.cli.paper_table import problems_of_table
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.study.checking.data_check import check_data

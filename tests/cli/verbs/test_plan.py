@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cli.plan_here import require_allowance
+from rse_study.cli.verbs.plan import require_allowance
 from rse_study.errors import OverBudget
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord, ObjectiveRecord, StudyRecord
@@ -27,7 +27,7 @@ evaluations: [builtin/test]
 grid: {{axes: {{rho: [0, 0.5, 1]}}}}
 seeds: [0, 1]
 """
-QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
+QUICKSTART = Path(__file__).parents[3] / "search_spaces" / "quickstart.yaml"
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_bad_studies_are_refused(rse):
 def test_planning_imports_no_more_than_it_needs():
     """Seconds of every plan: one torch import, and nothing else that is heavy."""
     heavy = {"transformers", "pandas", "scipy", "sklearn", "datasets", "ray", "optuna"}
-    code = f"import sys, rse_study.cli.plan_here; print(*{heavy} & set(sys.modules))"
-    root = Path(__file__).parents[2]
+    code = f"import sys, rse_study.cli.verbs.plan; print(*{heavy} & set(sys.modules))"
+    root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
     assert done.stdout.split() == []

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 from pydantic import Field
 
-from rse_study.cli.naming import name_of
-from rse_study.cli.remaining import pace_of
+from rse_study.cli.cell_names import name_of
+from rse_study.cli.verbs.status_pace import pace_of
 from rse_study.results.lock import holder
 from rse_study.results.reader import Reader
 from rse_study.results.records import Record, StudyRecord

@@ -11,11 +11,11 @@ import pandas as pd
 import torch
 
 from rse_study.assets import prepare
-from rse_study.cli.cells import find_cell
+from rse_study.cli.cell_argument import find_cell
+from rse_study.cli.cell_names import name_of
 from rse_study.cli.errors import CONTRADICTED, OK
-from rse_study.cli.naming import name_of
-from rse_study.cli.places import require_cache, require_new_folder
 from rse_study.cli.screen import announce
+from rse_study.cli.writable import require_cache, require_new_folder
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader

@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from rse_study.cli.json_text import json_of
+from rse_study.cli.json_output import json_of
 from rse_study.cli.screen import LINE_SECONDS, announce
-from rse_study.cli.state import StudyStatus, state_of
-from rse_study.cli.state_text import lines_of, summary_of
+from rse_study.cli.verbs.status_content import StudyStatus, state_of
+from rse_study.cli.verbs.status_text import lines_of, summary_of
 
 LOOK_SECONDS = 2.0
 

@@ -15,11 +15,11 @@ from analysis.sections.attacked import goal_text
 from rse_study.assets.attack_resources import SIMILARITY, used_by
 from rse_study.assets.minilm import is_minilm_here
 from rse_study.assets.victim import WEAK, VictimClassifier
-from rse_study.cli.embedding import embedder_of
-from rse_study.cli.json_text import json_of
+from rse_study.cli.json_output import json_of
 from rse_study.cli.model_argument import model_name
-from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import announce, print_table
+from rse_study.cli.verbs.evaluate_encoder import embedder_of
+from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir
 from rse_study.downstream.attack_models import NEED_MASKED_LM
 from rse_study.downstream.attacked_classifier import AttackedClassifier

@@ -11,10 +11,10 @@ import pandas as pd
 import torch
 
 from rse_study.assets.victim import WEAK, VictimClassifier
-from rse_study.cli.json_text import json_of
+from rse_study.cli.json_output import json_of
 from rse_study.cli.model_argument import model_name
-from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import announce, print_table
+from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.glue import GLUE, GLUE_LAYOUT
 from rse_study.data.location import cache_dir
 from rse_study.data.pairs import StsPairs

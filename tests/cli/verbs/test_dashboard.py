@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from rse_study.cli.dashboard_here import open_server
+from rse_study.cli.verbs.dashboard import open_server
 from rse_study.errors import InputError
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord

@@ -3,7 +3,7 @@
 import pytest
 
 from rse_study.assets import prepare
-from rse_study.cli.cells import find_cell
+from rse_study.cli.cell_argument import find_cell
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord

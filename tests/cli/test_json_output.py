@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rse_study.cli
-from rse_study.cli.json_text import json_of
+from rse_study.cli.json_output import json_of
 from rse_study.results.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run
 from tests.downstream.toy_tasks import write_lines, write_stsb
@@ -48,7 +48,7 @@ def test_no_verb_writes_json_by_other_means():
         for path in Path(rse_study.cli.__file__).parent.rglob("*.py")
         if "json.dumps(" in path.read_text(encoding="utf-8")
     }
-    assert writers == {"json_text.py", "init_here.py"}  # the latter writes a schema, which has no numbers
+    assert writers == {"json_output.py", "init.py"}  # the latter writes a schema, which has no numbers
 
 
 @pytest.fixture(scope="module")
