@@ -4,12 +4,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from typer import Context
+else:
+    Context = typer.Context.__base__  # typer passes one of these, and none of its own class
 
 StudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A YAML file, or the name of a shipped study.")
@@ -17,13 +22,37 @@ StudyArgument = Annotated[
 RanStudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study that has run: its name, folder or YAML file.")
 ]
+RowArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY[:ROW]", help="A study that has run, or one row of it: rse-table6:rho = 0.5."
+    ),
+]
+CellArgument = Annotated[
+    str, typer.Argument(metavar="CELL", help="A trial's number, TRIAL/SEED, or an identity's first digits.")
+]
 TrialArgument = Annotated[
     str, typer.Argument(metavar="TRIAL", help="A YAML file, or the name of a shipped trial.")
+]
+ModelArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL", help="A Hugging Face encoder (folder or name), `minilm`, or a cell's folder."
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("-o", "--override", metavar="PATH=VALUE", help="Change a setting; may be repeated."),
 ]
+MaxHours = Annotated[
+    float | None,
+    typer.Option(min=0, help="Device hours the study may cost in all; default: its budget; 0 = no limit."),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(min=0, help="Price the study may have in all; default: its budget; 0 = no limit."),
+]
+DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 Store = Annotated[Path, typer.Option(help="Folder that holds the studies' folders.")]
 DEFAULT_STORE = Path("studies")
 

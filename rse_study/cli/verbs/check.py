@@ -6,14 +6,19 @@ from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import claims_table, remarks, rows_table
 from analysis.paper.layout import write_layouts
+from rse_study.cli.arguments import study_folder
 from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.cli.paper_table import problems_of_table
+from rse_study.cli.writable import require_folder
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader
 
 
-def check_here(study_dir: Path, out: Path | None) -> int:
+def check_study(study: str, store: Path, out: Path | None) -> int:
     """The exit code."""
+    if out:
+        require_folder(out, where="--out")
+    study_dir = study_folder(study, store)
     with Reader(study_dir) as reader:
         comparison = read_comparison(reader)
     if comparison is None:

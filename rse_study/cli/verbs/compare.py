@@ -16,7 +16,7 @@ MIN_SEEDS = 3
 FIRST, SECOND = "first", "second"
 
 
-def compare_here(first: str, second: str, metric: str, unpaired: bool, store: Path) -> None:
+def compare_rows(first: str, second: str, metric: str, unpaired: bool, store: Path) -> None:
     """Print a line per pair of rows. Raises InputErrors at the end with every pair that cannot be compared."""
     one, other = (_read(given, metric, store) for given in (first, second))
     if one[1] != other[1]:

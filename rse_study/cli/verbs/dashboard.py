@@ -7,6 +7,7 @@ from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
+from rse_study.cli.arguments import study_folder
 from rse_study.cli.screen import announce
 from rse_study.errors import InputError
 
@@ -15,9 +16,9 @@ OWN_NAMES = (HOST, "localhost")
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-def dashboard_here(study_dir: Path, port: int) -> None:
+def serve_dashboard(study: str, store: Path, port: int) -> None:
     """Serve until Ctrl-C."""
-    with open_server(study_dir, port) as server:
+    with open_server(study_folder(study, store), port) as server:
         announce(f"http://{HOST}:{server.server_port}/  (Ctrl-C ends it; the study itself is only read)")
         try:
             server.serve_forever()

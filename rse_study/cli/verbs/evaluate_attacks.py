@@ -50,7 +50,7 @@ class AttackRequest:
     out: Path
 
 
-def attack_here(model: str, pooling: str, asked: AttackRequest, threads: int, as_json: bool) -> None:
+def evaluate_attacks(model: str, pooling: str, asked: AttackRequest, threads: int, as_json: bool) -> None:
     """Attack and print. Interrupted, the same command goes on. Whatever is missing is said before a victim is made."""
     require_cache()
     require_folder(asked.out, where="--out")

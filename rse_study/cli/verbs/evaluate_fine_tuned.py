@@ -46,7 +46,9 @@ class FineTuningRequest:
     out: Path | None
 
 
-def tuned_here(model: str, pooling: str, asked: FineTuningRequest, threads: int, as_json: bool) -> None:
+def evaluate_fine_tuned(
+    model: str, pooling: str, asked: FineTuningRequest, threads: int, as_json: bool
+) -> None:
     """Fine-tune, score, print. Interrupted, the same command goes on. Nothing trains before all was looked for."""
     require_cache()
     if asked.out is not None:

@@ -11,6 +11,7 @@ import torch
 from rse_study.cli.json_output import json_of
 from rse_study.cli.model_argument import model_name
 from rse_study.cli.screen import announce, print_table
+from rse_study.cli.verbs.evaluate import EvaluateRequest
 from rse_study.cli.verbs.evaluate_encoder import embedder_of
 from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
@@ -27,18 +28,17 @@ from rse_study.results.records import EvaluationRow
 SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 
 
-def evaluate_here(
-    model: str, data: Path | None, pooling: str, variant: Variant, suite: str, threads: int, as_json: bool
-) -> None:
+def evaluate_frozen(request: EvaluateRequest) -> None:
     """Evaluate and print."""
-    name, folder = model_name(model), data or data_dir()
+    model, variant, suite, as_json = request.model, request.variant, request.suite, request.as_json
+    name, folder = model_name(model), request.data or data_dir()
     tasks, absent = find_tasks(folder, variant)
     if not tasks:
         remedy = "Set RSE_STUDY_DATA or --data, or fetch sets: rse-study data list"
         raise InputError("no STS set is here", where=str(folder), remedy=remedy)
-    if threads:
-        torch.set_num_threads(threads)
-    embedder = embedder_of(model, name, pooling)
+    if request.threads:
+        torch.set_num_threads(request.threads)
+    embedder = embedder_of(model, name, request.pooling)
     embed, kind = CachedEncoder(embedder), embedder.encoder.pooling
     scores = evaluate_sts(embed, tasks)
     if not as_json:

@@ -1,16 +1,9 @@
 """Which options of `evaluate` decide something. One that a user gave and that decides nothing is refused."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-import typer
-
+from rse_study.cli.arguments import Context
 from rse_study.errors import InputError
-
-if TYPE_CHECKING:
-    from typer import Context
-else:
-    Context = typer.Context.__base__  # typer passes one of these, and none of its own class
 
 EVERY = ("suite", "data", "pooling", "threads", "as_json")
 TUNED = (*EVERY, "out", "on", "seed", "epochs", "lr", "max_length")

@@ -16,7 +16,7 @@ NAME = "my-study"  # in the templates
 SCHEMA = Path("study.schema.json")
 
 
-def init_here(name: str, is_grid: bool) -> None:
+def write_first_study(name: str, is_grid: bool) -> None:
     """Write both files. A study that is there is never touched; the schema is made anew: nobody edits it."""
     kind = "grid" if is_grid else "search"
     text = (TEMPLATES / f"{kind}.yaml").read_text(encoding="utf-8")

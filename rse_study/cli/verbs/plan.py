@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from rse_study.cli.arguments import study_file
 from rse_study.cli.json_output import json_of
 from rse_study.cli.verbs.plan_table import as_content, as_lines
 from rse_study.data.location import cache_dir, data_dir
@@ -21,8 +22,8 @@ from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
 
-def plan_here(
-    path: Path,
+def show_plan(
+    study: str,
     overrides: Sequence[str],
     store: Path,
     probes: bool,
@@ -31,7 +32,7 @@ def plan_here(
     max_cost: float | None,
 ) -> None:
     """Print the plan; then refuse it where it passes a limit (OverBudget)."""
-    checked = read_study(path, overrides)
+    checked = read_study(study_file(study), overrides)
     planned = planned_study(checked, store, probes)
     if as_json:
         print(json_of(as_content(planned)))

@@ -11,6 +11,7 @@ import pandas as pd
 import torch
 
 from rse_study.assets import prepare
+from rse_study.cli.arguments import study_folder
 from rse_study.cli.cell_argument import find_cell
 from rse_study.cli.cell_names import name_of
 from rse_study.cli.errors import CONTRADICTED, OK
@@ -30,8 +31,9 @@ from rse_study.training.trial import Trial
 MOST_SHOWN = 5
 
 
-def replay_here(study_dir: Path, wanted: str, out: Path | None) -> int:
+def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
     """Run the cell again, say whether it is the same to the last bit; 1 where it is not."""
+    study_dir = study_folder(study, store)
     name, recorded = record_of(study_dir, wanted)
     where = f"{name} of {study_dir}"
     workers, threads = recorded.provenance["workers"], recorded.provenance["threads"]

@@ -9,6 +9,7 @@ from pathlib import Path
 from analysis.report import write_report
 from analysis.tables import as_text
 from rse_study.assets import prepare
+from rse_study.cli.arguments import study_file
 from rse_study.cli.cell_names import name_of
 from rse_study.cli.errors import INCOMPLETE, OK
 from rse_study.cli.paper_table import problems_of_table
@@ -29,8 +30,8 @@ from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
 
-def run_here(
-    path: Path,
+def run_and_report(
+    study: str,
     overrides: Sequence[str],
     store: Path,
     cpus: int,
@@ -39,7 +40,7 @@ def run_here(
     max_cost: float | None,
 ) -> int:
     """Run what is missing of the study, show its table, say where the report is; the exit code says if all is well."""
-    checked = read_study(path, overrides)
+    checked = read_study(study_file(study), overrides)
     folder = store / checked.study.name
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:

@@ -7,16 +7,25 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from rse_study.cli.arguments import study_folder
 from rse_study.cli.json_output import json_of
 from rse_study.cli.screen import LINE_SECONDS, announce
 from rse_study.cli.verbs.status_content import StudyStatus, state_of
 from rse_study.cli.verbs.status_text import lines_of, summary_of
+from rse_study.errors import InputError
 
 LOOK_SECONDS = 2.0
 
 
-def show_status(study_dir: Path, as_json: bool) -> None:
-    """Once."""
+def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
+    """Once, or until the study is complete."""
+    if watch and as_json:
+        remedy = "Call `status --json` as often as you like"
+        raise InputError("--json", where="--watch", rule="is for people", remedy=remedy)
+    study_dir = study_folder(study, store)
+    if watch:
+        watch_status(study_dir)
+        return
     state = state_of(study_dir)
     announce(json_of(state.model_dump(mode="json")) if as_json else _text(state))
 

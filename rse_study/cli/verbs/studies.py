@@ -11,6 +11,12 @@ from rse_study.errors import InputError
 from rse_study.study.definition.reading import read_extended
 
 
+def list_studies(store: Path) -> None:
+    """Print them."""
+    for line in lines_of(store):
+        print(line)
+
+
 def lines_of(store: Path) -> Iterator[str]:
     """Shipped studies, shipped trials, and studies in the store."""
     for path in shipped_studies():

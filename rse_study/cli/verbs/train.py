@@ -1,10 +1,12 @@
 """What `train` does: assets, baselines, the loop with its progress, the summary."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 from rse_study.assets import prepare
+from rse_study.cli.arguments import trial_file
 from rse_study.cli.screen import Bar, announce
 from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir, data_dir
@@ -14,11 +16,29 @@ from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.results.result_file import Result, read_result
 from rse_study.study.baselines import measure_baselines
+from rse_study.study.definition.reading import read_spec
 from rse_study.training.loop import Progress, finished
 from rse_study.training.materials import identity_of
 from rse_study.training.processes import train_here
 from rse_study.training.trial import Trial
 from rse_study.training.workers import require_equal_shares
+
+
+def train_trial(
+    trial: str,
+    overrides: Sequence[str],
+    seed: int,
+    out: Path | None,
+    *,
+    workers: int,
+    threads: int,
+    device: str,
+) -> None:
+    """Train the trial of a file on this machine, and show what it came to."""
+    path = trial_file(trial)
+    config = read_spec(Trial, path, overrides)
+    folder = out or Path("studies") / "trials" / f"{path.stem}-seed{seed}"
+    show_training(config, seed, folder, workers=workers, threads=threads, device=device)
 
 
 def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: int, device: str) -> None:

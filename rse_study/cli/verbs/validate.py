@@ -1,8 +1,8 @@
 """What `validate` does: every problem at once; or else what the study is, in a few lines."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
+from rse_study.cli.arguments import study_file
 from rse_study.cli.paper_table import problems_of_table
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
@@ -13,8 +13,9 @@ from rse_study.study.record import num_cells
 MOST_ROWS = 12  # named on the screen
 
 
-def validate_here(path: Path, overrides: Sequence[str]) -> None:
+def validate_study(study: str, overrides: Sequence[str]) -> None:
     """Check and print."""
+    path = study_file(study)
     checked = read_study(path, overrides)
     table = checked.study.paper.table if checked.study.paper else ""
     problems = [*problems_of_table(table, where=str(path)), *check_data(checked, data_dir())]

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from rse_study.cli.app import app
-from rse_study.cli.models import evaluate
+from rse_study.cli.commands import evaluate
 from rse_study.cli.verbs.evaluate_options import USED
 from rse_study.training.classifier.spec import FineTuning
 

@@ -8,11 +8,8 @@ from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from rse_study.cli.arguments import DEFAULT_STORE, Store, remains_folder
+from rse_study.cli.arguments import remains_folder
 from rse_study.cli.errors import INCOMPLETE
 
 PACKAGES = (
@@ -27,33 +24,21 @@ PACKAGES = (
     "typer",
     "scipy",
 )
-CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"  # in a checkout; a wheel has none
+CONSTRAINTS = Path(__file__).parents[3] / "constraints.txt"  # in a checkout; a wheel has none
 
 
-def doctor(
-    rebuild: Annotated[
-        str,
-        typer.Option(
-            metavar="STUDY", help="Make this study's ledger anew from the files of its cells instead."
-        ),
-    ] = "",
-    store: Store = DEFAULT_STORE,
-) -> int | None:
-    """Check Python, versions, threads, memory, data and cache folders.
-
-    With --rebuild: make a lost or damaged ledger anew from study.json and the files of the cells. The one that is
-    there is kept beside it. Exit code 3 where a file was damaged: its cell runs again with the next `run`.
-    """
-    if rebuild:
-        return _rebuild(remains_folder(rebuild, store))
+def examine_installation() -> int | None:
+    """Print what there is, a line each; a note where something is missing or not as it was tested."""
     for line in (*_python(), *_packages(), *_machine(), *_folders(), *_extras()):
         print(line)
     return None
 
 
-def _rebuild(study_dir: Path) -> int | None:
+def rebuild_ledger(study: str, store: Path) -> int | None:
+    """Make a study's ledger anew from its files; exit code 3 where one of them was damaged."""
     from rse_study.results.rebuild import rebuild
 
+    study_dir = remains_folder(study, store)
     found = rebuild(study_dir)
     print(
         f"{study_dir}: {found.num_cells} cells, {found.num_results} results, {found.num_evaluations} scores found"
