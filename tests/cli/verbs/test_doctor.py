@@ -1,4 +1,4 @@
-"""`doctor --rebuild`: a ledger again, from what lies beside it."""
+"""`doctor`: what is missing; with --rebuild, a ledger again, from what lies beside it."""
 
 import pytest
 
@@ -24,6 +24,13 @@ def study_dir(tmp_path):
             )
             write_result(cell_folder(folder, cell.identity), result)
     return folder
+
+
+def test_the_doctor_says_what_is_missing(rse):
+    ended = rse("doctor")
+    assert ended.code == 0
+    assert "data folder" in ended.out
+    assert "is not there; set RSE_STUDY_DATA" in ended.out
 
 
 def test_a_ledger_that_is_gone_is_made_again(rse, study_dir):
