@@ -58,7 +58,10 @@ DEFAULT_STORE = Path("studies")
 
 
 def shipped_studies() -> Iterator[Path]:
-    """The studies that come with the package, by name: searches first, then the papers' tables at both scales."""
+    """List the studies that come with the package, sorted by name.
+
+    Searches come first, then the papers' tables at both scales.
+    """
     for pattern in ("*.yaml", "mini/*.yaml", "paper/*.yaml"):
         yield from sorted(Path(str(files("search_spaces"))).glob(pattern))
 
@@ -78,10 +81,10 @@ def trial_file(trial: str) -> Path:
     return _file(trial, "trial", shipped_trials())
 
 
-def _file(given: str, kind: str, found: Iterable[Path]) -> Path:
+def _file(given: str, kind: str, paths: Iterable[Path]) -> Path:
     if Path(given).suffix in (".yaml", ".yml") or os.path.isfile(given):
         return Path(given)
-    shipped = {path.stem: path for path in found}
+    shipped = {path.stem: path for path in paths}
     wanted = given.replace("-", "_")
     if wanted in shipped:
         return shipped[wanted]
@@ -92,14 +95,14 @@ def _file(given: str, kind: str, found: Iterable[Path]) -> Path:
 
 
 def study_folder(study: str, store: Path) -> Path:
-    """The folder of a study that has run: the folder itself, its name, or its YAML file."""
+    """Find the folder of a study that has run, by its name, folder or YAML file."""
     from rse_study.results.schema import ledger_path
 
     return _folder_where(study, store, lambda folder: ledger_path(folder).is_file())
 
 
-def remains_folder(study: str, store: Path) -> Path:
-    """The folder of a study of which there is a ledger, or at least what one can be rebuilt from."""
+def recoverable_folder(study: str, store: Path) -> Path:
+    """Find the folder of a study that has a ledger, or from which one can be rebuilt."""
     from rse_study.results.schema import ledger_path
     from rse_study.results.study_file import FILE_NAME
 

@@ -1,4 +1,4 @@
-"""The cell a user means: a trial's number, trial/seed, or the beginning of an identity."""
+"""The cell a user means: a number, trial/seed, or the beginning of an identity."""
 
 import re
 from pathlib import Path
@@ -14,9 +14,21 @@ SHOWN = 6
 
 
 def find_cell(cells: pd.DataFrame, wanted: str, study_dir: Path) -> dict[str, Any]:
-    """The one row of `Reader.cells(retired=True)` that is meant; a retired one only where no other is.
+    """Return the one cell that is meant; a retired one only where no other is.
 
-    Raises InputError where there is none, or more than one.
+    Parameters
+    ----------
+    cells
+        The frame of `Reader.cells(retired=True)`.
+    wanted
+        What the user wrote: `3`, `3/1`, or 6 or more digits of an identity.
+    study_dir
+        Named in the message.
+
+    Raises
+    ------
+    InputError
+        Where there is no such cell, or more than one.
     """
     found = _matching(cells[~cells["retired"]], wanted)
     if found.empty:

@@ -1,10 +1,33 @@
-"""What people are told of cells: their names, and how many there are of which kind."""
+"""Names of cells for people, and how many there are of which kind."""
 
 from collections.abc import Mapping
 
 
 def name_of(stage: str, trial: int, seed: int, label: str) -> str:
-    """`row SimCSE seed 0`, `trial 3`, `trial 3 seed 1 (confirm)`; a base that is no trial: `base seed 1 (confirm)`."""
+    """Return a cell's name, with its stage where that is not the first one.
+
+    Parameters
+    ----------
+    stage
+        grid, search or confirm.
+    trial
+        The trial's number; below 0 for a base that is no trial.
+    seed
+        The cell's seed; a search has one for all trials, which is not shown.
+    label
+        The row's name in a grid, or of what is confirmed.
+
+    Examples
+    --------
+    >>> name_of("grid", 0, 0, "SimCSE")
+    'row SimCSE seed 0'
+    >>> name_of("search", 3, 0, "")
+    'trial 3'
+    >>> name_of("confirm", 3, 1, "")
+    'trial 3 seed 1 (confirm)'
+    >>> name_of("confirm", -1, 1, "")
+    'base seed 1 (confirm)'
+    """
     if stage == "grid":
         return f"row {label or trial} seed {seed}"
     if stage == "confirm":
@@ -12,8 +35,11 @@ def name_of(stage: str, trial: int, seed: int, label: str) -> str:
     return f"trial {trial}"
 
 
-def told_counts(counts: Mapping[str, int], is_live: bool) -> str:
-    """`Reader.counts()` in words. What runs without a live process that runs it was interrupted."""
+def describe_counts(counts: Mapping[str, int], is_live: bool) -> str:
+    """Say `Reader.counts()` in words.
+
+    What runs without a live process that runs it was interrupted.
+    """
     shown = {name.replace("_", " "): number for name, number in counts.items() if number}
     if not is_live and "running" in shown:
         shown["interrupted"] = shown.pop("running")

@@ -1,7 +1,8 @@
-"""Every command's signature and help. Its body is one call into `verbs/`, imported when the command runs.
+"""Signature and help of every command.
 
-A new command is a function here, its name in COMMANDS, and `verbs/<verb>.py`. The first line of a docstring is the
-command's summary in `rse-study --help`, which has 63 characters for it; an option's help stands with the option.
+A body is one call into `verbs/`, imported when the command runs. A new command is a function here, its name in
+COMMANDS, and `verbs/<verb>.py`. The first line of a docstring is the command's summary in `rse-study --help`, which
+has about 65 characters for it; the meaning of an argument stands in its `help=`.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What --json prints: JSON as RFC 8259 has it, which knows neither NaN nor infinity."""
+"""JSON for `--json`, as RFC 8259 has it: without NaN and infinity."""
 
 import json
 from math import isfinite
@@ -6,7 +6,18 @@ from typing import Any
 
 
 def json_of(content: Any) -> str:
-    """ASCII, so that it can be printed wherever it is asked for; null where a number is NaN or infinite."""
+    """Write JSON in ASCII, which every terminal and file can hold.
+
+    A number that is NaN or infinite becomes null.
+
+    Examples
+    --------
+    >>> print(json_of([0.5, float("nan")]))
+    [
+     0.5,
+     null
+    ]
+    """
     return json.dumps(_finite(content), indent=1, allow_nan=False)
 
 

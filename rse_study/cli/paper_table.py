@@ -1,4 +1,4 @@
-"""Whether the table or figure that a study repeats is one of a paper's: known before anything runs."""
+"""Whether the table that a study repeats is one of a paper's, before it runs."""
 
 from analysis.paper.claims import known_places
 from rse_study.errors import InputError
@@ -6,7 +6,7 @@ from rse_study.registry import did_you_mean
 
 
 def problems_of_table(table: str, where: str) -> list[InputError]:
-    """What is wrong with the name; nothing where there is none."""
+    """Return what is wrong with the name of a table or figure; nothing if it is empty."""
     if not table or table in known_places():
         return []
     what, rule = f"paper.table = {table!r}", "no table or figure of a paper"

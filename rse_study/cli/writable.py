@@ -1,4 +1,7 @@
-"""Where a verb may write, asked before it begins: no long run ends at a path that cannot be written."""
+"""Checks of where a verb may write, made before it begins.
+
+No long run ends at a path that cannot be written.
+"""
 
 import os
 from pathlib import Path
@@ -7,7 +10,10 @@ from rse_study.errors import InputError
 
 
 def require_folder(path: Path, *, where: str) -> None:
-    """InputError unless the folder is there, or can be made, and can be written. Makes nothing."""
+    """Raise InputError unless the folder can be written; nothing is made.
+
+    The folder is there, or it can be made.
+    """
     full = path.absolute()
     nearest = next(folder for folder in (full, *full.parents) if os.path.lexists(folder))
     rule, remedy = "a folder that can be written is needed", "Name another folder"
@@ -18,7 +24,7 @@ def require_folder(path: Path, *, where: str) -> None:
 
 
 def require_new_folder(path: Path, *, where: str) -> None:
-    """InputError unless the folder can be made, or is there, empty."""
+    """Raise InputError unless the folder can be made, or is there and empty."""
     require_folder(path, where=where)
     if path.is_dir() and any(path.iterdir()):
         remedy = "Name a new folder"
@@ -28,7 +34,7 @@ def require_new_folder(path: Path, *, where: str) -> None:
 
 
 def require_file(path: Path, *, where: str) -> None:
-    """InputError unless a file can be written here."""
+    """Raise InputError unless a file can be written at this path."""
     if os.path.isdir(path):
         rule, remedy = "a file is written here", f"Name a file in it: {path / 'report.html'}"
         raise InputError("is a folder", where=f"{where} {path}", rule=rule, remedy=remedy)
@@ -36,7 +42,7 @@ def require_file(path: Path, *, where: str) -> None:
 
 
 def require_cache() -> None:
-    """InputError unless the cache folder can be written: assets are built there."""
+    """Raise InputError unless the cache folder can be written: assets are built there."""
     from rse_study.data.location import cache_dir
 
     require_folder(cache_dir(), where="RSE_STUDY_CACHE")

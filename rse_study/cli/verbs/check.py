@@ -1,4 +1,7 @@
-"""What `check` does: read the comparison, print it, write its tables, and say how it ended."""
+"""What `check` does: set a grid beside its baseline and the paper's claims.
+
+It reads the comparison, prints it, writes its tables, and says by its exit code how it ended.
+"""
 
 from pathlib import Path
 
@@ -15,7 +18,22 @@ from rse_study.results.reader import Reader
 
 
 def check_study(study: str, store: Path, out: Path | None) -> int:
-    """The exit code."""
+    """Print how a grid compares, and return the exit code.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: its name, folder or YAML file.
+    store
+        Folder that holds the studies' folders.
+    out
+        Folder for the table as CSV and LaTeX, or None.
+
+    Raises
+    ------
+    InputError
+        Where the study is a search: it has no rows to compare.
+    """
     if out:
         require_folder(out, where="--out")
     study_dir = study_folder(study, store)
@@ -34,7 +52,7 @@ def check_study(study: str, store: Path, out: Path | None) -> int:
 
 
 def lines_of(comparison: Comparison) -> list[str]:
-    """The comparison as a terminal shows it."""
+    """Return the comparison as a terminal shows it."""
     lines = [f"{comparison.name}: {comparison.label}", rows_table(comparison).to_string(index=False), ""]
     lines += _columns(comparison)
     for judged in claims_table(comparison).itertuples():
@@ -53,7 +71,10 @@ def _columns(comparison: Comparison) -> list[str]:
 
 
 def code_of(comparison: Comparison) -> int:
-    """A contradiction wins over what is still open; a claim that the study does not ask about decides nothing."""
+    """Return the exit code: a contradiction wins over what is still open.
+
+    A claim that the study does not ask about decides nothing.
+    """
     verdicts = {judged.verdict for judged in comparison.judged} - {"not asked"}
     if "contradicted" in verdicts:
         return CONTRADICTED

@@ -1,4 +1,4 @@
-"""What `compare` does: two rows, or the rows two studies share, and whether they may be paired."""
+"""What `compare` does: set two rows, or the rows two studies share, side by side."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,24 @@ FIRST, SECOND = "first", "second"
 
 
 def compare_rows(first: str, second: str, metric: str, unpaired: bool, store: Path) -> None:
-    """Print a line per pair of rows. Raises InputErrors at the end with every pair that cannot be compared."""
+    """Print a line for every pair of rows.
+
+    Parameters
+    ----------
+    first, second
+        A study, or STUDY:ROW.
+    metric
+        An evaluation, task/split; empty for the studies' objective.
+    unpaired
+        Compare means of unrelated seeds, with Welch's interval.
+    store
+        Folder that holds the studies' folders.
+
+    Raises
+    ------
+    InputErrors
+        At the end, with every pair that cannot be compared.
+    """
     one, other = (_read(given, metric, store) for given in (first, second))
     if one[1] != other[1]:
         rule = f"{one[1]!r} is not {other[1]!r}"

@@ -1,4 +1,7 @@
-"""What `dashboard` does: optuna-dashboard over a mirror of the ledger, for this machine only."""
+"""What `dashboard` does: optuna-dashboard over a copy of the ledger.
+
+It answers this machine only.
+"""
 
 import errno
 from collections.abc import Callable, Iterable
@@ -17,7 +20,17 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def serve_dashboard(study: str, store: Path, port: int) -> None:
-    """Serve until Ctrl-C."""
+    """Serve a study's dashboard until Ctrl-C.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: its name, folder or YAML file.
+    store
+        Folder that holds the studies' folders.
+    port
+        Port on 127.0.0.1; 0 = any free one.
+    """
     with open_server(study_folder(study, store), port) as server:
         announce(f"http://{HOST}:{server.server_port}/  (Ctrl-C ends it; the study itself is only read)")
         try:
@@ -27,7 +40,10 @@ def serve_dashboard(study: str, store: Path, port: int) -> None:
 
 
 def open_server(study_dir: Path, port: int) -> WSGIServer:
-    """A server that listens already; port 0 = any free one. InputError where the port is taken or forbidden."""
+    """Return a server that listens already; port 0 = any free one.
+
+    Raises InputError where the port is taken or forbidden.
+    """
     application = only_from_here(_application(study_dir))
     try:
         return make_server(HOST, port, application, server_class=_Server, handler_class=_Quiet)
@@ -39,7 +55,10 @@ def open_server(study_dir: Path, port: int) -> WSGIServer:
 
 
 def only_from_here(application: Application) -> Application:
-    """The application for those who call it by this machine's own name: a foreign page cannot borrow the browser."""
+    """Wrap the application: it answers requests to this machine's own name only.
+
+    So a foreign page cannot borrow the browser to read it.
+    """
 
     def guarded(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if environ.get("HTTP_HOST", "").rsplit(":", 1)[0] in OWN_NAMES:

@@ -31,7 +31,17 @@ def verify_sets(names: list[str], data: Path | None) -> int | None:
 
 
 def fetch_sets(names: Sequence[str], data: Path | None, mirror: Path | None) -> None:
-    """Fetch what is missing of data sets, and print the files."""
+    """Fetch what is missing of data sets, and print the files.
+
+    Parameters
+    ----------
+    names
+        Sets of the catalogue.
+    data
+        Data folder; None for RSE_STUDY_DATA.
+    mirror
+        Folder that holds copies of hub repositories; None for the hub.
+    """
     from rse_study.data.fetch import fetch
 
     folder = data or data_dir()

@@ -1,4 +1,4 @@
-"""`doctor`: what this installation is, and what it lacks; and the repair of a ledger."""
+"""What `doctor` does: say what this installation lacks, or repair a ledger."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from rse_study.cli.arguments import remains_folder
+from rse_study.cli.arguments import recoverable_folder
 from rse_study.cli.errors import INCOMPLETE
 
 PACKAGES = (
@@ -28,24 +28,29 @@ CONSTRAINTS = Path(__file__).parents[3] / "constraints.txt"  # in a checkout; a 
 
 
 def examine_installation() -> int | None:
-    """Print what there is, a line each; a note where something is missing or not as it was tested."""
+    """Print a line for each thing that is needed.
+
+    A note stands where it is missing, or not as it was tested.
+    """
     for line in (*_python(), *_packages(), *_machine(), *_folders(), *_extras()):
         print(line)
     return None
 
 
 def rebuild_ledger(study: str, store: Path) -> int | None:
-    """Make a study's ledger anew from its files; exit code 3 where one of them was damaged."""
+    """Make a study's ledger anew from its files.
+
+    The exit code is 3 where one of them was damaged: its cell runs again.
+    """
     from rse_study.results.rebuild import rebuild
 
-    study_dir = remains_folder(study, store)
-    found = rebuild(study_dir)
-    print(
-        f"{study_dir}: {found.num_cells} cells, {found.num_results} results, {found.num_evaluations} scores found"
-    )
-    for damage in found.damaged:
+    study_dir = recoverable_folder(study, store)
+    recovered = rebuild(study_dir)
+    counts = f"{recovered.num_cells} cells, {recovered.num_results} results"
+    print(f"{study_dir}: {counts}, {recovered.num_evaluations} scores found")
+    for damage in recovered.damaged:
         print(f"damaged: {damage}")
-    return INCOMPLETE if found.damaged else None
+    return INCOMPLETE if recovered.damaged else None
 
 
 def _python() -> Iterator[str]:

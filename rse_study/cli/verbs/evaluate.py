@@ -33,9 +33,25 @@ def evaluate_model(
     tuning: dict[str, Any],
     attacks: dict[str, Any],
 ) -> None:
-    """Evaluate and print. Raises InputError where an option was given that would decide nothing.
+    """Evaluate an encoder and print its scores.
 
-    `tuning`: fields of FineTuning, `attacks`: those of Attacks without the seed.
+    Parameters
+    ----------
+    context
+        The parsed command line, which knows what was given and what is a default.
+    request
+        What is evaluated, and where the outcome goes.
+    seed
+        Of what nli, glue and attacks draw.
+    tuning
+        Fields of FineTuning.
+    attacks
+        Fields of Attacks, without the seed.
+
+    Raises
+    ------
+    InputError
+        Where an option was given that would decide nothing.
     """
     given = require_used(context, request.suite)
     if request.suite in ("nli", "glue"):

@@ -1,4 +1,7 @@
-"""What `evaluate --suite attacks` does: classifiers or similarity scores under attack, every outcome kept."""
+"""What `evaluate --suite attacks` does: attack classifiers or similarity scores.
+
+Every outcome is stored in the folder of the attacks.
+"""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -34,55 +37,75 @@ from rse_study.models.embedder import Embedder
 from rse_study.registry import Registry
 from rse_study.results.attack_file import SummaryRow
 
-TOLD_EVERY = 50  # inputs, steps
+SAY_EVERY = 50  # inputs, steps
 Announce = Callable[[str], None]
 Attack = AttackedClassifier | AttackedSimilarity
 
 
 @dataclass(frozen=True)
 class AttackRequest:
-    """What is attacked: sets by name (classifiers), AdvSTS-B and AdvSICK-R (similarity)."""
+    """What is attacked, with which recipes, and where the outcomes go."""
 
     data_dir: Path
     sets: Sequence[str]
+    """Sets of classified texts by name; AdvSTS-B and AdvSICK-R for similarity."""
     recipes: Sequence[str]
     settings: Settings
     out: Path
 
 
-def evaluate_attacks(model: str, pooling: str, asked: AttackRequest, threads: int, as_json: bool) -> None:
-    """Attack and print. Interrupted, the same command goes on. Whatever is missing is said before a victim is made."""
+def evaluate_attacks(model: str, pooling: str, request: AttackRequest, threads: int, as_json: bool) -> None:
+    """Attack and print. Interrupted, the same command goes on.
+
+    Whatever is missing is said before a victim is trained.
+
+    Parameters
+    ----------
+    model
+        The encoder, as the user wrote it.
+    pooling
+        Its pooling; `stored` as the model says.
+    request
+        What is attacked.
+    threads
+        CPU threads; 0 = torch's default.
+    as_json
+        Print JSON on stdout; progress then goes to stderr.
+    """
     require_cache()
-    require_folder(asked.out, where="--out")
+    require_folder(request.out, where="--out")
     say = partial(print, file=sys.stderr, flush=True) if as_json else announce
-    attacks = [_read(name, recipe, asked) for name in asked.sets for recipe in asked.recipes]
+    attacks = [_read(name, recipe, request) for name in request.sets for recipe in request.recipes]
     if threads:
         torch.set_num_threads(threads)
     folder = model_name(model)
     embed = embedder_of(model, folder, pooling)
     weights = ModelFiles(
-        folder, embed.encoder.pooling, cache_dir() / "assets", asked.out, template=embed.template
+        folder, embed.encoder.pooling, cache_dir() / "assets", request.out, template=embed.template
     )
     rows = list(_rows(attacks, weights, embed, say))
     if as_json:
         announce(json_of([row.model_dump(mode="json") for row in rows]))
     else:
         print_table(_table(rows))
-        announce(f"every input: {asked.out.resolve()}/*.jsonl")
-    say(f"report: {write_attacks(asked.out).resolve()}")
+        announce(f"every input: {request.out.resolve()}/*.jsonl")
+    say(f"report: {write_attacks(request.out).resolve()}")
 
 
 def can_run(recipe: str, masked_lm: str) -> bool:
-    """Whether a recipe has the models it needs, where none was named: the default is those that have."""
+    """Return whether the models that a recipe needs are there.
+
+    Where no recipe was named, those that can run are the default.
+    """
     if recipe in NEED_MASKED_LM and not masked_lm:
         return False
     return SIMILARITY not in used_by(recipe) or is_minilm_here()
 
 
-def _read(name: str, recipe: str, asked: AttackRequest) -> Attack:
+def _read(name: str, recipe: str, request: AttackRequest) -> Attack:
     RECIPES.get(recipe, where="--recipe")
     Registry("attack set", dict.fromkeys((*ATTACKED, *ADVERSARIAL_STS))).get(name, where="--on")
-    if recipe in NEED_MASKED_LM and not asked.settings.attacks.masked_lm:
+    if recipe in NEED_MASKED_LM and not request.settings.attacks.masked_lm:
         rule, remedy = (
             "its candidates are a masked language model's",
             "Give --masked-lm: a folder, or minilm-mlm",
@@ -90,8 +113,8 @@ def _read(name: str, recipe: str, asked: AttackRequest) -> Attack:
         raise InputError("no masked language model", where=f"--recipe {recipe}", rule=rule, remedy=remedy)
     if name in ADVERSARIAL_STS:
         task = name.removeprefix("Adv")
-        return read_similarity_under_attack(task, recipe, asked.data_dir, asked.settings.attacks)
-    return read_under_attack(name, recipe, asked.data_dir, asked.settings)
+        return read_similarity_under_attack(task, recipe, request.data_dir, request.settings.attacks)
+    return read_under_attack(name, recipe, request.data_dir, request.settings)
 
 
 def _rows(
@@ -99,29 +122,29 @@ def _rows(
 ) -> Iterator[SummaryRow]:
     victims: dict[str, VictimClassifier] = {}
     for one in attacks:
-        told = partial(_tell, one.name, say)
+        on_progress = partial(_say_progress, one.name, say)
         if isinstance(one, AttackedSimilarity):
-            row = one.attacked(embed, weights, told)
+            row = one.attacked(embed, weights, on_progress)
             if row.weak:
                 say(f"{one.name}: the scores of clean pairs order nothing: weak")
             yield row
             continue
         if one.set not in victims:
             victims[one.set] = _victim(one, weights, say)
-        yield one.attacked(victims[one.set], weights.kept, told)
+        yield one.attacked(victims[one.set], weights.kept, on_progress)
 
 
-def _tell(name: str, say: Announce, done: int, total: int) -> None:
-    if done % TOLD_EVERY == 0 or done == total:
+def _say_progress(name: str, say: Announce, done: int, total: int) -> None:
+    if done % SAY_EVERY == 0 or done == total:
         say(f"{name}: {done} of {total} inputs")
 
 
 def _victim(one: AttackedClassifier, weights: ModelFiles, say: Announce) -> VictimClassifier:
-    def told(progress: Any) -> None:
-        if progress.t % TOLD_EVERY == 0:
+    def on_progress(progress: Any) -> None:
+        if progress.t % SAY_EVERY == 0:
             say(f"victim of {one.set}: step {progress.t} of {progress.num_steps}")
 
-    made = one.victim(weights, told)
+    made = one.victim(weights, on_progress)
     weak = f", below {WEAK:.0%}: weak" if made.is_weak else ""
     say(
         f"victim of {one.set}: {one.training.name} without {made.num_removed} attacked texts, "

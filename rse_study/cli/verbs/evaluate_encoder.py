@@ -1,4 +1,4 @@
-"""An encoder as a command names it, ready to embed."""
+"""The encoder that `evaluate` is given, ready to embed."""
 
 from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder
@@ -7,7 +7,22 @@ from rse_study.models.stored import stored_template
 
 
 def embedder_of(model: str, name: str, pooling: str) -> Embedder:
-    """`model`: as it was written; `name`: its folder or hub name. Raises InputError where it lacks its template."""
+    """Load an encoder with its tokenizer and, where it has one, its template.
+
+    Parameters
+    ----------
+    model
+        As the user wrote it; named in messages.
+    name
+        Its folder or hub name.
+    pooling
+        cls, mean, first_last, prompt; `stored` as the model says.
+
+    Raises
+    ------
+    InputError
+        Where the pooling is prompt and no template is stored.
+    """
     encoder, tokenizer = load_encoder(name, pooling)
     template = stored_template(name) if encoder.pooling == "prompt" else ""
     if encoder.pooling == "prompt" and not template:

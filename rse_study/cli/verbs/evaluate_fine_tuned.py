@@ -1,4 +1,7 @@
-"""What `evaluate --suite nli` and `glue` do: classifiers fine-tuned from an encoder, scored on held-out texts."""
+"""What `evaluate --suite nli` and `glue` do: fine-tune classifiers, score them.
+
+Each is fine-tuned from the encoder and scored on texts it has not seen.
+"""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -30,42 +33,65 @@ from rse_study.models.loading import load_encoder
 from rse_study.registry import Registry
 from rse_study.results.records import EvaluationRow
 
-TOLD_EVERY = 50  # steps
+SAY_EVERY = 50  # steps
 Announce = Callable[[str], None]
 _NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
 
 
 @dataclass(frozen=True)
 class FineTuningRequest:
-    """What is fine-tuned for. `on`: tasks by name; without any, all whose texts are in the data folder."""
+    """What a classifier is fine-tuned for, and where the rows go."""
 
-    suite: str  # nli or glue
+    suite: str
+    """nli or glue."""
     data_dir: Path
     on: Sequence[str]
+    """Tasks by name; without any, all whose texts are in the data folder."""
     settings: Settings
     out: Path | None
 
 
 def evaluate_fine_tuned(
-    model: str, pooling: str, asked: FineTuningRequest, threads: int, as_json: bool
+    model: str, pooling: str, request: FineTuningRequest, threads: int, as_json: bool
 ) -> None:
-    """Fine-tune, score, print. Interrupted, the same command goes on. Nothing trains before all was looked for."""
+    """Fine-tune, score, print. Interrupted, the same command goes on.
+
+    Nothing trains before every file was looked for.
+
+    Parameters
+    ----------
+    model
+        The encoder, as the user wrote it.
+    pooling
+        Its pooling; `stored` as the model says.
+    request
+        The tasks.
+    threads
+        CPU threads; 0 = torch's default.
+    as_json
+        Print JSON on stdout; progress then goes to stderr.
+    """
     require_cache()
-    if asked.out is not None:
-        require_folder(asked.out, where="--out")
+    if request.out is not None:
+        require_folder(request.out, where="--out")
     say: Announce = partial(print, file=sys.stderr, flush=True) if as_json else announce
     folder, absent = model_name(model), dict[str, str]()
-    evaluations = _here(asked, absent)
+    evaluations = _tasks(request, absent)
     kind = load_encoder(folder, pooling)[0].pooling
     weights = ModelFiles(folder, kind, cache_dir() / "assets", cache_dir() / "assets")
     if threads:
         torch.set_num_threads(threads)
     rows = [row for one in evaluations for row in _rows(one, weights, model, say)]
-    told = {"model": model, "pooling": weights.pooling_of_classifiers, "suite": asked.suite, "absent": absent}
-    content = json_of({**told, "rows": [row.model_dump(mode="json") for row in rows]})
-    if asked.out is not None:
-        asked.out.mkdir(parents=True, exist_ok=True)
-        (asked.out / f"{asked.suite}.json").write_text(content + "\n", encoding="utf-8")
+    settings = {
+        "model": model,
+        "pooling": weights.pooling_of_classifiers,
+        "suite": request.suite,
+        "absent": absent,
+    }
+    content = json_of({**settings, "rows": [row.model_dump(mode="json") for row in rows]})
+    if request.out is not None:
+        request.out.mkdir(parents=True, exist_ok=True)
+        (request.out / f"{request.suite}.json").write_text(content + "\n", encoding="utf-8")
     if as_json:
         announce(content)
         return
@@ -74,52 +100,54 @@ def evaluate_fine_tuned(
         announce(f"{name}: {reason}")
 
 
-def _here(asked: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:
+def _tasks(request: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:
     """What is asked, read; without a wish, what is here. Names of what is not go to `absent`, with the reason."""
-    known = Registry(f"{asked.suite} task", dict.fromkeys(NLI if asked.suite == "nli" else GLUE, None))
-    for name in asked.on:
+    known = Registry(f"{request.suite} task", dict.fromkeys(NLI if request.suite == "nli" else GLUE, None))
+    for name in request.on:
         known.get(name, where="--on")
     found = (
-        [_read(name, asked) for name in asked.on] if asked.on else list(_present(tuple(known), asked, absent))
+        [_read(name, request) for name in request.on]
+        if request.on
+        else list(_present(tuple(known), request, absent))
     )
     if not found:
-        layout = _NLI_LAYOUT if asked.suite == "nli" else f"{asked.settings.tasks.glue}/{GLUE_LAYOUT}"
-        hub = "" if asked.suite == "nli" else ". A task named by --on is asked of the hub"
+        layout = _NLI_LAYOUT if request.suite == "nli" else f"{request.settings.tasks.glue}/{GLUE_LAYOUT}"
+        hub = "" if request.suite == "nli" else ". A task named by --on is asked of the hub"
         rule, remedy = f"the layout is {layout} in the data folder", f"{SET_DATA}{hub}"
         raise InputError(
-            f"no {asked.suite} task is here", where=str(asked.data_dir), rule=rule, remedy=remedy
+            f"no {request.suite} task is here", where=str(request.data_dir), rule=rule, remedy=remedy
         )
     absent |= {path: "not in the data folder" for one in found for path in one.lacking}
     return found
 
 
 def _present(
-    names: Sequence[str], asked: FineTuningRequest, absent: dict[str, str]
+    names: Sequence[str], request: FineTuningRequest, absent: dict[str, str]
 ) -> Iterator[FineTunedTask]:
     """Tasks with files in the data folder; nothing is fetched."""
-    if asked.suite == "glue" and not (asked.data_dir / asked.settings.tasks.glue).is_dir():
+    if request.suite == "glue" and not (request.data_dir / request.settings.tasks.glue).is_dir():
         return
     for name in names:
         try:
-            yield _read(name, asked)
+            yield _read(name, request)
         except MissingFile as problem:
             absent[name] = str(problem)
 
 
-def _read(name: str, asked: FineTuningRequest) -> FineTunedTask:
-    if asked.suite == "nli":
-        return read_nli_fine_tuned(name, asked.data_dir, asked.settings)
-    return read_glue_fine_tuned(f"{PREFIX}{name}", asked.data_dir, asked.settings)
+def _read(name: str, request: FineTuningRequest) -> FineTunedTask:
+    if request.suite == "nli":
+        return read_nli_fine_tuned(name, request.data_dir, request.settings)
+    return read_glue_fine_tuned(f"{PREFIX}{name}", request.data_dir, request.settings)
 
 
 def _rows(one: FineTunedTask, weights: ModelFiles, model: str, say: Announce) -> list[EvaluationRow]:
-    """One task: its classifier, told every 50 steps, and what it scores."""
+    """One task: its classifier, on_progress every 50 steps, and what it scores."""
 
-    def told(progress: Any) -> None:
-        if progress.t % TOLD_EVERY == 0 or progress.t == progress.num_steps:
+    def on_progress(progress: Any) -> None:
+        if progress.t % SAY_EVERY == 0 or progress.t == progress.num_steps:
             say(f"{one.task}: step {progress.t} of {progress.num_steps}")
 
-    made = one.classifier(weights, told)
+    made = one.classifier(weights, on_progress)
     say(f"{one.task}: {_described(one, made)}")
     return one.rows(made, weights, model)
 

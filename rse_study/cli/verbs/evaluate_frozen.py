@@ -1,4 +1,4 @@
-"""What `evaluate` does: an encoder, the sets that are here, what it scores on them."""
+"""What `evaluate` does with suites that train nothing: sts, fast and full."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 
 
 def evaluate_frozen(request: EvaluateRequest) -> None:
-    """Evaluate and print."""
+    """Score an encoder on the sets that are present, and print."""
     model, variant, suite, as_json = request.model, request.variant, request.suite, request.as_json
     name, folder = model_name(model), request.data or data_dir()
     tasks, absent = find_tasks(folder, variant)
@@ -73,11 +73,11 @@ def _others(
                 announce(f"{name}: absent")
             continue
         if say:
-            announce(f"{name}: {_told(rows)}  [{time.monotonic() - begun:.0f} s]")
+            announce(f"{name}: {_describe(rows)}  [{time.monotonic() - begun:.0f} s]")
         yield from rows
 
 
-def _told(rows: Sequence[EvaluationRow]) -> str:
+def _describe(rows: Sequence[EvaluationRow]) -> str:
     """Every row in words."""
     return ", ".join(
         f"{row.aggregation} {row.value:.4f}"
@@ -88,7 +88,7 @@ def _told(rows: Sequence[EvaluationRow]) -> str:
 
 
 def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str, str]]:
-    """The STS sets in the data folder; and of those that are not (all) there, what is missing."""
+    """Read the STS sets in the data folder, and say what is missing of the others."""
     tasks, absent = [], {}
     for name, split in SPLITS:
         try:
@@ -99,7 +99,10 @@ def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str
 
 
 def table_of(scores: Sequence[StsScore], absent: Mapping[str, str]) -> pd.DataFrame:
-    """One row a set: three aggregations, pairs; then the papers' average, and what is absent."""
+    """Return one row a set: three aggregations, and its number of pairs.
+
+    The papers' average and what is absent come last.
+    """
     rows: dict[str, dict[str, str]] = {}
     for score in scores:
         row = rows.setdefault(f"{score.task} {score.split}", {"pairs": str(score.num_examples)})

@@ -1,4 +1,7 @@
-"""Which options of `evaluate` decide something. One that a user gave and that decides nothing is refused."""
+"""Which options of `evaluate` decide something, by suite.
+
+One that a user gave and that decides nothing is refused.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -20,7 +23,10 @@ Given = Mapping[str, str]
 
 
 def require_used(context: Context, suite: str) -> Given:
-    """What was given. Raises InputError where the suite does not use all of it; defaults are no matter."""
+    """Return what was given, or raise InputError where the suite does not use it all.
+
+    Defaults are no matter.
+    """
     flags = {param.name or "": param.opts[0] for param in context.command.params if param.opts[0][0] == "-"}
     given = {name: flag for name, flag in flags.items() if _is_given(context, name)}
     unused = [name for name in given if name not in USED[suite]]
@@ -32,7 +38,19 @@ def require_used(context: Context, suite: str) -> Given:
 
 
 def require_used_by_attacks(given: Given, sets: Sequence[str], recipes: Sequence[str], goal: str) -> None:
-    """Raise InputError where something was given that none of these attacks uses."""
+    """Raise InputError where something was given that none of these attacks uses.
+
+    Parameters
+    ----------
+    given
+        The options that a user wrote.
+    sets
+        What is attacked.
+    recipes
+        By which attacks.
+    goal
+        What an attack on similarity wants.
+    """
     for options, where, rule, remedy in _unused(sets, recipes, goal):
         _refuse(given, options, where, rule, remedy)
 

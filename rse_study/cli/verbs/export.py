@@ -10,7 +10,19 @@ from rse_study.models.stored import stored_pooling
 
 
 def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
-    """Write the model of a cell, or of a study's trial, into a new folder."""
+    """Write the model of a cell, or of a study's trial, into a new folder.
+
+    Parameters
+    ----------
+    source
+        A cell's folder, or a study that has run.
+    directory
+        The new folder.
+    trial
+        Of a study: `best`, a trial's number, TRIAL/SEED, or an identity's first digits.
+    store
+        Folder that holds the studies' folders.
+    """
     folder = cell_folder(source, trial, store)
     require_folder(directory, where="DIR")
     encoder, tokenizer = load_encoder(folder / "model")

@@ -1,4 +1,4 @@
-"""What `init` does: a commented study and its schema, in this folder."""
+"""What `init` does: write a commented study and its schema into this folder."""
 
 import json
 from importlib.resources import files
@@ -17,7 +17,10 @@ SCHEMA = Path("study.schema.json")
 
 
 def write_first_study(name: str, is_grid: bool) -> None:
-    """Write both files. A study that is there is never touched; the schema is made anew: nobody edits it."""
+    """Write the study and the schema by which editors check it.
+
+    A study that is there is never touched; the schema is made anew: nobody edits it.
+    """
     kind = "grid" if is_grid else "search"
     text = (TEMPLATES / f"{kind}.yaml").read_text(encoding="utf-8")
     _require_name(name, text)

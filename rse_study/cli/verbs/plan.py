@@ -1,4 +1,7 @@
-"""What `plan` does: check, count against the ledger, price, print; and what `run` asks before it starts."""
+"""What `plan` does: check, count against the ledger, price, print.
+
+`run` asks the same before it starts.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -31,7 +34,28 @@ def show_plan(
     max_hours: float | None,
     max_cost: float | None,
 ) -> None:
-    """Print the plan; then refuse it where it passes a limit (OverBudget)."""
+    """Print the plan; then refuse it where it passes a limit.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: a YAML file or the name of a shipped study.
+    overrides
+        PATH=VALUE, applied to the file.
+    store
+        Folder that holds the studies' folders.
+    probes
+        Train a few steps on this machine to tell how long cells take.
+    as_json
+        Print JSON.
+    max_hours, max_cost
+        Limits instead of the study's own; 0 = none.
+
+    Raises
+    ------
+    OverBudget
+        Where the expected total passes a limit.
+    """
     checked = read_study(study_file(study), overrides)
     planned = planned_study(checked, store, probes)
     if as_json:
@@ -44,7 +68,19 @@ def show_plan(
 def require_allowance(
     checked: CheckedStudy, store: Path, max_hours: float | None, max_cost: float | None
 ) -> None:
-    """Raise OverBudget where a limit is set and the study is expected to pass it; probes where no history tells."""
+    """Raise OverBudget where the study is expected to pass a limit that is set.
+
+    Where no history tells how long cells take, it is probed.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    store
+        Folder that holds the studies' folders.
+    max_hours, max_cost
+        Limits instead of the study's own; 0 = none.
+    """
     allowed = limits(checked, max_hours, max_cost)
     if not allowed.max_hours and not allowed.max_cost:
         return
@@ -57,14 +93,34 @@ def require_allowance(
 
 
 def limits(checked: CheckedStudy, max_hours: float | None, max_cost: float | None) -> Allowance:
-    """The study's budget, with what the command line says instead."""
+    """Return the study's budget, with what the command line says instead.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    max_hours
+        Device hours; None for the study's own limit.
+    max_cost
+        Price; None for the study's own limit.
+    """
     given = {"max_hours": max_hours, "max_cost": max_cost}
     said = {name: value for name, value in given.items() if value is not None}
     return checked.study.budget.model_copy(update=said)
 
 
 def planned_study(checked: CheckedStudy, store: Path, probes: bool) -> Plan:
-    """The plan against the study's folder in the store, at the rates of all studies there, or of a probe."""
+    """Plan a study against its folder in the store.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    store
+        Folder of all studies; their histories tell how long cells take.
+    probes
+        Time a few steps on this machine instead.
+    """
     sizes = DataSizes(data_dir(), checked.study.settings)
     known, rates = _history(checked, store, sizes)
     if probes:

@@ -1,4 +1,7 @@
-"""What `replay` does: a cell's record from the ledger, its materials again, the cell again, every number compared."""
+"""What `replay` does: run a cell again and compare every number.
+
+Its record comes from the ledger; its materials are made again.
+"""
 
 import math
 import tempfile
@@ -32,7 +35,19 @@ MOST_SHOWN = 5
 
 
 def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
-    """Run the cell again, say whether it is the same to the last bit; 1 where it is not."""
+    """Run a cell again; return 1 where it is not the same to the last bit.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: its name, folder or YAML file.
+    store
+        Folder that holds the studies' folders.
+    wanted
+        The cell: what `find_cell` accepts.
+    out
+        A new folder that keeps the cell, or None.
+    """
     study_dir = study_folder(study, store)
     name, recorded = record_of(study_dir, wanted)
     where = f"{name} of {study_dir}"
@@ -58,13 +73,16 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
             threads=threads,
             device=device,
         )
-    for line in told(name, recorded, compared):
+    for line in verdict_lines(name, recorded, compared):
         announce(line)
     return OK if compared.is_equal else CONTRADICTED
 
 
 def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
-    """The cell's name and what the ledger holds of it. Raises InputError where it has not ended with a result."""
+    """Return the cell's name, and what the ledger holds of it.
+
+    Raises InputError where it has not ended with a result.
+    """
     with Reader(study_dir) as reader:
         row = find_cell(reader.cells(retired=True), wanted, study_dir)
         history = reader.history(row["identity"])
@@ -81,7 +99,7 @@ def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
 
 
 def require_device(recorded: Result, where: str) -> str:
-    """The device it ran on, if there is one here."""
+    """Return the device the cell ran on; raise InputError where there is none."""
     device = str(recorded.provenance.get("device_type", "cpu"))
     if device == "cuda" and not torch.cuda.is_available():
         rule, remedy = "there is none here", "Replay it on such a machine"
@@ -90,13 +108,25 @@ def require_device(recorded: Result, where: str) -> str:
 
 
 def require_fingerprints(recorded: Result, materials: Materials, where: str) -> None:
-    """InputError that names what the record rests on and what is here instead."""
+    """Raise InputError unless the materials are those the cell was trained on.
+
+    Parameters
+    ----------
+    recorded
+        What the ledger holds of the cell.
+    materials
+        What is present now.
+    where
+        Names the cell in the message.
+    """
     before, now = recorded.provenance.get("materials", {}), materials.fingerprints
     differing = [part for part in {**before, **now} if before.get(part) != now.get(part)]
     if differing:
-        told = [f"{part} was {_short(before.get(part))} and is {_short(now.get(part))}" for part in differing]
+        changed = [
+            f"{part} was {_short(before.get(part))} and is {_short(now.get(part))}" for part in differing
+        ]
         remedy = "Bring back the files of that time (RSE_STUDY_DATA, RSE_STUDY_CACHE), or their versions"
-        raise InputError("other materials", where=where, rule="; ".join(told), remedy=remedy)
+        raise InputError("other materials", where=where, rule="; ".join(changed), remedy=remedy)
 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
@@ -108,8 +138,18 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
             yield f"{key} was {old} and is {new}: the last bits may differ"
 
 
-def told(name: str, recorded: Result, compared: ReplayComparison) -> Iterator[str]:
-    """The verdict, and the first differences."""
+def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> Iterator[str]:
+    """Say whether the numbers are equal, and show the first differences.
+
+    Parameters
+    ----------
+    name
+        The cell's name.
+    recorded
+        What the ledger holds of it.
+    compared
+        How the new run differs from that.
+    """
     num_numbers = sum(len(point.metrics) for point in recorded.history)
     counted = f"{compared.num_points} points, {num_numbers} numbers"
     if compared.is_equal:

@@ -1,4 +1,4 @@
-"""What `report` does: the page of a study or of a folder of attacks, and a study's tables."""
+"""What `report` does: the page of a study or of attacks, and a study's tables."""
 
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,21 @@ from rse_study.results.reader import Reader
 def write_page(
     study: str, store: Path, out: Path | None, tables: Path | None, kind: Literal["parquet", "csv"]
 ) -> None:
-    """Write the page, and the tables where a folder for them is named; print every path."""
+    """Write the page, and tables where a folder for them is named; print every path.
+
+    Parameters
+    ----------
+    study
+        A study that has run, or a folder of attacks.
+    store
+        Folder that holds the studies' folders.
+    out
+        The HTML file; None for its place in the study's folder.
+    tables
+        Folder for the ledger's tables, or None.
+    kind
+        Format of the tables.
+    """
     if out:
         require_file(out, where="--out")
     if is_attack_folder(Path(study)):

@@ -39,7 +39,25 @@ def run_and_report(
     max_hours: float | None,
     max_cost: float | None,
 ) -> int:
-    """Run what is missing of the study, show its table, say where the report is; the exit code says if all is well."""
+    """Run what is missing of the study, show its table, write its report.
+
+    The exit code says whether every cell ended well.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: a YAML file or the name of a shipped study.
+    overrides
+        PATH=VALUE, applied to the file.
+    store
+        Folder that holds the studies' folders.
+    cpus
+        CPUs to use; 0 = all this process may use.
+    address
+        Address of a running Ray cluster; empty for Ray on this machine.
+    max_hours, max_cost
+        Limits instead of the study's own; 0 = none.
+    """
     checked = read_study(study_file(study), overrides)
     folder = store / checked.study.name
     announce(f"{checked.study.name}: {checked.study.question}")
@@ -82,7 +100,10 @@ def _num_ended(folder: Path) -> int:
 
 
 def conclude(folder: Path) -> int:
-    """0 where every planned cell has ended well; else 3, and what is missing on stderr."""
+    """Return 0 where every planned cell has ended well.
+
+    Otherwise 3, and what is missing on stderr.
+    """
     with Reader(folder) as reader:
         counts, cells = reader.counts(), reader.cells()
     num_left = counts["planned"] - counts["complete"] - counts["stopped_early"]

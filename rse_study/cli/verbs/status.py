@@ -1,4 +1,4 @@
-"""What `status` does: read the ledger, show it, and look again."""
+"""What `status` does: read the ledger and show it, once or again and again."""
 
 import time
 from pathlib import Path
@@ -18,7 +18,19 @@ LOOK_SECONDS = 2.0
 
 
 def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
-    """Once, or until the study is complete."""
+    """Show where a study stands, once or until it is complete.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: its name, folder or YAML file.
+    store
+        Folder that holds the studies' folders.
+    as_json
+        Print JSON.
+    watch
+        Look again until nothing is left to run.
+    """
     if watch and as_json:
         remedy = "Call `status --json` as often as you like"
         raise InputError("--json", where="--watch", rule="is for people", remedy=remedy)
@@ -31,7 +43,7 @@ def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
 
 
 def watch_status(study_dir: Path, console: Console | None = None) -> None:
-    """Until nothing is left to run, or Ctrl-C."""
+    """Show where a study stands until nothing is left to run, or Ctrl-C."""
     screen = console or Console()
     if screen.is_terminal:
         _watch_on_terminal(study_dir, screen)

@@ -1,10 +1,12 @@
-"""Where a study stands, as its ledger has it: what `status` shows and, with --json, prints."""
+"""Where a study stands, as its ledger has it.
+
+It is what `status` shows and, with --json, prints.
+"""
 
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import Field
 
 from rse_study.cli.cell_names import name_of
 from rse_study.cli.verbs.status_pace import pace_of
@@ -33,8 +35,10 @@ class Running(Record):
     identity: str
     attempt: int
     started: str
-    t: int = Field(description="optimiser steps done; 0 before the first word")
-    num_steps: int | None = Field(description="optimiser steps in all; null where the budget is in epochs")
+    t: int
+    """Optimiser steps done; 0 before the first word."""
+    num_steps: int | None
+    """Optimiser steps in all; null where the budget is in epochs."""
     metrics: dict[str, float | None]
 
     @property
@@ -44,52 +48,58 @@ class Running(Record):
 
 
 class EndedCell(Record):
-    """A cell that failed for good, or an attempt that was lost, and why. `attempt` 0: it was found, not run here."""
+    """A cell that failed for good, or an attempt that was lost, and why."""
 
     name: str
     identity: str
     attempt: int
+    """Its number, from 1; 0 where a result was adopted that no attempt of this ledger made."""
     at: str
     reason: str
 
 
 class StudyStatus(Record):
-    """Where a study stands. Its fields are the keys of `status --json`; they are described in docs/status.md."""
+    """Where a study stands; its fields are the keys of `status --json`.
+
+    docs/status.md describes them.
+    """
 
     name: str
     question: str
-    kind: str = Field(description="grid or search")
-    revision: int = Field(description="the study's edition, counted from 1")
-    objective: str = Field(description="what is optimised, for readers")
-    direction: str = Field(description="maximize or minimize")
-    counts: dict[str, int] = Field(
-        description="cells planned, complete, stopped_early, failed, running, missing (still to be started)"
-    )
-    is_complete: bool = Field(description="nothing is missing and nothing runs")
-    holder: dict[str, Any] | None = Field(
-        description="the live process that runs it (pid, host, since), or null"
-    )
-    best: RankedTrial | None = Field(
-        description="the best complete trial; in a search, of those it selected among"
-    )
-    confirmed: tuple[RankedTrial, ...] = Field(
-        description="of a search, with seeds that selected nothing; best first"
-    )
-    running: tuple[Running, ...] = Field(
-        description="without a holder they are interrupted: the next run goes on"
-    )
-    failed: tuple[EndedCell, ...] = Field(description="cells that ended badly, for good")
-    lost: tuple[EndedCell, ...] = Field(
-        description="attempts that ended without a result; their cells are tried again"
-    )
+    kind: str
+    """`grid` or `search`."""
+    revision: int
+    """The study's edition, counted from 1."""
+    objective: str
+    """What is optimised, for readers."""
+    direction: str
+    """`maximize` or `minimize`."""
+    counts: dict[str, int]
+    """Cells planned, complete, stopped_early, failed, running, missing (still to be started)."""
+    is_complete: bool
+    """Nothing is missing and nothing runs."""
+    holder: dict[str, Any] | None
+    """The live process that runs it (pid, host, since), or null."""
+    best: RankedTrial | None
+    """The best complete trial; in a search, of those it selected among."""
+    confirmed: tuple[RankedTrial, ...]
+    """Of a search, with seeds that selected nothing; best first."""
+    running: tuple[Running, ...]
+    """Without a holder they are interrupted: the next run goes on."""
+    failed: tuple[EndedCell, ...]
+    """Cells that ended badly, for good."""
+    lost: tuple[EndedCell, ...]
+    """Attempts that ended without a result; their cells are tried again."""
     num_attempts: int
-    num_retries: int = Field(description="attempts at cells that had been tried before")
-    median_s: float | None = Field(description="seconds of a cell that ended with a result, the median")
+    num_retries: int
+    """Attempts at cells that had been tried before."""
+    median_s: float | None
+    """Seconds of a cell that ended with a result, the median."""
     cells_at_a_time: int
-    eta_s: float | None = Field(
-        description="seconds of running that are left; null before the first cell has ended"
-    )
-    events: tuple[dict[str, str], ...] = Field(description=f"the last {NUM_EVENTS}: at, kind, cell, text")
+    eta_s: float | None
+    """Seconds of running that are left; null before the first cell has ended."""
+    events: tuple[dict[str, str], ...]
+    """The newest, NUM_EVENTS at most: at, kind, cell, text."""
 
 
 def state_of(study_dir: Path) -> StudyStatus:

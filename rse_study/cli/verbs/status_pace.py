@@ -12,19 +12,30 @@ HAS_RESULT = ("complete", "stopped_early")
 
 @dataclass(frozen=True)
 class Pace:
-    """Median seconds of a cell, cells at a time, seconds that are left; None where no cell has ended yet."""
+    """How fast a study goes; None where no cell has ended yet."""
 
     median_s: float | None
+    """Seconds of a cell that ended with a result, the median."""
     cells_at_a_time: int
     eta_s: float | None
+    """Seconds of running that are left."""
 
 
 def pace_of(
     study: StudyRecord, cells: pd.DataFrame, attempts: pd.DataFrame, running: Mapping[str, float]
 ) -> Pace:
-    """What is missing at each stage times the median of what has ended there, over the cells at a time.
+    """Estimate how long a study still runs.
 
-    `running`: of each running cell, by identity, the share of its way it has gone.
+    What is missing at each stage times the median of what has ended there, over the cells at a time.
+
+    Parameters
+    ----------
+    study
+        The study's record.
+    cells, attempts
+        Frames of the Reader.
+    running
+        Of each running cell, by identity: the share of its way it has gone.
     """
     at_a_time = len(running) or most_at_a_time(attempts)
     ended = cells[cells["status"].isin(HAS_RESULT) & (cells["duration_s"] > 0)]

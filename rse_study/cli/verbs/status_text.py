@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from analysis.formats import show_duration, show_value
-from rse_study.cli.cell_names import told_counts
+from rse_study.cli.cell_names import describe_counts
 from rse_study.cli.screen import describe
 from rse_study.cli.verbs.status_content import EndedCell, RankedTrial, Running, StudyStatus
 
@@ -12,7 +12,7 @@ WIDTH = 30  # of the bar
 
 
 def lines_of(state: StudyStatus) -> Iterator[str]:
-    """All of it, for people."""
+    """Say all of it, for people."""
     yield f"{state.name} ({state.kind}, revision {state.revision}): {state.question}"
     yield _who(state)
     yield f"{_bar(state)}  {_counts(state)}"
@@ -33,7 +33,7 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
 
 
 def summary_of(state: StudyStatus) -> str:
-    """One line, for a log."""
+    """Say it in one line, for a log."""
     running = "; ".join(f"{cell.name} {_step(cell)}" for cell in state.running)
     return f"{_counts(state)}{f' ({running})' if running else ''}; left: {_left(state)}"
 
@@ -45,7 +45,7 @@ def _who(state: StudyStatus) -> str:
 
 
 def _counts(state: StudyStatus) -> str:
-    return told_counts(state.counts, state.holder is not None)
+    return describe_counts(state.counts, state.holder is not None)
 
 
 def _bar(state: StudyStatus) -> str:

@@ -1,4 +1,4 @@
-"""What there is to run, and what has run: the lines of `studies`."""
+"""What `studies` does: list what there is to run, and what has run."""
 
 import math
 from collections.abc import Iterator
@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.cli.arguments import shipped_studies, shipped_trials
-from rse_study.cli.cell_names import told_counts
+from rse_study.cli.cell_names import describe_counts
 from rse_study.errors import InputError
 from rse_study.study.definition.reading import read_extended
 
 
 def list_studies(store: Path) -> None:
-    """Print them."""
+    """Print what there is to run, and what has run in the store."""
     for line in lines_of(store):
         print(line)
 
 
 def lines_of(store: Path) -> Iterator[str]:
-    """Shipped studies, shipped trials, and studies in the store."""
+    """Yield a line or two for each shipped study, shipped trial, study in the store."""
     for path in shipped_studies():
         content = read_extended(path)
         yield f"{path.stem}: {content['question']}"
@@ -38,7 +38,7 @@ def lines_of(store: Path) -> Iterator[str]:
 
 
 def size_of(content: dict[str, Any]) -> str:
-    """How large a study is, from what its file says."""
+    """Return how large a study is, from what its file says."""
     num_evaluations = len(content.get("evaluations") or ())
     evaluations = f", {_counted(num_evaluations, 'evaluation')}" if num_evaluations else ""
     return f"{_cells(content)}{evaluations}"
@@ -70,6 +70,6 @@ def _counts(study_dir: Path) -> str:
 
     try:
         with Reader(study_dir) as reader:
-            return told_counts(reader.counts(), holder(study_dir) is not None)
+            return describe_counts(reader.counts(), holder(study_dir) is not None)
     except InputError as problem:
         return str(problem)

@@ -34,7 +34,25 @@ def train_trial(
     threads: int,
     device: str,
 ) -> None:
-    """Train the trial of a file on this machine, and show what it came to."""
+    """Train the configuration of a file on this machine.
+
+    Parameters
+    ----------
+    trial
+        What the user wrote: a YAML file or the name of a shipped trial.
+    overrides
+        PATH=VALUE, applied to the file.
+    seed
+        Of the cell.
+    out
+        Folder of the cell; None for one named after the file and the seed.
+    workers
+        Processes that share every batch.
+    threads
+        CPU threads of each.
+    device
+        cpu or cuda.
+    """
     path = trial_file(trial)
     config = read_spec(Trial, path, overrides)
     folder = out or Path("studies") / "trials" / f"{path.stem}-seed{seed}"
@@ -42,7 +60,28 @@ def train_trial(
 
 
 def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: int, device: str) -> None:
-    """Train on this machine; goes on with what lies in `out`, and says what a finished cell came to."""
+    """Train, or go on with what lies in `out`, and say what it came to.
+
+    Parameters
+    ----------
+    trial
+        The configuration.
+    seed
+        Of the cell.
+    out
+        Folder of the cell; one that holds a result is only shown.
+    workers
+        Processes that share every batch.
+    threads
+        CPU threads of each.
+    device
+        cpu or cuda.
+
+    Raises
+    ------
+    NonFiniteLoss
+        Where the run failed.
+    """
     _require_device(device)
     require_equal_shares(trial, workers)
     require_folder(out, where="--out")

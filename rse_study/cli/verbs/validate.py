@@ -1,4 +1,4 @@
-"""What `validate` does: every problem at once; or else what the study is, in a few lines."""
+"""What `validate` does: say every problem at once, or what the study is."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,7 +14,7 @@ MOST_ROWS = 12  # named on the screen
 
 
 def validate_study(study: str, overrides: Sequence[str]) -> None:
-    """Check and print."""
+    """Print what the study is; raise InputErrors with all that is wrong with it."""
     path = study_file(study)
     checked = read_study(path, overrides)
     table = checked.study.paper.table if checked.study.paper else ""
@@ -28,10 +28,10 @@ def validate_study(study: str, overrides: Sequence[str]) -> None:
 
 
 def summary_of(checked: CheckedStudy) -> Iterator[str]:
-    """What is run, and what is made of it."""
+    """Say in a few lines what is run, and what is made of it."""
     study = checked.study
-    asked = _grid(checked) if checked.rows else _search(checked)
-    yield f"{study.name}: valid. {asked}: {_count(num_cells(checked), 'cell')}"
+    size = _grid(checked) if checked.rows else _search(checked)
+    yield f"{study.name}: valid. {size}: {_count(num_cells(checked), 'cell')}"
     if study.early_stopping is not None and checked.rungs:
         share = f"unless among the best 1/{study.early_stopping.factor} so far"
         yield f"stopped early at steps {_listed(checked.rungs)}, {share}"
