@@ -98,7 +98,7 @@ class ProgressBoard:
         self._say(f"{_name(cell)}: lost: {reason}; tried again")
         self._draw()
 
-    def told(self, text: str) -> None:
+    def message(self, text: str) -> None:
         """Something about the study as a whole."""
         self._say(text)
 

@@ -1,6 +1,6 @@
 """A driver in a process of its own, which a test may kill: python -m tests.faults.run_here STUDY.json WORLD FOLDER
 
-Tells what happens, a line an event, on standard output.
+Prints what happens, a line an event.
 """
 
 import json
@@ -14,22 +14,22 @@ from rse_study.study.definition.reading import build
 from tests.on_ray.world import few, find_materials
 
 
-class Teller:
-    """A watcher that prints."""
+class Printer:
+    """A callback that prints."""
 
     def started(self, cell):
-        self.told(f"started {cell.number}/{cell.seed}")
+        self.message(f"started {cell.number}/{cell.seed}")
 
     def progressed(self, cell, t, num_steps, metrics):
-        self.told(f"progressed {cell.number}/{cell.seed} {t}")
+        self.message(f"progressed {cell.number}/{cell.seed} {t}")
 
     def ended(self, cell, record):
-        self.told(f"ended {cell.number}/{cell.seed} {record.status}")
+        self.message(f"ended {cell.number}/{cell.seed} {record.status}")
 
     def lost(self, cell, reason):
-        self.told(f"lost {cell.number}/{cell.seed} {reason}")
+        self.message(f"lost {cell.number}/{cell.seed} {reason}")
 
-    def told(self, text):
+    def message(self, text):
         print(text, flush=True)
 
 
@@ -37,7 +37,7 @@ def main(study_file: str, world: str, folder: str) -> None:
     content = json.loads(Path(study_file).read_text(encoding="utf-8"))
     checked = check_study(build(Study, content, where=study_file), where=study_file)
     materials = find_materials(Path(world))
-    run_study(checked, Path(folder), lambda trial: materials, few, Teller(), num_cpus=2)
+    run_study(checked, Path(folder), lambda trial: materials, few, Printer(), num_cpus=2)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(
         assert (checked.study.num_trials, folder.resolve(), num_cpus, address) == (2, ran, 1, "")
         assert read("builtin/test").name == "builtin/test"
         assert isinstance(watcher, StudyCallback)
-        watcher.told("search: 1 of 2 cells to run")
+        watcher.message("search: 1 of 2 cells to run")
 
     monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
     ended = rse("run", "quickstart", "-o", "name=little", "-o", "num_trials=2", "--cpus", "1")
