@@ -18,7 +18,7 @@ from rse_study.evaluation.attacks.constraints.stopword_modification import Stopw
 from rse_study.evaluation.attacks.goals import UNTARGETED
 from rse_study.evaluation.attacks.lexicons.ppdb import FILE as PPDB
 from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOPWORD_ARCHIVE
-from rse_study.evaluation.attacks.recipe import Recipe
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.resources import AttackResources, NamedModel
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency

@@ -8,7 +8,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
-from rse_study.evaluation.attacks.recipe import Recipe
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
 
