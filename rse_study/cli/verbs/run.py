@@ -22,6 +22,7 @@ from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputErrors
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
+from rse_study.results.records import FINISHED
 from rse_study.results.schema import ledger_path
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
@@ -96,7 +97,7 @@ def _num_ended(folder: Path) -> int:
         return 0
     with Reader(folder) as reader:
         counts = reader.counts()
-    return counts["complete"] + counts["stopped_early"] + counts["failed"]
+    return sum(counts[status] for status in FINISHED)
 
 
 def conclude(folder: Path) -> int:
@@ -109,7 +110,9 @@ def conclude(folder: Path) -> int:
     num_left = counts["planned"] - counts["complete"] - counts["stopped_early"]
     if num_left <= 0:
         return OK
-    told = f"{num_left} of {counts['planned']} cells are not complete, {counts['failed']} of them failed"
+    parts = {"failed": counts["failed"], "still to run": counts["missing"] + counts["running"]}
+    told = f"{num_left} of {counts['planned']} cells are not complete"
+    told += "".join(f", {number} of them {what}" for what, number in parts.items() if number)
     failed = cells[cells["status"] == "failed"].to_dict("records")
     if failed:
         row = failed[0]

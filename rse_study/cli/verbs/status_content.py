@@ -109,6 +109,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         running = _running(reader, cells, attempts)
         counts, table, events = reader.counts(), reader.trials_table(), reader.events().tail(NUM_EVENTS)
         revision = int(reader.revisions()["number"].max())
+        cells = cells.assign(status=cells["identity"].map(reader.statuses_for_next_run()))
     pace = pace_of(study, cells, attempts, {cell.identity: cell.share for cell in running})
     confirms = table["stage"] == "confirm"
     return StudyStatus(
@@ -196,7 +197,9 @@ def _failed(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[EndedCell, ...
 def _lost(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[EndedCell, ...]:
     """Oldest first."""
     names = {row.identity: _name(row) for row in cells.itertuples()}
-    rows = attempts[attempts["outcome"] == "lost"].sort_values("ended", kind="stable")
+    to_run = cells.loc[cells["status"] == "planned", "identity"]
+    is_last_of_lost = (attempts["outcome"] == "failed") & attempts["cell"].isin(to_run)
+    rows = attempts[(attempts["outcome"] == "lost") | is_last_of_lost].sort_values("ended", kind="stable")
     return tuple(
         EndedCell(
             name=names[row.cell], identity=row.cell, attempt=row.number, at=row.ended, reason=row.reason

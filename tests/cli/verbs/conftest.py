@@ -4,7 +4,8 @@ import pytest
 
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point, Result
+from rse_study.results.result_file import Point, Result, write_result
+from rse_study.results.schema import cell_folder
 
 
 @pytest.fixture
@@ -19,5 +20,8 @@ def ran(tmp_path):
         ledger.plan(cells)
         point = Point(t=1, metrics={"dev": 50.0})
         ledger.record_result(Result(identity=cells[0].identity, seed=0, config={}, history=(point,)))
-        ledger.fail(cells[1].identity, "step 3: the loss is not finite")
+        reason = "step 3: the loss is not finite"
+        failed = Result(identity=cells[1].identity, seed=0, config={}, status="failed", reason=reason)
+        write_result(cell_folder(ledger.study_dir, failed.identity), failed)
+        ledger.record_result(failed)
     return tmp_path / "studies" / "little"

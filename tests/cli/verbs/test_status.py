@@ -13,7 +13,7 @@ from rse_study.cli.verbs import status
 from rse_study.cli.verbs.status_content import StudyStatus, state_of
 from rse_study.cli.verbs.status_text import lines_of, summary_of
 from rse_study.results.ledger import Ledger
-from tests.cli.a_study import SEARCH, cell_of, finish, run, start
+from tests.cli.a_study import SEARCH, cell_of, fail, finish, run, start
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "status.md"
 
@@ -48,8 +48,7 @@ def go_halfway(ledger):
     """Trials 0 and 1 ended, 2 failed, 3 runs for the second time; two cells of confirmation are to come."""
     run(ledger, cell_of(0), 50.0)
     run(ledger, cell_of(1), 60.0, duration_s=50.0)
-    start(ledger, cell_of(2))
-    ledger.fail(cell_of(2).identity, "step 3: the loss is not finite")
+    fail(ledger, cell_of(2), "step 3: the loss is not finite")
     start(ledger, cell_of(3))
     ledger.lose(cell_of(3).identity, "worker killed by signal 9")
     ledger.log("lost", "worker killed by signal 9", cell_of(3).identity)
