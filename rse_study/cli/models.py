@@ -84,7 +84,7 @@ def evaluate(
         return
     from rse_study.data.location import data_dir
     from rse_study.study.definition.reading import build
-    from rse_study.training.classifier.spec import FineTuning
+    from rse_study.training.classifier.config import FineTuning
 
     folder = data or data_dir()
     tuning = build(FineTuning, {"epochs": epochs, "lr": lr, "max_length": max_length}, where="evaluate")

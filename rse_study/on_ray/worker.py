@@ -10,8 +10,7 @@ from rse_study.collectives import Alone, Collectives, Group
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.on_ray.handover import read_materials
 from rse_study.on_ray.reporting import Reporter, ReportMetrics
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 from rse_study.training.trial import Trial
 
 
