@@ -20,7 +20,7 @@ from rse_study.results.schema import baselines_folder, cell_folder
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
-from rse_study.training.classifier.spec import FineTuning
+from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 from tests.on_ray.test_added_evaluation import Listener
 

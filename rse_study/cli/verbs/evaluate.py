@@ -69,7 +69,7 @@ def _fine_tuned(request: EvaluateRequest, seed: int, tuning: dict[str, Any]) -> 
     from rse_study.data.location import data_dir
     from rse_study.downstream.settings import Attacks, Settings, Tasks
     from rse_study.study.definition.reading import build
-    from rse_study.training.classifier.spec import FineTuning
+    from rse_study.training.classifier.config import FineTuning
 
     settings = Settings(Attacks(), build(FineTuning, tuning, where="evaluate"), Tasks(seed=seed))
     wanted = FineTuningRequest(request.suite, request.data or data_dir(), request.on, settings, request.out)
@@ -84,7 +84,7 @@ def _attacked(
     from rse_study.downstream.settings import Attacks, Settings
     from rse_study.evaluation.attacks.recipes import RECIPES
     from rse_study.study.definition.reading import build
-    from rse_study.training.classifier.spec import FineTuning
+    from rse_study.training.classifier.config import FineTuning
 
     trained = build(FineTuning, tuning, where="evaluate")
     sets = request.on or ["mr"]

@@ -17,11 +17,12 @@ from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.results.result_file import Result, read_result
 from rse_study.study.baselines import measure_baselines
 from rse_study.study.definition.reading import read_spec
-from rse_study.training.loop import Progress, finished
+from rse_study.training.cell_result import finished
+from rse_study.training.loop import Progress
 from rse_study.training.materials import identity_of
 from rse_study.training.processes import train_here
+from rse_study.training.session_setup import require_equal_shares
 from rse_study.training.trial import Trial
-from rse_study.training.workers import require_equal_shares
 
 
 def train_trial(

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rse_study.data.labelled import Labelled
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
-from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
 

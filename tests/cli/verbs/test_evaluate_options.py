@@ -8,7 +8,7 @@ import typer
 from rse_study.cli.app import app
 from rse_study.cli.commands import evaluate
 from rse_study.cli.verbs.evaluate_options import USED
-from rse_study.training.classifier.spec import FineTuning
+from rse_study.training.classifier.config import FineTuning
 
 VALUES = {
     "--data": "nowhere", "--pooling": "mean", "--variant": "orig", "--threads": "1", "--json": None, "--out": "kept",

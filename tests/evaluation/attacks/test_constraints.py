@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification
 from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxWordsPerturbed
@@ -15,7 +16,6 @@ from rse_study.evaluation.attacks.constraints.stopword_modification import Stopw
 from rse_study.evaluation.attacks.constraints.word_embedding_distance import WordEmbeddingDistance
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
-from rse_study.evaluation.attacks.attack import Candidate
 
 PAIR = AttackedText.of(("The the end", "it ends"))
 

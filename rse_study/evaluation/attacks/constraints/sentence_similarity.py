@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.attack import Candidate
+from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.sts import Embed
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
-from rse_study.evaluation.attacks.attack import Candidate
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from rse_study.evaluation.attacks.attack import CandidateRule, PositionRule
 from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification, Sides
 from rse_study.evaluation.attacks.constraints.part_of_speech import PartOfSpeech
 from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
 from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
-from rse_study.evaluation.attacks.attack import CandidateRule, PositionRule
 from rse_study.evaluation.attacks.resources import AttackResources
 
 
