@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from jaxtyping import Float
-from scipy.stats import spearmanr
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -13,6 +12,7 @@ from rse_study.data.held_out import held_out
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
+from rse_study.evaluation.rank_correlation import spearman
 from rse_study.models.text_classifier import TextClassifier
 
 Supervised = Labelled | StsPairs
@@ -44,8 +44,7 @@ class Examples:
         """Accuracy, a share; for a regression Spearman's rho (0 where all values are one)."""
         if self.classes:
             return float((classifier.predict(self.texts).argmax(1) == self.targets).mean())
-        found = classifier.scores(self.texts)
-        return float(spearmanr(found, self.targets).statistic) if np.ptp(found) > 0 else 0.0
+        return float(np.nan_to_num(spearman(classifier.scores(self.texts), self.targets)))
 
 
 def examples_of(given: Supervised) -> Examples:
