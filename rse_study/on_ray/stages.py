@@ -1,4 +1,4 @@
-"""The stages of a study: a grid, or a search and what confirms it. Which cells each of them has."""
+"""The cells of a study's stages: a grid, or what confirms a search."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +17,19 @@ BASE_OUTSIDE = -1  # number of the base where it is no point of the space
 
 
 def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Every row with every seed. A row the ledger knows keeps its number, whatever was added around it."""
+    """Every row with every seed.
+
+    A row that the ledger has keeps its number, whatever was added around it.
+
+    Parameters
+    ----------
+    checked : CheckedStudy
+        Has the rows.
+    ledger : Ledger
+        What was planned before.
+    identify : callable
+        Gives a cell's identity by its trial and seed.
+    """
     study = checked.study
     known = {
         canonical_json(record.config): record.trial for record in ledger.cells() if record.stage == "grid"
@@ -45,7 +57,20 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
 
 
 def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """The search's own cells of the chosen trials where these were stopped early, then the chosen with other seeds."""
+    """The cells that confirm a search.
+
+    First the search's own cells of the chosen trials, where these were stopped early; then the chosen trials with
+    other seeds.
+
+    Parameters
+    ----------
+    checked : CheckedStudy
+        Says how many trials are chosen, and the seeds.
+    ledger : Ledger
+        What the search came to.
+    identify : callable
+        Gives a cell's identity by its trial and seed.
+    """
     study, searched = checked.study, [cell for cell in ledger.cells() if cell.stage == "search"]
     if study.confirm is None:
         return []
