@@ -4,6 +4,7 @@ import math
 
 from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell, CellSource, TrialOutcome, judged
+from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
 from rse_study.results.result_file import FILE_NAME, Result, read_result
@@ -144,9 +145,10 @@ class CellQueue:
         """Enter a cell the ledger holds. One without a result runs (again), unless its result already lies there."""
         outcome: TrialOutcome = "running"
         value: float | None = None
-        if record.status in FINISHED and not self._is_worth_another_try(record):
+        status = status_for_next_run(self._ledger.study_dir, record.identity, record.status)
+        if status in FINISHED:
             _, value = self._last.get(record.identity, (0, None))
-            outcome = judged(record.status, value)
+            outcome = judged(status, value)
         elif (result := self._result_of(record.identity)) is not None:
             self._ledger.record_result(result)
             self._ledger.log("adopted", "result found on disk", record.identity)
@@ -155,11 +157,6 @@ class CellQueue:
         cell = self._source.restore(record, outcome, value)
         if cell is not None:
             self._interrupted.append(cell)
-
-    def _is_worth_another_try(self, record: CellRecord) -> bool:
-        """Failed without a result: its process was lost each time, which says nothing about its configuration."""
-        folder = cell_folder(self._ledger.study_dir, record.identity)
-        return record.status == "failed" and not (folder / FILE_NAME).exists()
 
     def _new_result_of(self, cell: Cell) -> Result | None:
         """The result of the attempt that just ended; a continued cell's old one does not count."""

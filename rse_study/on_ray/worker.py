@@ -9,8 +9,7 @@ from rse_study.collectives import Alone, Collectives, Group
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.reporting import Reporter, ReportMetrics
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 
 
 def run_worker(config: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,8 @@ Prints what happens, a line an event.
 
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from rse_study.on_ray.driver import run_study
@@ -14,8 +16,11 @@ from rse_study.study.definition.reading import build
 from tests.on_ray.world import few, find_materials
 
 
-class Printer:
-    """A callback that prints."""
+class Teller:
+    """A callback that puts everything into lines."""
+
+    def __init__(self, hear: Callable[[str], None]) -> None:
+        self.message = hear
 
     def started(self, cell):
         self.message(f"started {cell.number}/{cell.seed}")
@@ -29,15 +34,19 @@ class Printer:
     def lost(self, cell, reason):
         self.message(f"lost {cell.number}/{cell.seed} {reason}")
 
-    def message(self, text):
-        print(text, flush=True)
+
+def run_in_world(
+    content: dict, world: Path, folder: Path, hear: Callable[[str], None], address: str = ""
+) -> None:
+    """Run a study with the materials of a world, on a cluster or on a Ray of its own with two CPUs."""
+    checked = check_study(build(Study, content, where="faults"), where="faults")
+    materials = find_materials(world)
+    run_study(checked, folder, lambda trial: materials, few, Teller(hear), num_cpus=2, address=address)
 
 
 def main(study_file: str, world: str, folder: str) -> None:
     content = json.loads(Path(study_file).read_text(encoding="utf-8"))
-    checked = check_study(build(Study, content, where=study_file), where=study_file)
-    materials = find_materials(Path(world))
-    run_study(checked, Path(folder), lambda trial: materials, few, Printer(), num_cpus=2)
+    run_in_world(content, Path(world), Path(folder), partial(print, flush=True))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ class Listener:
 
 
 @pytest.fixture(scope="module")
-def run(study_content, materials, tmp_path_factory, ray_home):
+def run(study_content, materials, tmp_path_factory, cluster):
     """Runs the grid with some evaluations; returns what was heard, and the ledger's attempts, metrics and scores."""
     directory = tmp_path_factory.mktemp("added") / "little"
 
@@ -50,7 +50,7 @@ def run(study_content, materials, tmp_path_factory, ray_home):
             "evaluations": list(evaluations),
         }
         checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
-        run_study(checked, directory, lambda trial: materials, few, listener, num_cpus=2)
+        run_study(checked, directory, lambda trial: materials, few, listener, address=cluster)
         with Ledger.open(directory) as ledger:
             cells = [cell.identity for cell in ledger.cells()]
             rows = [row for row in ledger.evaluations() if row.subject in cells]

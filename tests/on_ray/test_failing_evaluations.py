@@ -15,8 +15,8 @@ pytestmark = pytest.mark.xdist_group("ray")
 
 
 @pytest.fixture(scope="module")
-def ask(ray_home):
-    """Tasks of these kinds, on a Ray of their own."""
+def ask(cluster):
+    """Tasks of these kinds, on Ray."""
 
     def score(kind: str) -> list[EvaluationRow]:
         if kind == "bad":
@@ -27,7 +27,7 @@ def ask(ray_home):
             os._exit(1)
         return [EvaluationRow(subject="start", task=kind, split="dev", value=1.0, num_examples=9)]
 
-    with ray_session(2, ""):
+    with ray_session(address=cluster):
         yield lambda *kinds: [ray.remote(score).options(max_retries=0).remote(kind) for kind in kinds]
 
 

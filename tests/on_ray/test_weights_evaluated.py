@@ -20,7 +20,7 @@ from rse_study.results.schema import baselines_folder, cell_folder
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
-from rse_study.training.classifier.spec import FineTuning
+from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 from tests.on_ray.test_added_evaluation import Listener
 
@@ -43,7 +43,7 @@ def asked(fine_tuning: FineTuning) -> NliFineTuned:
 
 
 @pytest.fixture(scope="module")
-def run(study_content, materials, tmp_path_factory, ray_home):
+def run(study_content, materials, tmp_path_factory, cluster):
     """Runs the grid with so many epochs of fine-tuning; returns what was heard."""
     directory = tmp_path_factory.mktemp("weights") / "little"
 
@@ -58,7 +58,9 @@ def run(study_content, materials, tmp_path_factory, ray_home):
         }
         checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
         evaluation = asked(FineTuning.model_validate(spec))
-        run_study(checked, directory, lambda trial: materials, lambda name: evaluation, listener, num_cpus=2)
+        run_study(
+            checked, directory, lambda trial: materials, lambda name: evaluation, listener, address=cluster
+        )
         return listener.heard
 
     run.directory = directory
