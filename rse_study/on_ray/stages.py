@@ -76,10 +76,10 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
         return []
     by_number = {record.trial: record for record in searched}
     last = ledger.last_points(study.objective.metric)
-    standings = [_standing(record, *last.get(record.identity, (0, math.nan))) for record in searched]
-    chosen = best_trials(standings, study.confirm.num_best, study.objective.direction)
+    results = [_trial_result(record, *last.get(record.identity, (0, math.nan))) for record in searched]
+    chosen = best_trials(results, study.confirm.num_best, study.objective.direction)
     if study.confirm.baseline == "base":
-        chosen = [next((s.trial for s in standings if s.is_baseline), BASE_OUTSIDE), *chosen]
+        chosen = [next((s.trial for s in results if s.is_baseline), BASE_OUTSIDE), *chosen]
     cells = [
         _cell(checked, by_number[n], by_number[n].seed, identify, continues=True)
         for n in chosen
@@ -117,6 +117,6 @@ def _cell(
     )
 
 
-def _standing(record: CellRecord, t: int, value: float) -> TrialResult:
+def _trial_result(record: CellRecord, t: int, value: float) -> TrialResult:
     counts = record.status in ("complete", "stopped_early")
     return TrialResult(record.trial, t, value if counts else math.nan, is_baseline=record.label == BASE)

@@ -49,7 +49,7 @@ def rse(*arguments: str) -> Ended:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory, ray_home):
+def folder(tmp_path_factory):
     """A copy of the earlier folder, which commands are called in."""
     copied = tmp_path_factory.mktemp("earlier") / "study"
     shutil.copytree(FIXTURE, copied)
@@ -85,22 +85,22 @@ class Contents:
 
 
 @pytest.fixture(scope="module")
-def grid_runs(folder):
+def grid_runs(folder, cluster):
     """(what it came to, contents) before anything ran, of the unchanged study, and of the study with a seed more."""
     study_dir = folder / "studies" / "old_grid"
     runs = [(Ended(0, ""), Contents.of(study_dir))]
     for changes in ((), ("-o", "seeds=[0, 1, 2]")):
-        ended = rse("run", "old_grid.yaml", "--cpus", "1", *changes)
+        ended = rse("run", "old_grid.yaml", "--address", cluster, *changes)
         runs.append((ended, Contents.of(study_dir)))
     return runs
 
 
 @pytest.fixture(scope="module")
-def longer_search(folder):
+def longer_search(folder, cluster):
     """(contents before, what it came to, contents after) of the search with a trial more."""
     study_dir = folder / "studies" / "old_search"
     before = Contents.of(study_dir)
-    ended = rse("run", "old_search.yaml", "--cpus", "1", "-o", "num_trials=5")
+    ended = rse("run", "old_search.yaml", "--address", cluster, "-o", "num_trials=5")
     return before, ended, Contents.of(study_dir)
 
 
