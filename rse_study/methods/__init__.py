@@ -1,6 +1,8 @@
-"""Every system of the papers, by the `name` in its configuration."""
+"""The registry of methods: every system of the papers, by the `name` in its configuration."""
 
-from typing import Annotated, Any
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Discriminator, Tag
 
@@ -11,7 +13,16 @@ from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
 from rse_study.methods.v_adv_cse import VAdvCSE
 
-DEFAULT = "robust_sent_embed"
+CLASSES = (
+    RobustSentEmbed,
+    L2PCSR,
+    VAdvCSE,
+    ConSERT,
+    DCL,
+)
+METHODS: dict[str, type[Method]] = {cls.model_fields["name"].default: cls for cls in CLASSES}
+"""Classes by name, in the order in which docs and messages list them."""
+DEFAULT = CLASSES[0].model_fields["name"].default
 
 
 def _name_of(given: Any) -> Any:
@@ -19,20 +30,10 @@ def _name_of(given: Any) -> Any:
     return given.get("name", DEFAULT) if isinstance(given, dict) else getattr(given, "name", DEFAULT)
 
 
-METHODS: dict[str, type[Method]] = {
-    "robust_sent_embed": RobustSentEmbed,
-    "l2p_csr": L2PCSR,
-    "v_adv_cse": VAdvCSE,
-    "consert": ConSERT,
-    "dcl": DCL,
-}
-AnyMethod = Annotated[
-    Annotated[RobustSentEmbed, Tag("robust_sent_embed")]
-    | Annotated[L2PCSR, Tag("l2p_csr")]
-    | Annotated[VAdvCSE, Tag("v_adv_cse")]
-    | Annotated[ConSERT, Tag("consert")]
-    | Annotated[DCL, Tag("dcl")],
-    Discriminator(_name_of),
-]
+if TYPE_CHECKING:
+    AnyMethod = Method
+else:
+    _TAGGED = [Annotated[cls, Tag(name)] for name, cls in METHODS.items()]
+    AnyMethod = Annotated[reduce(or_, _TAGGED), Discriminator(_name_of)]
 
 __all__ = ["DCL", "L2PCSR", "METHODS", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE"]

@@ -8,10 +8,10 @@ from pydantic import Field, PositiveFloat, model_validator
 from torch import Tensor
 
 from rse_study.data.batches import Batch
+from rse_study.methods.base import ContrastiveMethod, Source
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
-from rse_study.methods.plain import ContrastiveMethod
 from rse_study.models.heads import HeadKind
 from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
 from rse_study.perturbations.ball import Ball
@@ -31,6 +31,7 @@ class ConSERT(ContrastiveMethod):
     """
 
     semantics: ClassVar[int] = 1
+    source: ClassVar[Source] = Source("ConSERT", "none here", ("0007-readings-of-the-relatives",))
     name: Literal["consert"] = "consert"
     """the method"""
     first: ViewKind = "shuffle"

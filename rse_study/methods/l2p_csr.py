@@ -10,10 +10,10 @@ from torch import Tensor
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
+from rse_study.methods.base import ContrastiveMethod, Source
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
-from rse_study.methods.plain import ContrastiveMethod
 from rse_study.perturbations.ascent import Anchor, Change, JointPass, Player, ascend, frozen
 from rse_study.perturbations.view_masks import ViewMasks
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
@@ -30,6 +30,7 @@ class L2PCSR(ContrastiveMethod):
     """
 
     semantics: ClassVar[int] = 1
+    source: ClassVar[Source] = Source("L2P-CSR", "1-9", ("0007-readings-of-the-relatives",))
     name: Literal["l2p_csr"] = "l2p_csr"
     """the method"""
     perturbs: Literal["masks", "embeddings"] = "masks"

@@ -73,6 +73,8 @@ class Method(Protocol):
     """A training method. Configured object and method are one; run-level state is a dict of tensors."""
 
     @property
+    def name(self) -> str: ...
+    @property
     def generator(self) -> str: ...  # the masked LM it needs, by name; "" where it needs none
     @property
     def num_sites(self) -> int: ...  # outputs of the encoder it weakens

@@ -43,13 +43,13 @@ PRESETS: Registry[Preset] = Registry(
         ),
         "robust_embed": Preset(
             "robust_sent_embed",
-            {"token_level.presence": "none", "masks.phi": 0.0, "lambda2": 0.0, "z_adv_eta": "without"},
+            {"token_level.presence": "absent", "masks.phi": 0.0, "lambda2": 0.0, "z_adv_eta": "without"},
             "RobustEmbed: the sentence-level perturbation alone, no eta, no replaced-token detection.",
         ),
         "uscal": Preset(
             "robust_sent_embed",
             {
-                "token_level.presence": "none",
+                "token_level.presence": "absent",
                 "blend.pgd.num_steps": 0,
                 "blend.fgsm.num_steps": 1,
                 "blend.rho": 0.0,

@@ -11,7 +11,7 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.adversary import Adversary, InnerAscent
-from rse_study.methods.base import MethodBase
+from rse_study.methods.base import MethodBase, Source
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
@@ -36,6 +36,11 @@ class RobustSentEmbed(MethodBase):
     """
 
     semantics: ClassVar[int] = 1
+    source: ClassVar[Source] = Source(
+        "RobustSentEmbed",
+        "2-10",
+        ("0002-one-ascent-loop", "0003-readings-of-robust-sent-embed", "0004-starvation-of-eta"),
+    )
     name: Literal["robust_sent_embed"] = "robust_sent_embed"
     """the method; a study may leave it out"""
     blend: Blend = Field(default_factory=Blend)
@@ -79,7 +84,7 @@ class RobustSentEmbed(MethodBase):
             raise ValueError("lambda1 > 0 needs an adversarial view: num_steps > 0, or set lambda1: 0")
         if not self.has_adversary and self.masks.phi > 0:
             raise ValueError("masks.phi > 0 needs an adversarial view: num_steps > 0, or set phi: 0")
-        if self.z_adv_eta == "with" and self.token_level.presence == "none":
+        if self.z_adv_eta == "with" and self.token_level.presence == "absent":
             raise ValueError("z_adv_eta: with needs token_level.presence: present")
         return self
 

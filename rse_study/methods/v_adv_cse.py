@@ -10,10 +10,10 @@ from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.losses.divergence import DivergenceKind, divergence
+from rse_study.methods.base import ContrastiveMethod, Source
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import gradient_ratio, inner_losses
-from rse_study.methods.plain import ContrastiveMethod
 from rse_study.methods.views import encode_views
 from rse_study.models.heads import HeadKind
 from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
@@ -30,6 +30,7 @@ class VAdvCSE(ContrastiveMethod):
     """
 
     semantics: ClassVar[int] = 1
+    source: ClassVar[Source] = Source("V-advCSE", "7-14", ("0007-readings-of-the-relatives",))
     name: Literal["v_adv_cse"] = "v_adv_cse"
     """the method"""
     r: VirtualAdversarial = Field(default_factory=VirtualAdversarial)

@@ -53,18 +53,34 @@ class Change:
         return tuple(site.weights() for site in self.masks)
 
 
+@dataclass(frozen=True)
+class Reach:
+    """How far an entry of a perturbation can get, told by its configuration alone."""
+
+    path: float
+    """most that all steps together move an entry"""
+    start: float
+    """farthest from 0 that an entry starts, where d is SMALLEST_WIDTH"""
+    radius: float
+    """of the ball, for the same norm linf"""
+    is_certain: bool = False
+    """whether an entry whose gradient keeps its sign does move so far (sign steps)"""
+
+
 @runtime_checkable
 class Player(Protocol):
     """A perturbation in the ascent. It sees gradients, never a model; its state goes in and comes out.
 
     How it starts is its own affair (delta0 is drawn, eta comes from V). `num_steps` is what it asks the loop
-    for; a player that moves as long as the others do asks for none.
+    for; a player that moves as long as the others do asks for none. `reach` is None where no entry is bounded
+    by a length for linf: a study is checked with it for values that saturate the bound.
     """
 
     @property
     def num_steps(self) -> int: ...
     def apply(self, state: Any) -> Change: ...
     def update(self, state: Any, gradient: Change, t: int) -> Any: ...
+    def reach(self) -> Reach | None: ...
 
 
 @runtime_checkable
@@ -78,7 +94,7 @@ class Passes(Protocol):
 
 
 class JointPass:
-    """One point, the sum of all players' changes: one gradient serves everybody (METHODS 6)."""
+    """One point, the sum of all players' changes: one gradient serves everybody."""
 
     per_step = 1
 

@@ -58,6 +58,9 @@ class Blend(Spec):
         share = self.share_of_pgd
         return max(self.pgd.num_steps * (share > 0), self.fgsm.num_steps * (share < 1))
 
+    def reach(self) -> None:
+        """Return None: its branches say how far they get."""
+
     def init(self, anchor: Anchor, streams: Streams) -> Branches:
         """Both branches at delta0."""
         return Branches(self.pgd.init(anchor, streams), self.fgsm.init(anchor, streams))

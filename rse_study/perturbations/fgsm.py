@@ -15,6 +15,7 @@ class FGSM(SentenceLevel):
     """Iterated gradient sign steps (Goodfellow et al. 2015; RobustSentEmbed eq 6)."""
 
     semantics: ClassVar[int] = 1
+    has_sign_steps: ClassVar[bool] = True
     num_steps: NonNegativeInt = field(5, symbol="T")
     """steps of FGSM"""
     step_size: PositiveFloat = field(1e-3, symbol="beta")

@@ -2,16 +2,20 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from jaxtyping import Bool, Float
 from pydantic import NonNegativeInt, PositiveFloat
 from torch import Tensor
 
-from rse_study.perturbations.ascent import Anchor, Change
+from rse_study.perturbations.ascent import Anchor, Change, Reach
 from rse_study.perturbations.ball import Ball, BoundBall
 from rse_study.perturbations.noise import start_delta
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
+
+# d of the word embeddings is not known before the encoder is; a smaller one starts farther out.
+SMALLEST_WIDTH = 64
 
 
 @dataclass(frozen=True)
@@ -31,12 +35,16 @@ class DeltaState:
 class SentenceLevel(Spec):
     """A player that moves delta [b l d]; subclasses say what a step is."""
 
+    has_sign_steps: ClassVar[bool] = False
+    """whether every entry moves by the whole step size"""
     ball: Ball = Ball()
     """the ball delta stays in"""
     num_steps: NonNegativeInt = 5
     """steps; the loop runs the largest number of its players"""
     sigma: PositiveFloat = field(0.1, symbol="sigma")
     """half width of the start delta0 ~ U(-sigma, sigma) / sqrt(d), in embedding units times sqrt(d)"""
+    step_size: PositiveFloat = 1e-3
+    """length of a step, in embedding units"""
 
     def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
         """delta0 of Algorithm 1, zeroed outside perturbable tokens and projected."""
@@ -51,6 +59,13 @@ class SentenceLevel(Spec):
     def update(self, state: DeltaState, gradient: Change, t: int) -> DeltaState:
         """One step from where delta is; after its last step it stays."""
         return state if t > self.num_steps else self.step(state, state.delta, gradient)
+
+    def reach(self) -> Reach | None:
+        """Return how far an entry of delta can get: its steps in one direction, from the farthest start."""
+        if self.ball.given_for != "linf" or self.num_steps == 0:
+            return None
+        path = self.num_steps * self.step_size
+        return Reach(path, self.sigma / SMALLEST_WIDTH**0.5, self.ball.radius, self.has_sign_steps)
 
     @abstractmethod
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:

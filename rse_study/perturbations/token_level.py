@@ -1,11 +1,11 @@
 """Token-level eta and the table V that remembers it from batch to batch (Li and Qiu 2021)."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
-from pydantic import PositiveFloat
+from pydantic import BeforeValidator, PositiveFloat, field_serializer
 from torch import Tensor
 
 from rse_study.collectives import Collectives
@@ -15,6 +15,14 @@ from rse_study.perturbations.ball import Ball, BoundBall
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 
+Presence = Annotated[
+    Literal["present", "absent"],
+    BeforeValidator(
+        lambda given: "absent" if given == "none" else given,
+        json_schema_input_type=Literal["present", "absent", "none"],
+    ),
+]
+"""Files, ledgers and identities from before the word `absent` say `none`."""
 EtaTable = Float[Tensor, "v d"]
 
 
@@ -32,7 +40,7 @@ class TokenLevel(Spec):
     """Token-aware perturbation eta (RobustSentEmbed eqs 2-4), started from V."""
 
     semantics: ClassVar[int] = 1
-    presence: Literal["present", "none"] = "present"
+    presence: Presence = "present"
     """whether there are eta and V at all"""
     ball: Ball = Ball(radius=0.2, given_for="l2", scope="token")
     """the ball eta stays in"""
@@ -48,10 +56,21 @@ class TokenLevel(Spec):
     redraw: Literal["never", "epoch"] = "never"
     """when V is drawn anew: never, or at the start of each epoch"""
 
+    @field_serializer("presence")
+    def _in_the_ledgers_word(self, presence: str) -> str:
+        return "none" if presence == "absent" else presence
+
+    def identity(self) -> dict[str, Any]:
+        """Return what it always was: the word for an absent eta decides no number."""
+        return super().identity() | {"presence": self._in_the_ledgers_word(self.presence)}
+
     @property
     def num_steps(self) -> int:
         """Moves as long as delta does: max(K, T) updates."""
         return 0
+
+    def reach(self) -> None:
+        """Return None: it goes on from batch to batch, in a ball given for l2."""
 
     def table(self, vocabulary: int, width: int, streams: Streams, epoch: int = 0) -> EtaTable:
         """V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1); each later epoch has one of its own."""

@@ -65,6 +65,9 @@ class ViewMasks(Spec):
         """Weakened outputs: the embedding block's and those of the first layers."""
         return self.num_layers + (self.sites == "through_k")
 
+    def reach(self) -> None:
+        """Return None: probabilities have no ball."""
+
     def init(self, anchor: Anchor, streams: Streams) -> KeepProbabilities:
         """p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
         width = anchor.embeddings.shape[-1]

@@ -32,6 +32,9 @@ class VirtualAdversarial(Spec):
     gradient: Literal["normalised", "raw"] = "normalised"
     """a step goes along g / ||g||_P, or along g as it is"""
 
+    def reach(self) -> None:
+        """Return None: a normal start has no farthest entry."""
+
     def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
         """The random start, on perturbable tokens only, projected."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)

@@ -17,7 +17,7 @@ class TrialResult:
 
 
 def best_trials(
-    standings: Sequence[TrialResult], num_best: int, direction: Literal["maximize", "minimize"]
+    results: Sequence[TrialResult], num_best: int, direction: Literal["maximize", "minimize"]
 ) -> list[int]:
     """The trials to confirm beside the baseline, best first: those that went farthest, by value among these.
 
@@ -25,6 +25,6 @@ def best_trials(
     trial comes first.
     """
     sign = 1 if direction == "maximize" else -1
-    candidates = [s for s in standings if not s.is_baseline and math.isfinite(s.value)]
+    candidates = [s for s in results if not s.is_baseline and math.isfinite(s.value)]
     ranked = sorted(candidates, key=lambda s: (-s.t, -sign * s.value, s.trial))
-    return [standing.trial for standing in ranked[:num_best]]
+    return [result.trial for result in ranked[:num_best]]

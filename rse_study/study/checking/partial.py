@@ -30,20 +30,20 @@ def partial_study(content: dict[str, Any]) -> PartialStudy | None:
     """What can be read: a broken axis or row is left out alone, so that the others are still looked at; any other
     broken field is left out as a whole. None where nothing is left.
     """
-    sound = {str(key): value for key, value in content.items()}
+    valid = {str(key): value for key, value in content.items()}
     broken: set[str] = set()
     incomplete: set[str] = set()
     for _ in range(2):  # what is left may be found wanting in turn: a search without its only axis
         try:
             return PartialStudy(
-                Study.model_validate({**STAND_INS, **sound}), frozenset(broken), frozenset(incomplete)
+                Study.model_validate({**STAND_INS, **valid}), frozenset(broken), frozenset(incomplete)
             )
         except InputError:
             return None
         except ValidationError as error:
             for path in _paths(error):
                 (broken if len(path) == 1 else incomplete).add(path[0])
-                sound = _without(sound, path)
+                valid = _without(valid, path)
     return None
 
 

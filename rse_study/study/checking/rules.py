@@ -156,10 +156,10 @@ def _executors(study: Study) -> RuleProblems:
                 yield f"{at}.executor = 'inline'", rule, "Use executor: train (or auto)"
 
 
-def _budget(study: Study) -> RuleProblems:
-    if study.budget.max_cost and not study.budget.price_per_hour:
+def _allowance(study: Study) -> RuleProblems:
+    if study.allowance.max_cost and not study.allowance.price_per_hour:
         rule = "cannot bind without a price"
-        yield f"budget.max_cost = {study.budget.max_cost:g}", rule, "Give budget.price_per_hour, too"
+        yield f"allowance.max_cost = {study.allowance.max_cost:g}", rule, "Give allowance.price_per_hour, too"
 
 
 def _listed_twice(at: str, values: Sequence[Any]) -> RuleProblems:
@@ -183,6 +183,6 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_seen_by_the_objective, ("objective", "base", "search", "evaluations")),
     (_watched, ("base", "search")),
     (_executors, ("resources", "confirm")),
-    (_budget, ("budget",)),
+    (_allowance, ("allowance",)),
 )
 """A rule, and the fields it reads."""

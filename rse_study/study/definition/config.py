@@ -12,16 +12,19 @@ from pydantic import (
     model_validator,
 )
 
-from rse_study.downstream.names import all_evaluations
+from rse_study.downstream.names import all_evaluations, expand_evaluations
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field
 from rse_study.study.definition.domains import AnyDomain, FiniteDomain
+from rse_study.study.definition.reading import with_todays_keys
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 
 METRICS = ("dev", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
 LOWER_IS_BETTER = ("loss", "robust/drift")
+FORMER_KEYS = {"budget": "allowance"}
+"""Keys of a study as files may still spell them, and what they are called today."""
 Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
 Seed = Annotated[int, Field(strict=True, ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
@@ -161,11 +164,21 @@ class Study(Spec):
     paper: Paper | None = None
     keep_models: Literal["final", "best", "none"] = "final"
     resources: Resources = Resources()
-    budget: Allowance = Allowance()
+    allowance: Allowance = Allowance()
     baselines: tuple[Baseline, ...] = field(
         ("token_overlap", "untrained", "start"),
         description="cls, mean, first_last, whitening: the base's weights pooled so, without training or template",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_former_keys(cls, given: Any) -> Any:
+        return with_todays_keys(given, FORMER_KEYS) if isinstance(given, dict) else given
+
+    @field_validator("evaluations")
+    @classmethod
+    def _expand_patterns(cls, evaluations: tuple[str, ...]) -> tuple[str, ...]:
+        return expand_evaluations(evaluations)
 
     @property
     def settings(self) -> Settings:

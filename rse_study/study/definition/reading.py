@@ -1,6 +1,6 @@
 """From a YAML file to a checked configuration: `extends`, overrides, and every problem at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from rse_study.study.definition.problems import problems_of
 from rse_study.yaml12 import parse_yaml, read_yaml
 
 T = TypeVar("T", bound=Spec)
+NO_FORMER_KEYS: Mapping[str, str] = {}
 AXIS_KEYS = ("log", "float", "int", "choice", "into")
 AXES = (("search",), ("grid", "axes"))  # where axes stand
 HEADS = (*AXES, ("grid", "rows"))  # below these stand names that may have dots
@@ -38,12 +39,14 @@ def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
         ) from None
 
 
-def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+def read_extended(
+    path: Path, seen: tuple[Path, ...] = (), *, former: Mapping[str, str] = NO_FORMER_KEYS
+) -> dict[str, Any]:
     """A file's mapping laid over the one it `extends`, or over several, each laid over those before it.
 
     Paths are relative to the file that names them.
     """
-    content = read_yaml(path)
+    content = with_todays_keys(read_yaml(path), former, where=str(path))
     named = content.pop("extends", None) or []
     names = named if isinstance(named, list) else [named]
     if not all(isinstance(name, str) for name in names):
@@ -51,22 +54,33 @@ def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
         raise InputError(f"extends = {named!r}", where=str(path), rule=rule)
     below: dict[str, Any] = {}
     for name in names:
-        below = overlay(below, _read_below(path, name, seen))
+        below = overlay(below, _read_below(path, name, seen, former))
     return overlay(below, content)
 
 
-def _read_below(path: Path, name: str, seen: tuple[Path, ...]) -> dict[str, Any]:
+def _read_below(path: Path, name: str, seen: tuple[Path, ...], former: Mapping[str, str]) -> dict[str, Any]:
     target = (path.parent / name).resolve()
     if target in seen:
         rule = "the files extend each other in a circle"
         raise InputError(f"extends = {name!r}", where=str(path), rule=rule)
     try:
-        return read_extended(target, (*seen, target))
+        return read_extended(target, (*seen, target), former=former)
     except MissingFile as error:
         if error.where != str(target):
             raise  # the file extended is there; what that one extends is not
         remedy = "The path is relative to the file that extends"
         raise InputError(f"extends = {name!r}", where=str(path), rule="no such file", remedy=remedy) from None
+
+
+def with_todays_keys(
+    content: dict[str, Any], former: Mapping[str, str], *, where: str = ""
+) -> dict[str, Any]:
+    """Return a mapping with former keys renamed. Raises InputError where a key has both names."""
+    for old, new in former.items():
+        if old in content and new in content:
+            rule, remedy = f"is the former name of {new}, and both are given", f"Keep {new}"
+            raise InputError(old, where=where, rule=rule, remedy=remedy)
+    return {former.get(key, key): value for key, value in content.items()}
 
 
 def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -86,7 +100,9 @@ def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = 
     return merged
 
 
-def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
+def apply_overrides(
+    content: dict[str, Any], overrides: Sequence[str], *, former: Mapping[str, str] = NO_FORMER_KEYS
+) -> None:
     """Write each `path=value` (value in YAML) into the mapping, in place; null takes away what stands there.
 
     Unknown paths are found by validation.
@@ -97,6 +113,7 @@ def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
             remedy = "For example: -o num_trials=4"
             raise InputError(override, where="-o", rule="an override is path=value", remedy=remedy)
         value, keys = parse_yaml(f"value: {text}", where=f"-o {path}")["value"], _keys(path.strip())
+        keys[0] = former.get(keys[0], keys[0])
         if value is not None or not take_away(content, keys):
             put(content, keys, value)
 

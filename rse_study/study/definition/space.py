@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice, product
@@ -50,10 +51,21 @@ class Space(Generic[T]):
         point: dict[str, Any] = {}
         for axis in self.axes:
             values = [look_up(self.base, path) for path in axis.paths]
-            if any(value != values[0] for value in values) or not axis.domain.holds(values[0]):
+            if any(value != values[0] for value in values):
                 return None
-            point[axis.name] = values[0]
+            value = values[0] if axis.domain.holds(values[0]) else self._former_spelling(axis, values[0])
+            if value is None:
+                return None
+            point[axis.name] = value
         return point
+
+    def _former_spelling(self, axis: Axis, value: Any) -> Any:
+        """The choice of the axis that a field reads as `value`; None where there is none."""
+        for option in axis.domain.values() if axis.domain.scale == "none" else ():
+            with suppress(ValidationError, InputError):
+                if look_up(self.apply({axis.name: option}), axis.paths[0]) == value:
+                    return option
+        return None
 
     def coordinates(self, trial: T) -> dict[str, Any]:
         """A trial's values by axis name, of the axes whose fields agree in it and hold a number or a text."""

@@ -40,50 +40,50 @@ FREE = Cost(NOTHING, NOTHING, NOTHING, NOTHING)
 WHOLE = exactly(1.0)
 
 
-def total(bills: Iterable[Cost]) -> Cost:
+def total(costs: Iterable[Cost]) -> Cost:
     """Their sum."""
-    return reduce(add, bills, FREE)
+    return reduce(add, costs, FREE)
 
 
-def drawn(bills: Sequence[Cost], num_draws: int) -> Cost:
+def drawn(costs: Sequence[Cost], num_draws: int) -> Cost:
     """So many cells whose bills are drawn from these: what the sum of them may come to."""
-    seconds = [bill.seconds for bill in bills if bill.seconds is not None]
+    seconds = [cost.seconds for cost in costs if cost.seconds is not None]
     return Cost(
-        sum_of_draws([bill.steps for bill in bills], num_draws),
-        sum_of_draws([bill.gradient_passes for bill in bills], num_draws),
-        sum_of_draws([bill.work for bill in bills], num_draws),
-        sum_of_draws(seconds, num_draws) if len(seconds) == len(bills) else None,
+        sum_of_draws([cost.steps for cost in costs], num_draws),
+        sum_of_draws([cost.gradient_passes for cost in costs], num_draws),
+        sum_of_draws([cost.work for cost in costs], num_draws),
+        sum_of_draws(seconds, num_draws) if len(seconds) == len(costs) else None,
     )
 
 
 class CostModel:
     """Writes bills at the rates of one executor, with so many workers and threads."""
 
-    def __init__(self, rates: Throughput, resources: Resources) -> None:
-        self.rates, self.resources = rates, resources
+    def __init__(self, throughput: Throughput, resources: Resources) -> None:
+        self.throughput, self.resources = throughput, resources
         self._paces: dict[BatchShape, Range | None] = {}
-        self._beside = rates.seconds_beside(resources.runs_on)
-        self._beside_scoring = rates.seconds_beside("inline")
+        self._beside = throughput.seconds_beside(resources.runs_on)
+        self._beside_scoring = throughput.seconds_beside("inline")
 
     @property
     def shapes(self) -> frozenset[BatchShape]:
         """What was asked for so far."""
         return frozenset(self._paces)
 
-    def cell(self, effort: Workload, share: Range = WHOLE) -> Cost:
+    def cell(self, workload: Workload, share: Range = WHOLE) -> Cost:
         """A cell that runs this share of its steps."""
-        counts = (effort.num_steps, effort.gradient_passes, effort.work)
-        return self._bill(*counts, effort.shape, share, self._beside)
+        counts = (workload.num_steps, workload.gradient_passes, workload.work)
+        return self._cost(*counts, workload.shape, share, self._beside)
 
     def scoring(self, work: float, shape: BatchShape) -> Cost:
         """Scores of one kept model: a task of its own, which starts as an inline cell does."""
-        return self._bill(0, 0, work, shape, WHOLE, self._beside_scoring)
+        return self._cost(0, 0, work, shape, WHOLE, self._beside_scoring)
 
-    def _bill(
+    def _cost(
         self, steps: int, passes: int, work: float, shape: BatchShape, share: Range, beside: Range
     ) -> Cost:
         if shape not in self._paces:
-            self._paces[shape] = self.rates.seconds_per_work(shape, self.resources)
+            self._paces[shape] = self.throughput.seconds_per_work(shape, self.resources)
         pace, done = self._paces[shape], share.times(work)
         seconds = None if pace is None else done * pace + beside
         return Cost(share.times(steps), share.times(passes), done, seconds)

@@ -27,41 +27,41 @@ class ScoresPlan:
     num_only: int
     num_retrained: int
     resources: Resources
-    bill: Cost
+    cost: Cost
 
     @property
     def device_hours(self) -> Range | None:
         """Hours of what a task occupies: as much as the cells themselves."""
-        return device_hours(self.bill, self.resources)
+        return device_hours(self.cost, self.resources)
 
 
 def plan_scores(
-    evaluations: Iterable[str], asked: Iterable[Remaining], clerk: CostModel, sizes: DataSizes
+    evaluations: Iterable[str], remaining: Iterable[Remaining], cost_model: CostModel, data_sizes: DataSizes
 ) -> ScoresPlan:
     """Every evaluation of every cell whose model is a result, but for those that the ledger has."""
-    names, missing, bills = tuple(evaluations), Counter[str](), list[Cost]()
+    names, missing, costs = tuple(evaluations), Counter[str](), list[Cost]()
     num_models = num_only = num_retrained = 0
-    for one in asked if names else ():
+    for one in remaining if names else ():
         only = [cell for cell in one.ended if cell.status == "complete" and _lacking(cell, names)]
         lost = [cell for cell in only if not cell.has_model]
         wanted = Counter(_lacking(cell, names) for cell in only)
         wanted[names] += one.num_to_run
         for lacking, number in wanted.items():
             missing.update(dict.fromkeys(lacking, number))
-            bills.append(_scoring(one.trial, lacking, clerk, sizes).times(number))
+            costs.append(_scoring(one.trial, lacking, cost_model, data_sizes).times(number))
         if lost:
-            bills.append(clerk.cell(workload_of(one.trial, sizes)).times(len(lost)))
+            costs.append(cost_model.cell(workload_of(one.trial, data_sizes)).times(len(lost)))
         num_models += one.num_to_run + len(only)
         num_only, num_retrained = num_only + len(only), num_retrained + len(lost)
     to_make = {name: number for name, number in missing.items() if number}
-    return ScoresPlan(to_make, num_models, num_only, num_retrained, clerk.resources, total(bills))
+    return ScoresPlan(to_make, num_models, num_only, num_retrained, cost_model.resources, total(costs))
 
 
 def _lacking(cell: LedgerCell, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in cell.scored)
 
 
-def _scoring(trial: Trial, names: Iterable[str], clerk: CostModel, sizes: DataSizes) -> Cost:
+def _scoring(trial: Trial, names: Iterable[str], cost_model: CostModel, data_sizes: DataSizes) -> Cost:
     """What is not here costs nothing: the plan says what that is. The probes of transfer are not priced either."""
-    work = sum(scoring_work(trial, sizes.num_scored(name) or 0) for name in names)
-    return clerk.scoring(work, shape_of(trial))
+    work = sum(scoring_work(trial, data_sizes.num_scored(name) or 0) for name in names)
+    return cost_model.scoring(work, shape_of(trial))

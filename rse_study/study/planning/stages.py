@@ -24,7 +24,7 @@ class StagePlan:
     num_stopped: int
     num_failed: int
     num_to_run: int
-    bill: Cost
+    cost: Cost
 
     @property
     def num_cells(self) -> int:
@@ -34,7 +34,7 @@ class StagePlan:
     @property
     def device_hours(self) -> Range | None:
         """Hours of what its cells occupy."""
-        return device_hours(self.bill, self.resources)
+        return device_hours(self.cost, self.resources)
 
 
 def stage_plan(
@@ -44,7 +44,7 @@ def stage_plan(
     num_seeds: int,
     ended: Iterable[LedgerCell],
     num_to_run: int,
-    bill: Cost,
+    cost: Cost,
 ) -> StagePlan:
     """A stage with the cells counted that have `ended` in it."""
     count = Counter(cell.status for cell in ended)
@@ -57,13 +57,13 @@ def stage_plan(
         num_stopped=count["stopped_early"],
         num_failed=count["failed"],
         num_to_run=num_to_run,
-        bill=bill,
+        cost=cost,
     )
 
 
-def device_hours(bill: Cost, resources: Resources) -> Range | None:
+def device_hours(cost: Cost, resources: Resources) -> Range | None:
     """Hours of GPUs or, where a cell has none, of processor cores; None where nothing tells how long cells take."""
-    return None if bill.seconds is None else bill.seconds.times(num_devices(resources) / 3600)
+    return None if cost.seconds is None else cost.seconds.times(num_devices(resources) / 3600)
 
 
 def has_ended(cell: LedgerCell | None) -> bool:

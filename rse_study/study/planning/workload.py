@@ -28,17 +28,17 @@ class Workload:
     shape: BatchShape
 
 
-def workload_of(trial: Trial, sizes: DataSizes) -> Workload:
+def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
     """A cell of `trial` that runs its full budget. Raises InputError where epochs are asked of a missing corpus."""
-    cost, num_steps = trial.method.cost, _num_steps(trial, sizes)
-    num_sentences = sizes.num_scored(f"{trial.selection.dev}/dev") or 0
+    cost, num_steps = trial.method.cost, _num_steps(trial, data_sizes)
+    num_sentences = data_sizes.num_scored(f"{trial.selection.dev}/dev") or 0
     if trial.replayed.recipe != "none":
         num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
     if trial.replayed.labelled != "none":
         num_sentences += trial.replayed.num_training + 2 * trial.replayed.num_texts
     num_embedded = num_sentences * _num_looks(num_steps, trial.selection.every)
     for name, every in trial.watched.items():
-        num_embedded += (sizes.num_scored(name) or 0) * _num_looks(num_steps, every)
+        num_embedded += (data_sizes.num_scored(name) or 0) * _num_looks(num_steps, every)
     looks = scoring_work(trial, num_embedded)
     return Workload(
         num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial)
@@ -61,7 +61,7 @@ def _num_looks(num_steps: int, every: int) -> int:
     return 1 + num_steps // every + (num_steps % every > 0)
 
 
-def _num_steps(trial: Trial, sizes: DataSizes) -> int:
+def _num_steps(trial: Trial, data_sizes: DataSizes) -> int:
     if trial.budget.unit == "steps":
         return trial.budget.amount
-    return trial.budget.num_steps(sizes.num_sentences(trial.corpus) // trial.batch_size)
+    return trial.budget.num_steps(data_sizes.num_sentences(trial.corpus) // trial.batch_size)

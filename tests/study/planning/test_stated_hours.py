@@ -6,8 +6,7 @@ from rse_study.errors import InputError
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
-from rse_study.study.planning.stated_hours import with_stated_hours
-from rse_study.study.planning.throughput import Throughput
+from rse_study.study.planning.throughput import Throughput, with_stated_hours
 from tests.study.planning.priced import grid_of, one_second
 
 NOWHERE = {"source": "not/here.txt", "limit": 6400}
@@ -21,7 +20,7 @@ def sizes(tmp_path):
 @pytest.fixture
 def grid(content):
     base = content["base"] | {"budget": {"unit": "epochs", "amount": 2}, "corpus": NOWHERE}
-    return grid_of(content | {"base": base}, {"rows": {"base": {}}}, budget={"hours_per_cell": [2, 4]})
+    return grid_of(content | {"base": base}, {"rows": {"base": {}}}, allowance={"hours_per_cell": [2, 4]})
 
 
 def test_the_base_costs_what_was_told(grid, sizes):
@@ -34,7 +33,7 @@ def test_the_base_costs_what_was_told(grid, sizes):
 
 def test_a_corpus_that_is_not_here_counts_as_its_limit_and_that_is_said(grid, sizes):
     planned = plan(grid, LedgerState(), Throughput(), sizes)
-    assert planned.bill.steps.mid == 2 * 6400 / 32
+    assert planned.cost.steps.mid == 2 * 6400 / 32
     assert any("not/here.txt is not here: supposed to hold 6,400 sentences" in note for note in planned.notes)
 
 

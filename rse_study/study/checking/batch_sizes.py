@@ -13,7 +13,9 @@ from rse_study.training.trial import Trial
 FIELD = "batch_size"
 
 
-def check_shares(study: Study, space: Space[Trial], rows: Sequence[Row], *, where: str) -> list[InputError]:
+def check_batch_sizes(
+    study: Study, space: Space[Trial], rows: Sequence[Row], *, where: str
+) -> list[InputError]:
     """Each worker takes as many sentences of a batch as the next one, in every trial."""
     sizes = {row.trial.batch_size for row in rows} or _sizes(study.base, space)
     problems = []
