@@ -13,16 +13,15 @@ from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
 from rse_study.methods.v_adv_cse import VAdvCSE
 
-CLASSES = (
-    RobustSentEmbed,
-    L2PCSR,
-    VAdvCSE,
-    ConSERT,
-    DCL,
-)
-METHODS: dict[str, type[Method]] = {cls.model_fields["name"].default: cls for cls in CLASSES}
-"""Classes by name, in the order in which docs and messages list them."""
-DEFAULT = CLASSES[0].model_fields["name"].default
+METHODS: dict[str, type[Method]] = {
+    "robust_sent_embed": RobustSentEmbed,
+    "l2p_csr": L2PCSR,
+    "v_adv_cse": VAdvCSE,
+    "consert": ConSERT,
+    "dcl": DCL,
+}
+"""Classes by name, in the order in which docs and messages list them; the first is the default."""
+DEFAULT = next(iter(METHODS))
 
 
 def _name_of(given: Any) -> Any:

@@ -136,6 +136,7 @@ class DCL(MethodBase):
     ) -> _Projected:
         ids, mask = torch.cat([batch.ids, twin]), batch.mask.repeat(2, 1)
         target = networks.target
+        # In train mode, with dropout masks of its own: the paper says nothing. Decision 0015.
         with torch.no_grad(), run.dropout(step, "target", ids.device), run.autocast():
             pooled = target.encoder(target.encoder.word_embeddings(ids), mask, ids)
             x, x_aug = (_full(target.projection(view)) for view in pooled.chunk(2))

@@ -37,7 +37,7 @@ def _method(name: str) -> Iterator[str]:
     made = METHODS[name]()
     assert isinstance(made, MethodBase)
     source = made.source
-    links = ", ".join(f"[{record[:4]}](decisions/{record}.md)" for record in source.decisions)
+    links = ", ".join(f"[{record[:4]}](decisions/{record}.md)" for record in source.decisions) or "none"
     yield f"## {name}"
     yield inspect.cleandoc(type(made).__doc__ or "")
     cost = METHODS[name]().cost

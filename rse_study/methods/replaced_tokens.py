@@ -37,6 +37,7 @@ class ReplacedTokenDetection(Spec):
         masked = rtd_mask(batch, run.streams, step, self.share)
         uniform = self._uniform(batch, run, step) if self.choice == "sample" else None
         taken = batch.perturbable if self.positions == "everywhere" else masked
+        # In bf16 the choice is made on bf16 logits. Decision 0015.
         with run.autocast():
             return run.generator.fill(batch.ids, masked, batch.mask, taken=taken, uniform=uniform)
 

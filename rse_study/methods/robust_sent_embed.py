@@ -63,6 +63,7 @@ class RobustSentEmbed(MethodBase):
     """tokens that delta and eta may move: real ones without, or with, the special ones; padding never"""
     delta_gradient: Literal["with_eta", "without_eta"] = "with_eta"
     """where delta's gradient is taken: at X + delta + eta, or at X + delta"""
+    # Algorithm 1 names masks for X and X+ only. Decision 0015.
     inner_dropout: Literal["eval", "fixed", "fresh"] = "eval"
     """dropout of the inner loop: none, the same masks in each step, or new ones"""
     outer_dropout: Literal["independent", "shared_first"] = "independent"

@@ -39,6 +39,7 @@ class VirtualAdversarial(Spec):
         """The random start, on perturbable tokens only, projected."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
         noise = self.scale * normal_rows(anchor, streams, "r", anchor.embeddings.shape[-1])
+        # Algorithm 1 projects after its steps only. Decision 0015.
         start = bound.project(noise * anchor.perturbable[:, :, None])
         return DeltaState(start, start, bound, anchor.perturbable)
 

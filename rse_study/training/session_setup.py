@@ -64,6 +64,7 @@ def open_session(
         streams, collectives, _autocast(trial, device), generator and generator.to(device), synonyms
     )
     adam = trial.optimizer
+    # Decay is of every parameter, biases and LayerNorms included. Decision 0015.
     optimizer = torch.optim.AdamW(
         networks.parameters(),
         lr=adam.lr,
