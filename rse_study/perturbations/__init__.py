@@ -1,4 +1,7 @@
-"""The registry of perturbations: training time, embedding space. Each is a player of the one ascent loop."""
+"""The registry of perturbations: training time, embedding space.
+
+Each is a player of the one ascent loop.
+"""
 
 from rse_study.perturbations.ascent import Player
 from rse_study.perturbations.blend import Blend

@@ -1,4 +1,4 @@
-"""Views by hand: token shuffling, token cutoff and feature cutoff on word embeddings (ConSERT)."""
+"""Views by hand: shuffled tokens, token cutoff, feature cutoff (ConSERT)."""
 
 from typing import Literal
 
@@ -15,10 +15,24 @@ Cut = Literal["none", "shuffle", "token_cutoff", "feature_cutoff"]
 def altered(
     embeddings: Float[Tensor, "b l d"], anchor: Anchor, how: Cut, rate: float, streams: Streams, view: int
 ) -> Float[Tensor, "b l d"]:
-    """X with each sentence altered by itself, keyed by (stream views, step, row, view); padding and gradient stay.
+    """Alter the word embeddings of each sentence by itself; padding stays.
 
-    `shuffle` permutes the perturbable tokens: with absolute positions that is the same as permuting theirs. The cutoffs
-    set a share `rate` of a sentence's perturbable tokens, or of its features, to zero, rounded, at least one.
+    `shuffle` permutes the perturbable tokens: with absolute positions that is the same as permuting theirs. The
+    cutoffs set a share of a sentence's perturbable tokens, or of its features, to zero, rounded, at least one. The
+    gradient passes.
+
+    Parameters
+    ----------
+    embeddings
+        X, [b l d].
+    anchor
+        The batch: rows, step, perturbable tokens.
+    how
+        What is done.
+    rate
+        Share that a cutoff sets to zero.
+    streams, view
+        Draws are keyed by (stream `views`, step, row, view).
     """
     if how == "none":
         return embeddings

@@ -1,4 +1,4 @@
-"""What PGD and FGSM share: a delta per sentence that starts at delta0 and takes a number of steps in a ball."""
+"""What PGD and FGSM share: a delta per sentence that takes steps in a ball."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ class DeltaState:
     perturbable: Bool[Tensor, "b l"]
 
     def to(self, delta: Float[Tensor, "b l d"]) -> "DeltaState":
-        """The same perturbation elsewhere, inside its ball."""
+        """Return the same perturbation elsewhere, inside its ball."""
         return replace(self, delta=self.ball.project(delta))
 
 
@@ -47,7 +47,7 @@ class SentenceLevel(Spec):
     """length of a step, in embedding units"""
 
     def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
-        """delta0 of Algorithm 1, zeroed outside perturbable tokens and projected."""
+        """Start at delta0 of Algorithm 1, on perturbable tokens, projected."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
         delta = bound.project(start_delta(anchor, streams, self.sigma))
         return DeltaState(delta, delta, bound, anchor.perturbable)
@@ -57,11 +57,21 @@ class SentenceLevel(Spec):
         return Change(state.delta)
 
     def update(self, state: DeltaState, gradient: Change, t: int) -> DeltaState:
-        """One step from where delta is; after its last step it stays."""
+        """Take one step from where delta is; after its last step it stays.
+
+        Parameters
+        ----------
+        state
+            Where the player stands.
+        gradient
+            Of the loss with respect to what the player changes.
+        t
+            The step, counted from 1.
+        """
         return state if t > self.num_steps else self.step(state, state.delta, gradient)
 
     def reach(self) -> Reach | None:
-        """Return how far an entry of delta can get: its steps in one direction, from the farthest start."""
+        """Return how far an entry of delta can get, in one direction."""
         if self.ball.given_for != "linf" or self.num_steps == 0:
             return None
         path = self.num_steps * self.step_size
@@ -69,10 +79,23 @@ class SentenceLevel(Spec):
 
     @abstractmethod
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
-        """One step that starts at `origin`."""
+        """Take one step that starts at `origin`.
+
+        Parameters
+        ----------
+        state
+            Where the perturbation stands.
+        origin
+            Where the step starts: the state's own delta, or the mix of a blend.
+        gradient
+            Of the loss at that point.
+        """
 
 
 def perturbable_gradient(state: DeltaState, gradient: Change) -> Float[Tensor, "b l d"]:
-    """The gradient, zeroed outside perturbable tokens before any norm or sign is taken."""
+    """Zero the gradient outside perturbable tokens.
+
+    That comes before any norm or sign is taken.
+    """
     assert gradient.addition is not None
     return gradient.addition * state.perturbable[:, :, None]

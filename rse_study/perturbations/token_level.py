@@ -1,4 +1,7 @@
-"""Token-level eta and the table V that remembers it from batch to batch (Li and Qiu 2021)."""
+"""Token-level eta and the table V behind it (Li and Qiu 2021).
+
+V remembers eta from batch to batch.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
@@ -66,21 +69,31 @@ class TokenLevel(Spec):
 
     @property
     def num_steps(self) -> int:
-        """Moves as long as delta does: max(K, T) updates."""
+        """None of its own: it moves as long as delta does, max(K, T) updates."""
         return 0
 
     def reach(self) -> None:
         """Return None: it goes on from batch to batch, in a ball given for l2."""
 
     def table(self, vocabulary: int, width: int, streams: Streams, epoch: int = 0) -> EtaTable:
-        """V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1); each later epoch has one of its own."""
+        """Draw V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1).
+
+        Parameters
+        ----------
+        vocabulary, width
+            Shape of V.
+        streams
+            Whose stream `V` is drawn from.
+        epoch
+            Each later epoch has a table of its own, where V is redrawn.
+        """
         # The first table is the same with and without redrawing.
         key = (epoch,) if epoch else ()
         noise = torch.rand(vocabulary, width, generator=streams.generator("V", *key))
         return (2 * noise - 1) * self.sigma / width**0.5
 
     def init_from(self, table: EtaTable, anchor: Anchor) -> EtaState:
-        """eta0 = V[ids], zeroed outside perturbable tokens, then projected."""
+        """Start at eta0 = V[ids], on perturbable tokens, projected."""
         ball = self.ball.around(anchor.perturbable, anchor.embeddings)
         eta = table[anchor.ids].to(anchor.embeddings) * anchor.perturbable[:, :, None]
         eta = ball.project(eta)
@@ -94,6 +107,15 @@ class TokenLevel(Spec):
         """eta_i <- Proj(n_i * (eta_i + gamma * g_i / ||g_i||_P)), eqs 2-4.
 
         Eq. 4 and Algorithm 1 print other indices: read as typos, the new eta is projected.
+
+        Parameters
+        ----------
+        state
+            Where the player stands.
+        gradient
+            Of the loss with respect to what the player changes.
+        t
+            The step, counted from 1.
         """
         assert gradient.addition is not None
         g = gradient.addition * state.perturbable[:, :, None]
@@ -110,10 +132,22 @@ class TokenLevel(Spec):
         return torch.where(largest > 0, norms / torch.where(largest > 0, largest, 1), 1)
 
     def remember(self, table: EtaTable, anchor: Anchor, state: EtaState, collectives: Collectives) -> None:
-        """V[w] <- eta of this batch, in place: V is run-level state, [vocabulary d], too large to copy each step.
+        """Write eta of this batch back to V, in place.
 
-        A token seen several times in the global batch takes the mean of its occurrences, the last of them
-        (order of the global batch), or adds up their movements (accumulate).
+        V is run-level state, [vocabulary d], too large to copy each step. A token seen several times in the global
+        batch takes the mean of its occurrences, the last of them (order of the global batch), or adds up their
+        movements (accumulate).
+
+        Parameters
+        ----------
+        table
+            V.
+        anchor
+            The batch.
+        state
+            eta where it started and where it ended.
+        collectives
+            The workers that share the global batch.
         """
         if self.write_back == "none":
             return
@@ -135,7 +169,10 @@ class TokenLevel(Spec):
 
 
 def starved(state: EtaState, norm: geometry.Norm) -> Float[Tensor, " n"]:
-    """1 for each perturbable token whose P-norm is below 1 % of its sentence's maximum (`eta/starved`), else 0."""
+    """Return 1 for each perturbable token whose eta is all but 0, else 0.
+
+    Its P-norm is then below 1 % of its sentence's maximum (metric `eta/starved`).
+    """
     norms = geometry.norm_of(state.eta, norm)[:, :, 0]
     below = norms < 0.01 * norms.amax(1, keepdim=True)
     return below[state.perturbable].to(norms.dtype)
