@@ -1,4 +1,4 @@
-"""The registry of methods: every system of the papers, by the `name` in its configuration."""
+"""The registry of methods: every system of the papers, by its `name`."""
 
 from functools import reduce
 from operator import or_

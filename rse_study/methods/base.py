@@ -1,4 +1,4 @@
-"""What methods share: a base that does nothing extra, and one with a contrastive loss.
+"""What methods share: a base that adds nothing, and one with a contrastive loss.
 
 A method overrides what it does.
 """
@@ -61,13 +61,27 @@ class MethodBase(Spec):
         return False
 
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
-        """Nothing goes on from batch to batch."""
+        """Return nothing: no tensor goes on from batch to batch.
+
+        Parameters
+        ----------
+        networks, streams, epoch
+            What a method with a state starts it from.
+        """
         return {}
 
     def renew(
         self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
     ) -> dict[str, Tensor]:
-        """Nothing goes on from epoch to epoch."""
+        """Return the state as it is: nothing changes from epoch to epoch.
+
+        Parameters
+        ----------
+        state
+            What went on so far.
+        networks, streams, epoch
+            What a method with a state renews it from.
+        """
         return state
 
     def after(self, networks: Networks) -> None:
@@ -75,7 +89,10 @@ class MethodBase(Spec):
 
 
 class ContrastiveMethod(MethodBase):
-    """Encoder, training-only head, temperature; a subclass says what one step is."""
+    """A method with encoder, training-only head and temperature.
+
+    A subclass says what one step is.
+    """
 
     temperature: PositiveFloat = field(0.05, symbol="tau")
     """what cosines are divided by in L_con"""
@@ -83,13 +100,31 @@ class ContrastiveMethod(MethodBase):
     """map of the pooled vector to z in training; evaluation drops it"""
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
-        """Encoder and training-only head (stream `init`)."""
+        """Return encoder and training-only head (stream `init`).
+
+        Parameters
+        ----------
+        encoder
+            What is trained.
+        streams, collectives
+            Of the run.
+        """
         generator = streams.generator("init", 0)
         return Networks(encoder, build_head(self.head, encoder.hidden_size, generator, collectives))
 
     def contrastive(
         self, z: Float[Tensor, "b d"], z_pos: Float[Tensor, "b d"], batch: Batch, run: RunContext
     ) -> Float[Tensor, " b"]:
-        """L_con of this worker's anchors against the global batch's second views; the gradient reaches both."""
+        """Return L_con of this worker's anchors against the global batch's second views.
+
+        The gradient reaches both views.
+
+        Parameters
+        ----------
+        z, z_pos
+            First and second views of this worker's rows.
+        batch, run
+            Which rows of the global batch these are, and the workers that share it.
+        """
         own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
         return info_nce(z, z_pos[None], run.collectives.gather(z_pos), own, self.temperature)

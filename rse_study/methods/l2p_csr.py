@@ -1,4 +1,4 @@
-"""L2P-CSR: two views of every sentence, each weakened by masks that learn to tell them apart."""
+"""L2P-CSR: two views of a sentence, weakened by masks that learn."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
@@ -22,11 +22,11 @@ VIEWS = "views"  # the dropout stream: the ascent and the final pass share its m
 
 
 class L2PCSR(ContrastiveMethod):
-    """L = L_con(z1, {z2}) over two weakened views; their masks are moved so that it rises (L2P-CSR eqs 1-9).
+    """L = L_con(z1, {z2}) over two weakened views (L2P-CSR eqs 1-9).
 
-    Eq 9 is printed without its minus and without the positive in its denominator; eqs 10-11 mean the usual loss, and so
-    do we. `perturbs: embeddings` is the paper's row "Emb Noise": the ascent moves an addition to the word embeddings.
-    Costs 2 (t + 1) encoder calls.
+    Their masks are moved so that the loss rises. Eq 9 is printed without its minus and without the positive in its
+    denominator; eqs 10-11 mean the usual loss, and so do we. `perturbs: embeddings` is the paper's row "Emb Noise":
+    the ascent moves an addition to the word embeddings. Costs 2 (t + 1) encoder calls.
     """
 
     semantics: ClassVar[int] = 1
@@ -53,13 +53,12 @@ class L2PCSR(ContrastiveMethod):
 
     @property
     def player(self) -> Player:
-        """What moves."""
+        """The perturbation that the ascent moves."""
         return self.masks if self.perturbs == "masks" else self.noise
 
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
-        """This worker's share of the loss of one global batch."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         twice = _Twice(self, networks, batch, run, step)
         anchor = twice.anchor(embeddings.detach())
@@ -84,12 +83,15 @@ class L2PCSR(ContrastiveMethod):
 
 @dataclass(frozen=True)
 class OneMaskAView(JointPass):
-    """The gradient of a feature mask that all sentences of a view share: summed over them, on all workers."""
+    """The gradient of a feature mask that all sentences of a view share.
+
+    It is summed over them, on all workers.
+    """
 
     collectives: Collectives
 
     def share(self, gradients: list[Change], player: int) -> Change:
-        """The one gradient, its feature masks' rows all alike."""
+        """Return the one gradient, its feature masks' rows all alike."""
         (gradient,) = gradients
         sites = (replace(site, features=self._summed(site.features)) for site in gradient.masks)
         return replace(gradient, masks=tuple(sites))

@@ -1,4 +1,7 @@
-"""The replaced-token-detection term of RobustSentEmbed: G fills masked tokens, D finds them under eta."""
+"""The replaced-token-detection term of RobustSentEmbed.
+
+G fills masked tokens, D finds them under eta.
+"""
 
 from typing import ClassVar, Literal
 
@@ -14,7 +17,10 @@ from rse_study.spec import Spec, field
 
 
 class ReplacedTokenDetection(Spec):
-    """Eq 8: D reads X'' + eta with h = f(x) in place of position 0 and says which tokens are original."""
+    """Eq 8: D reads X'' + eta and says which tokens are original.
+
+    h = f(x) stands in place of position 0.
+    """
 
     semantics: ClassVar[int] = 1
     generator: str = "base"
@@ -32,7 +38,17 @@ class ReplacedTokenDetection(Spec):
     """h = f(x) that D reads at position 0: z of the first view, or that view before the head"""
 
     def edited(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
-        """x'' = G(mask(x)): the original may come back."""
+        """Return x'' = G(mask(x)): the original may come back.
+
+        Parameters
+        ----------
+        batch
+            x.
+        run
+            Whose generator fills.
+        step
+            Keys the draws.
+        """
         assert run.generator is not None
         masked = rtd_mask(batch, run.streams, step, self.share)
         uniform = self._uniform(batch, run, step) if self.choice == "sample" else None
@@ -50,7 +66,23 @@ class ReplacedTokenDetection(Spec):
         run: RunContext,
         step: int,
     ) -> StepOutcome:
-        """This worker's share of L_RTD. Gradient flows into D, through h, and through X'' into the encoder."""
+        """Return this worker's share of L_RTD.
+
+        Gradient flows into D, through h, and through X'' into the encoder.
+
+        Parameters
+        ----------
+        networks
+            D, and the encoder whose word embeddings it reads.
+        batch
+            x.
+        eta
+            Added to X'', a constant; None without one.
+        h
+            What D reads at position 0.
+        run, step
+            The run, and the optimiser step that keys the draws.
+        """
         assert networks.discriminator is not None
         ids = self.edited(batch, run, step)
         embeddings = networks.encoder.word_embeddings(ids)

@@ -1,4 +1,4 @@
-"""RobustSentEmbed (Asl et al. 2024), and SimCSE, RobustEmbed and USCAL as settings of it."""
+"""RobustSentEmbed (Asl et al. 2024); SimCSE, RobustEmbed, USCAL as settings."""
 
 from typing import ClassVar, Literal
 
@@ -29,10 +29,10 @@ from rse_study.streams import Streams
 
 
 class RobustSentEmbed(MethodBase):
-    """L = L_con(z, {z_pos, z_adv}) + lambda1 * L_con(z_adv, {z_pos}) + lambda2 * L_RTD (eq 10).
+    """L = L_con(z, {z_pos, z_adv}) + lambda1 L_con(z_adv, {z_pos}) + lambda2 L_RTD.
 
-    z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi = 0 that is
-    SimCSE. Costs N + 2 encoder calls.
+    Eq 10. z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi = 0 that
+    is SimCSE. Costs N + 2 encoder calls.
     """
 
     semantics: ClassVar[int] = 1
@@ -101,7 +101,7 @@ class RobustSentEmbed(MethodBase):
 
     @property
     def generator(self) -> str:
-        """The masked LM that replaces tokens; lambda2 = 0 runs no replaced-token detection."""
+        """The masked LM that replaces tokens; none where lambda2 is 0."""
         return self.rtd.generator if self.lambda2 > 0 else ""
 
     @property
@@ -122,17 +122,17 @@ class RobustSentEmbed(MethodBase):
         return self.delta_gradient == "with_eta" or not self.has_eta
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
-        """Encoder, training-only head and, for RTD, a discriminator from the same checkpoint (stream `init`)."""
         head = build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
         if not self.generator:
             return Networks(encoder, head)
+        # D starts from the same checkpoint.
         discriminator = Discriminator(encoder, streams.generator("init", 1))
         return Networks(encoder, head, discriminator)
 
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
-        """V, [vocabulary d]: float32 (float64 in a float64 run), outside autograd and optimiser."""
         if not self.has_eta:
             return {}
+        # V, [vocabulary d]: float32 (float64 in a float64 run), outside autograd and optimiser.
         weight = networks.encoder.backbone.get_input_embeddings().weight
         table = self.token_level.table(weight.shape[0], weight.shape[1], streams, epoch)
         return {"V": table.to(weight.device, torch.promote_types(torch.float32, weight.dtype))}
@@ -140,13 +140,12 @@ class RobustSentEmbed(MethodBase):
     def renew(
         self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
     ) -> dict[str, Tensor]:
-        """The state at the start of a later epoch: V goes on, or is drawn anew."""
+        # At the start of a later epoch V goes on, or is drawn anew.
         return self.state(networks, streams, epoch) if self.token_level.redraw == "epoch" else state
 
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
-        """This worker's share of eq 10 for one global batch; V in `state` is updated in place."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         found = self._perturb(networks, state, batch, run, step, embeddings.detach())
         views = encode_views(

@@ -1,4 +1,7 @@
-"""V-advCSE: the contrastive loss, and how far a virtual adversarial perturbation moves the output."""
+"""V-advCSE: contrastive loss plus a virtual adversarial one.
+
+The latter is how far a virtual adversarial perturbation moves the output.
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -22,11 +25,11 @@ from rse_study.spec import field
 
 
 class VAdvCSE(ContrastiveMethod):
-    """L = L_con(z, {z_pos}) + lambda * F(p(f(X)), p(f(X + r))), the clean branch without gradient (V-advCSE eqs 8-10).
+    """L = L_con(z, {z_pos}) + lambda * F(p(f(X)), p(f(X + r))) (V-advCSE eqs 8-10).
 
-    F is summed over the batch, and no branch of it has dropout. `output: features` reads p as the softmax over the
-    vector's features, `similarities` as that over its cosines with the batch's clean vectors. lambda 0 is SimCSE with
-    this head. Costs K + 3 encoder calls.
+    The clean branch has no gradient. F is summed over the batch, and no branch of it has dropout. `output: features`
+    reads p as the softmax over the vector's features, `similarities` as that over its cosines with the batch's clean
+    vectors. lambda 0 is SimCSE with this head. Costs K + 3 encoder calls.
     """
 
     semantics: ClassVar[int] = 1
@@ -48,7 +51,7 @@ class VAdvCSE(ContrastiveMethod):
 
     @property
     def cost(self) -> StepCost:
-        """K passes for r, a clean one without gradient, two views and the perturbed one to train on."""
+        """K passes for r, a clean one, two views and the perturbed one to train on."""
         if self.weight == 0:
             return StepCost(ascent=0, num_views=2)
         return StepCost(self.r.num_steps, num_views=3, clean=1)
@@ -56,7 +59,6 @@ class VAdvCSE(ContrastiveMethod):
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
-        """This worker's share of the loss of one global batch."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         views = encode_views(networks, embeddings, None, (), batch, run, step, shares_first=False)
         losses = self.contrastive(views.z, views.z_pos, batch, run)

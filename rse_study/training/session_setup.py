@@ -1,4 +1,4 @@
-"""Opens the session of a cell: loads encoder, batches and generator, makes networks and optimiser."""
+"""Opens the session of a cell: encoder, batches, networks, optimiser."""
 
 import contextlib
 from collections.abc import Callable
