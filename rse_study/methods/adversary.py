@@ -90,7 +90,7 @@ class Adversary:
         self, blended: Branches, eta: EtaState | None, ascent: Ascent, anchor: Anchor
     ) -> dict[str, Mean]:
         perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
-        found = {
+        metrics = {
             "delta/norm": Mean.over(self.blend.mix(blended).flatten(1).norm(dim=1)),
             "delta/moved": Mean.over(_moved(pgd.delta, pgd.start, perturbable)),
             "delta/moved_fgsm": Mean.over(_moved(fgsm.delta, fgsm.start, perturbable)),
@@ -99,9 +99,9 @@ class Adversary:
             **inner_losses(ascent, len(anchor.rows)),
         }
         if eta is not None:
-            found["eta/starved"] = Mean.over(starved(eta, self.token_level.ball.norm))
-            found["eta/on_bound"] = Mean.over(eta.ball.on_bound(eta.eta, perturbable))
-        return found
+            metrics["eta/starved"] = Mean.over(starved(eta, self.token_level.ball.norm))
+            metrics["eta/on_bound"] = Mean.over(eta.ball.on_bound(eta.eta, perturbable))
+        return metrics
 
 
 @dataclass

@@ -91,8 +91,11 @@ class ConSERT(ContrastiveMethod):
         first, second = (z.to(embeddings.dtype) for z, _ in projected)
         losses = self.contrastive(first, second, batch, run)
         loss = losses.sum() / batch.num_rows
-        told = {"loss/contrastive": Mean.over(losses), "loss": Mean(loss.detach(), 1 / run.collectives.size)}
-        return StepOutcome(loss, metrics | told)
+        reported = {
+            "loss/contrastive": Mean.over(losses),
+            "loss": Mean(loss.detach(), 1 / run.collectives.size),
+        }
+        return StepOutcome(loss, metrics | reported)
 
     def _view(
         self,

@@ -70,15 +70,15 @@ class L2PCSR(ContrastiveMethod):
                 [player.init(anchor, run.streams)],
                 OneMaskAView(run.collectives) if self.masks.features == "shared" else JointPass(),
             )
-        found = _constant(player.apply(ascent.states[0]))
-        losses, moments = twice.losses(embeddings.repeat(2, 1, 1), found)
+        change = _constant(player.apply(ascent.states[0]))
+        losses, moments = twice.losses(embeddings.repeat(2, 1, 1), change)
         networks.head.update(moments)
         loss = losses.sum() / batch.num_rows
         metrics = {
             "loss/contrastive": Mean.over(losses),
             "loss": Mean(loss.detach(), 1 / run.collectives.size),
         }
-        return StepOutcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(found, anchor))
+        return StepOutcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(change, anchor))
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,10 @@ def _constant(change: Change) -> Change:
     return Change(addition, masks)
 
 
-def _weakened(found: Change, anchor: Anchor) -> dict[str, Mean]:
+def _weakened(change: Change, anchor: Anchor) -> dict[str, Mean]:
     """The share of real tokens and of features that are weakened, over all sites and both views."""
-    if not found.masks:
+    if not change.masks:
         return {}
-    tokens = torch.stack([1 - site.tokens for site in found.masks])[:, anchor.mask].flatten()
-    features = torch.stack([1 - site.features for site in found.masks]).flatten()
+    tokens = torch.stack([1 - site.tokens for site in change.masks])[:, anchor.mask].flatten()
+    features = torch.stack([1 - site.features for site in change.masks]).flatten()
     return {"masks/tokens": Mean.over(tokens), "masks/features": Mean.over(features)}

@@ -36,7 +36,7 @@ def gradient_ratio(term: Tensor, reference: Tensor, networks: Networks, collecti
     parameters = [p for p in networks.parameters() if p.requires_grad]
 
     def norm(loss: Tensor) -> Tensor:
-        found = torch.autograd.grad(loss, parameters, retain_graph=True, materialize_grads=True)
-        return collectives.sum(torch.cat([gradient.flatten() for gradient in found])).norm()
+        gradients = torch.autograd.grad(loss, parameters, retain_graph=True, materialize_grads=True)
+        return collectives.sum(torch.cat([gradient.flatten() for gradient in gradients])).norm()
 
     return Mean((norm(term) / norm(reference)) / collectives.size, 1 / collectives.size)

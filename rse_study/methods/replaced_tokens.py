@@ -92,8 +92,8 @@ class ReplacedTokenDetection(Spec):
             logits = networks.discriminator(embeddings, batch.mask, h).to(embeddings.dtype)
         replaced = ids != batch.ids
         losses = replaced_token_detection(logits, replaced)
-        found = ((logits > 0) == ~replaced)[self._counted(batch.mask)].to(losses.dtype)
-        return StepOutcome(self._reduced(losses, batch.mask, run), {"rtd/accuracy": Mean.over(found)})
+        correct = ((logits > 0) == ~replaced)[self._counted(batch.mask)].to(losses.dtype)
+        return StepOutcome(self._reduced(losses, batch.mask, run), {"rtd/accuracy": Mean.over(correct)})
 
     def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
         """Real tokens but position 0, which holds h; `mean_padding` counts padding too."""

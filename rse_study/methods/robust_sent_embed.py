@@ -147,12 +147,12 @@ class RobustSentEmbed(MethodBase):
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
         embeddings = networks.encoder.word_embeddings(batch.ids)
-        found = self._perturb(networks, state, batch, run, step, embeddings.detach())
+        inner = self._perturb(networks, state, batch, run, step, embeddings.detach())
         views = encode_views(
             networks,
             embeddings,
-            None if found is None else found.added(with_eta=self.z_adv_eta == "with"),
-            () if found is None else found.weights,
+            None if inner is None else inner.added(with_eta=self.z_adv_eta == "with"),
+            () if inner is None else inner.weights,
             batch,
             run,
             step,
@@ -161,7 +161,7 @@ class RobustSentEmbed(MethodBase):
         loss, metrics = self._contrastive(views, batch, run)
         if self.generator:
             h = views.z if self.rtd.h == "after_head" else views.pooled
-            eta = None if found is None else found.eta
+            eta = None if inner is None else inner.eta
             detected = self.rtd.term(networks, batch, eta, h, run, step)
             loss = loss + self.lambda2 * detected.loss
             metrics |= {
@@ -169,7 +169,7 @@ class RobustSentEmbed(MethodBase):
                 **detected.metrics,
             }
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
-        return StepOutcome(loss, metrics | ({} if found is None else found.metrics))
+        return StepOutcome(loss, metrics | ({} if inner is None else inner.metrics))
 
     def _perturb(
         self,

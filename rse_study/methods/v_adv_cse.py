@@ -64,11 +64,11 @@ class VAdvCSE(ContrastiveMethod):
         losses = self.contrastive(views.z, views.z_pos, batch, run)
         loss, metrics = losses.sum() / batch.num_rows, {"loss/contrastive": Mean.over(losses)}
         if self.weight > 0:
-            found, told = self._virtual(networks, embeddings, batch, run, step)
-            weighted = self.weight * found
+            virtual, reported = self._virtual(networks, embeddings, batch, run, step)
+            weighted = self.weight * virtual
             if self.ratio_every and (step + 1) % self.ratio_every == 0:
-                told["virtual/gradient_ratio"] = gradient_ratio(weighted, loss, networks, run.collectives)
-            loss, metrics = loss + weighted, metrics | told
+                reported["virtual/gradient_ratio"] = gradient_ratio(weighted, loss, networks, run.collectives)
+            loss, metrics = loss + weighted, metrics | reported
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
         return StepOutcome(loss, metrics)
 

@@ -192,7 +192,7 @@ def _gradient(objective: Callable[[Change], Tensor], point: Change) -> tuple[Ten
         loss = objective(Change(addition, masks))
         leaves = [] if addition is None else [addition]
         leaves += [leaf for site in masks for leaf in (site.tokens, site.features)]
-        found = list(torch.autograd.grad(loss, leaves))
-    gradient = None if addition is None else found.pop(0)
-    pairs = zip(found[::2], found[1::2], strict=True)
+        gradients = list(torch.autograd.grad(loss, leaves))
+    gradient = None if addition is None else gradients.pop(0)
+    pairs = zip(gradients[::2], gradients[1::2], strict=True)
     return loss.detach(), Change(gradient, tuple(SiteMask(tokens, features) for tokens, features in pairs))

@@ -36,10 +36,10 @@ def altered(
     """
     if how == "none":
         return embeddings
-    order, kept = _drawn(anchor, how, rate, streams, view)
+    order, keep = _drawn(anchor, how, rate, streams, view)
     if how == "shuffle":
         return embeddings.gather(1, order[:, :, None].expand_as(embeddings))
-    return embeddings * kept.to(embeddings)
+    return embeddings * keep.to(embeddings)
 
 
 def _drawn(
@@ -47,17 +47,17 @@ def _drawn(
 ) -> tuple[Int[Tensor, "b l"], Float[Tensor, "b l d"]]:
     num_rows, length, width = anchor.embeddings.shape
     order = torch.arange(length).repeat(num_rows, 1)
-    kept = torch.ones(num_rows, length, width)
+    keep = torch.ones(num_rows, length, width)
     for i, row in enumerate(anchor.rows.tolist()):
         generator = streams.generator("views", anchor.step, row, view)
         places = anchor.perturbable[i].nonzero()[:, 0].cpu()
         if how == "shuffle":
             order[i, places] = places[torch.randperm(len(places), generator=generator)]
         elif how == "token_cutoff":
-            kept[i, places[_some(len(places), rate, generator)]] = 0
+            keep[i, places[_some(len(places), rate, generator)]] = 0
         else:
-            kept[i, :, _some(width, rate, generator)] = 0
-    return order.to(anchor.ids.device), kept
+            keep[i, :, _some(width, rate, generator)] = 0
+    return order.to(anchor.ids.device), keep
 
 
 def _some(number: int, rate: float, generator: torch.Generator) -> Int[Tensor, " n"]:

@@ -154,14 +154,14 @@ class TokenLevel(Spec):
         seen = anchor.perturbable
         ids = collectives.gather_ragged(anchor.ids[seen])
         values = state.eta - state.start if self.write_back == "accumulate" else state.eta
-        found = collectives.gather_ragged(values[seen].to(table.dtype))
+        gathered = collectives.gather_ragged(values[seen].to(table.dtype))
         if self.write_back == "last":
             order = _reading_order(anchor, collectives)
             latest = _last_of_each(ids[order])
-            table[ids[order][latest]] = found[order][latest]
+            table[ids[order][latest]] = gathered[order][latest]
             return
         words, where = ids.unique(return_inverse=True)
-        total = table.new_zeros(len(words), table.shape[1]).index_add_(0, where, found)
+        total = table.new_zeros(len(words), table.shape[1]).index_add_(0, where, gathered)
         if self.write_back == "accumulate":
             table[words] += total
         else:

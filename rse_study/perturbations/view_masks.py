@@ -96,8 +96,12 @@ class ViewMasks(Spec):
             )
         )
 
-    def _masks(self, kept: Float[Tensor, "k n x"]) -> Float[Tensor, "k n x"]:
-        return kept if self.values == "continual" else (kept >= self.phi).to(kept.dtype)
+    def _masks(self, probabilities: Float[Tensor, "k n x"]) -> Float[Tensor, "k n x"]:
+        return (
+            probabilities
+            if self.values == "continual"
+            else (probabilities >= self.phi).to(probabilities.dtype)
+        )
 
     def update(self, state: KeepProbabilities, gradient: Change, t: int) -> KeepProbabilities:
         """p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6.

@@ -1,4 +1,4 @@
-"""Asynchronous successive halving (Li et al. 2020), and whether a study can use it.
+"""Asynchronous successive halving (Li et al. 2020), for studies that can use it.
 
 The verdict at a rung is a pure function of what the ledger holds.
 """
@@ -17,7 +17,13 @@ CADENCE = ("budget", "selection.every", "report_every")  # what decides when a t
 
 
 def rungs_of(asha: Asha | None, num_steps: int) -> tuple[int, ...]:
-    """Optimiser steps at which a cell may be stopped: first, first * factor, ... below the full budget."""
+    """Return the optimiser steps at which a cell may be stopped.
+
+    They are first, first * factor, ... below the full budget.
+
+    >>> rungs_of(Asha(first=15, factor=2), 60)
+    (15, 30)
+    """
     if asha is None:
         return ()
     rungs, t = [], asha.first
@@ -30,10 +36,24 @@ def rungs_of(asha: Asha | None, num_steps: int) -> tuple[int, ...]:
 def verdict(
     value: float, others: Iterable[float], factor: int, direction: Literal["maximize", "minimize"]
 ) -> Verdict:
-    """Whether a cell with `value` at a rung goes on, `others` being all values recorded there before.
+    """Decide whether a cell goes on from a rung.
 
     It does if it is among the best max(1, floor(n / factor)) of the n that got there, itself included; a tie goes on.
     The first one to arrive therefore always does. A value that is not finite never does.
+
+    >>> verdict(3.0, [1.0, 2.0, 4.0], 2, "maximize"), verdict(1.5, [1.0, 2.0, 4.0], 2, "maximize")
+    ('continue', 'stop')
+
+    Parameters
+    ----------
+    value
+        Of the cell at the rung.
+    others
+        All values recorded there before.
+    factor
+        One in so many goes on.
+    direction
+        Which values are better.
     """
     if not math.isfinite(value):
         return "stop"
@@ -44,13 +64,26 @@ def verdict(
 
 
 def rungs(study: Study) -> tuple[int, ...]:
-    """Steps at which a cell of the search may be stopped; none without early stopping."""
+    """Return the steps at which a cell of the search may be stopped.
+
+    None without early stopping.
+    """
     base = study.base.budget
     return () if base.unit != "steps" else rungs_of(study.early_stopping, base.amount)
 
 
 def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
-    """Rungs lie below the budget, at steps where the objective is measured, at the same steps in every trial."""
+    """Return what keeps a search from being stopped early.
+
+    Rungs must lie below the budget, at steps where the objective is measured, at the same steps in every trial.
+
+    Parameters
+    ----------
+    study, space
+        The search.
+    where
+        The file, named in problems.
+    """
     if study.early_stopping is None or study.search is None:
         return []
     if study.base.budget.unit != "steps":

@@ -1,4 +1,7 @@
-"""What an edited study may change and still be the same question: it grows; what its results rest on stays."""
+"""What an edited study may change and still be the same question.
+
+It grows; what its results rest on stays.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,9 +22,10 @@ ABSENT = "absent"
 
 @dataclass(frozen=True)
 class ForbiddenChange:
-    """A setting that must stay as it is."""
+    """A setting that must stay as it is, and was changed."""
 
     path: str
+    """of the setting"""
     old: Any
     new: Any
     rule: str = "must stay"
@@ -31,10 +35,10 @@ FieldChanges = Iterator[str | ForbiddenChange]  # words about a change, or what 
 
 
 def change_between(old: StudyRecord, new: StudyRecord) -> str:
-    """How `new` differs from `old`, in words; "" where it is the same question with the same plan.
+    """Return how `new` differs from `old`, in words.
 
-    Raises InputErrors that name every forbidden path, both of its values and the way out. Where a study runs and what
-    it may cost is no part of it.
+    "" where it is the same question with the same plan. Where a study runs and what it may cost is no part of it.
+    Raises InputErrors that name every forbidden path, both of its values and the way out.
     """
     if old.kind != new.kind:
         raise InputErrors([_problem(ForbiddenChange("kind", old.kind, new.kind), new.name)])

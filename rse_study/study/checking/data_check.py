@@ -1,4 +1,7 @@
-"""Whether the data a study names are here: looked for before anything starts, not read where they may be large."""
+"""Whether the data a study names are here, before anything starts.
+
+They are not read where they may be large.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,7 +21,10 @@ OF_A_PATH = ("/", "./", "../", "~")  # what else may be a name on the hub, which
 
 
 def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
-    """Every corpus, encoder, generator and set of pairs that is not here, once, where the study names it first."""
+    """Return a problem for every corpus, encoder, generator and set that is not here.
+
+    Each is named once, where the study names it first.
+    """
     problems: dict[str, InputError] = {}
     for at, trial in _trials(checked):
         sought = (

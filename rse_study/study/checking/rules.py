@@ -1,4 +1,7 @@
-"""What a study must keep to beyond its fields: no contradiction, nothing that could never happen."""
+"""What a study must keep to beyond its fields.
+
+No contradiction, and nothing that could never happen.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
@@ -16,7 +19,17 @@ Rule = Callable[[Study], RuleProblems]
 
 
 def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
-    """Every rule that is broken; rules about a field that could not be read (`broken`) are left out."""
+    """Return every rule that is broken.
+
+    Parameters
+    ----------
+    study
+        As far as it could be read.
+    where
+        The file, named in problems.
+    broken
+        Fields that could not be read; rules about them are left out.
+    """
     return [
         InputError(what, where=where, rule=rule, remedy=remedy)
         for find, fields in RULES
@@ -26,7 +39,7 @@ def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> li
 
 
 def resources_of(study: Study) -> Iterator[tuple[str, Resources]]:
-    """Where resources stand in the file, and what they are."""
+    """Yield where resources stand in the file, and what they are."""
     yield "resources", study.resources
     if study.confirm is not None and study.confirm.resources is not None:
         yield "confirm.resources", study.confirm.resources

@@ -1,4 +1,4 @@
-"""Axes that cannot matter: every value drives a perturbation onto the bound of its ball.
+"""Axes that cannot matter: every value drives delta onto the ball's bound.
 
 Every player of a trial says itself how far it can get (`Player.reach`).
 """
@@ -24,10 +24,11 @@ START = "sigma"  # and how far from 0 it starts
 
 
 def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:
-    """Return axes whose values all saturate a player with sign steps: num_steps * step_size >= 2 * radius.
+    """Return axes whose values all saturate a player with sign steps.
 
-    Every consistently signed entry then sits on the bound at two values or more, so that they differ in nothing.
-    A list of choices is refused as soon as two of them do; a range, only where all of it does.
+    That is so from num_steps * step_size >= 2 * radius on: every consistently signed entry then sits on the bound at
+    two values or more, so that they differ in nothing. A list of choices is refused as soon as two of them do; a
+    range, only where all of it does.
     """
     problems = []
     for axis in _relevant(space):
@@ -38,7 +39,15 @@ def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:
 
 
 def flat_grid(space: Space[Trial], rows: Sequence[Row], *, where: str) -> list[InputError]:
-    """Return the same of a grid: axes with two values that saturate in every row that has them."""
+    """Return axes of a grid with two values that saturate in every row that has them.
+
+    Parameters
+    ----------
+    space, rows
+        The grid.
+    where
+        The file, named in problems.
+    """
     combinations = [row for row in rows if not row.label]
     problems = []
     for axis in _relevant(space):
@@ -50,7 +59,7 @@ def flat_grid(space: Space[Trial], rows: Sequence[Row], *, where: str) -> list[I
 
 
 def risks_of_saturation(space: Space[Trial]) -> list[str]:
-    """Return a warning where a start and steps together reach the bound somewhere in the space."""
+    """Return a warning where start and steps can reach the bound in the space."""
     axes = _axes_of(space, (*STEPS, START), [path for path, _ in _players(space.base)])
     return risks_among(_corners(space, axes))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.checking.batch_sizes import check_batch_sizes
+from rse_study.study.checking.edges import check_edges
 from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_rules
 from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
@@ -15,7 +16,7 @@ from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.paths import look_up, overlap
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
 from rse_study.study.definition.rows import GRID, Row, rows_of
-from rse_study.study.definition.space import Space, check_edges, resolve_space
+from rse_study.study.definition.space import Space, resolve_space
 from rse_study.study.early_stopping import check_stopping, rungs
 from rse_study.training.trial import Trial
 
@@ -24,22 +25,25 @@ JUDGES = ("selection.dev", "replayed")
 
 @dataclass(frozen=True)
 class CheckedStudy:
-    """A study that can run, and what a reader should be warned of.
-
-    `space`: the base and the axes around it. `rows`: every trial of a grid, none of a search. `rungs`: optimiser
-    steps at which a cell of the search may be stopped. `where`: the file it was read from.
-    """
+    """A study that can run, and what a reader should be warned of."""
 
     study: Study
     space: Space[Trial]
+    """the base and the axes around it"""
     warnings: tuple[str, ...]
     rows: tuple[Row, ...] = ()
+    """every trial of a grid, none of a search"""
     rungs: tuple[int, ...] = ()
+    """optimiser steps at which a cell of the search may be stopped"""
     where: str = ""
+    """the file it was read from"""
 
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> CheckedStudy:
-    """The study in a YAML file, checked. Raises InputErrors with every problem found."""
+    """Return the study in a YAML file, checked.
+
+    Raises InputErrors with every problem found.
+    """
     with _nothing_collected():
         return _read_study(path, overrides)
 
@@ -70,7 +74,10 @@ def _read_study(path: Path, overrides: Sequence[str]) -> CheckedStudy:
 
 
 def check_study(study: Study, *, where: str) -> CheckedStudy:
-    """Paths exist, every edge of the space and every row is a valid trial, nothing contradicts itself or is flat."""
+    """Check a study as a whole. Raises InputErrors with every problem found.
+
+    Paths exist, every edge of the space and every row is a valid trial, nothing contradicts itself or is flat.
+    """
     result = _check_parts(PartialStudy(study), where=where)
     if result.problems:
         raise InputErrors(result.problems)
@@ -80,7 +87,7 @@ def check_study(study: Study, *, where: str) -> CheckedStudy:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What was found: the space and the rows as far as they can be read, and every problem."""
+    """Space and rows as far as they can be read, and every problem."""
 
     space: Space[Trial]
     rows: tuple[Row, ...]

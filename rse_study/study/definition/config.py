@@ -1,4 +1,4 @@
-"""The study: a question, the base trial, the grid or the space around it, and how it is run."""
+"""The study: a question, a base trial, the grid or space around it."""
 
 from typing import Annotated, Any, Literal
 
@@ -31,15 +31,22 @@ Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
 
 
 class Sampler(Spec):
-    """Who proposes: `tpe` (multivariate, with constant liar) after `num_startup` random draws, `random`,
-    `quasi_random` (scrambled Sobol points) or `grid` (every combination of choices and short integer axes)."""
+    """Who proposes the trials of a search.
+
+    `tpe` (multivariate, with constant liar) after some random draws, `random`, `quasi_random` (scrambled Sobol
+    points) or `grid` (every combination of choices and short integer axes).
+    """
 
     name: Literal["tpe", "random", "quasi_random", "grid"] = "tpe"
     num_startup: PositiveInt = 6
+    """random draws before `tpe` proposes"""
 
 
 class Objective(Spec):
-    """What is optimised: a metric's value at a trial's last step, never the best one so far."""
+    """What is optimised: a metric's value at a trial's last step.
+
+    It is never the best value on the way.
+    """
 
     metric: str = "dev"
     direction: Literal["maximize", "minimize"] = "maximize"
@@ -66,39 +73,51 @@ class Objective(Spec):
 
 
 class Asha(Spec):
-    """Asynchronous successive halving (Li et al. 2020): at each rung a cell goes on if it is among the best
-    1/factor of all that got there. `first`: optimiser steps at the first rung; the next ones are `factor` times as
-    far, below the full budget."""
+    """Asynchronous successive halving (Li et al. 2020).
+
+    At each rung a cell goes on if it is among the best 1/factor of all that got there.
+    """
 
     name: Literal["asha"] = "asha"
     first: PositiveInt
+    """optimiser steps at the first rung"""
     factor: int = field(3, ge=2)
+    """one in so many goes on; the next rung is so many times as far, below the full budget"""
 
 
 class Grid(Spec):
-    """Every combination of `axes` (values by axis name), and `rows`: settings by path, laid over the base.
+    """Every combination of axes, and rows with a name.
 
     An axis is a list of values, or `{choice: [...], into: [...]}`. A row may be empty: it is the base itself.
-    `baseline`: the row of `rows` that every other is compared with, seed by seed.
     """
 
     axes: dict[str, FiniteDomain] = Field(default_factory=dict)
+    """values by axis name"""
     rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """settings by path, laid over the base, by row name"""
     baseline: str = ""
+    """the row of `rows` that every other is compared with, seed by seed"""
 
 
 class Resources(Spec):
-    """What one cell uses. Bit-equality depends on `workers` and `threads`, so they are recorded."""
+    """What one cell uses.
 
-    executor: Literal["auto", "train", "inline"] = field(
-        "auto", description="auto: train for GPUs or several workers, else inline"
-    )
+    Bit-equality depends on `workers` and `threads`, so they are recorded.
+    """
+
+    executor: Literal["auto", "train", "inline"] = "auto"
+    """auto: train for GPUs or several workers, else inline"""
     workers: PositiveInt = 1
-    threads: PositiveInt = field(1, description="CPU threads of each worker")
-    gpus: int = field(0, ge=0, le=1, description="GPUs of each worker, which drives one at most")
-    max_concurrent: NonNegativeInt = field(0, description="cells at a time; 0 = as many as fit")
-    max_attempts: PositiveInt = field(3, description="tries at a cell whose process was lost, in one run")
-    max_silence_s: PositiveFloat = field(1800.0, description="seconds without a word before a cell is ended")
+    threads: PositiveInt = 1
+    """CPU threads of each worker"""
+    gpus: int = field(0, ge=0, le=1)
+    """GPUs of each worker, which drives one at most"""
+    max_concurrent: NonNegativeInt = 0
+    """cells at a time; 0 = as many as fit"""
+    max_attempts: PositiveInt = 3
+    """tries at a cell whose process was lost, in one run"""
+    max_silence_s: PositiveFloat = 1800.0
+    """seconds without a word before a cell is ended"""
 
     @property
     def runs_on(self) -> Literal["train", "inline"]:
@@ -109,35 +128,43 @@ class Resources(Spec):
 
 
 class Confirm(Spec):
-    """What decides a search: its best trials and its baseline again, with seeds that selected nothing."""
+    """What decides a search: its best trials and its baseline, run again.
+
+    Their seeds have selected nothing.
+    """
 
     num_best: PositiveInt = 1
     baseline: Literal["base", "none"] = "base"
     seeds: Seeds = field()
-    resources: Resources | None = None  # of these cells; without it, the study's
+    resources: Resources | None = None
+    """of these cells; without it, the study's"""
 
 
 class Allowance(Spec):
-    """What the study may cost; 0 = no limit. `run` and `plan` refuse what will not stay below (exit code 4)."""
+    """What the study may cost; 0 = no limit.
 
-    max_hours: NonNegativeFloat = field(0.0, description="device hours")
+    `run` and `plan` refuse what will not stay below (exit code 4).
+    """
+
+    max_hours: NonNegativeFloat = 0.0
+    """device hours"""
     max_cost: NonNegativeFloat = 0.0
-    price_per_hour: NonNegativeFloat = field(0.0, description="price of a device hour, in any currency")
-    hours_per_cell: tuple[PositiveFloat, PositiveFloat] | None = field(
-        None,
-        description="low and high for the base, told by others: prices what nothing alike here has measured",
-    )
+    price_per_hour: NonNegativeFloat = 0.0
+    """price of a device hour, in any currency"""
+    hours_per_cell: tuple[PositiveFloat, PositiveFloat] | None = None
+    """low and high for the base, told by others: prices what nothing alike here has measured"""
 
 
 class Paper(Spec):
-    """The table or figure of a paper that a grid repeats; its claims are checked on the grid's rows.
+    """The table or figure of a paper that a grid repeats.
 
-    `scale`: `mini` says "same direction here" where `paper` says "reproduced": a small encoder proves nothing about a
-    large one.
+    Its claims are checked on the grid's rows.
     """
 
-    table: str = field("", description="for example rse-table6; empty: of no table of a paper")
+    table: str = ""
+    """for example rse-table6; empty: of no table of a paper"""
     scale: Literal["paper", "mini"] = "paper"
+    """mini: a small encoder, which proves nothing about a large one; `check` then says `same direction here`"""
 
 
 class Study(Spec):
@@ -147,28 +174,29 @@ class Study(Spec):
     question: str = field(min_length=1)
     base: Trial
     grid: Grid | None = None
-    search: dict[str, AnyDomain] | None = field(None, min_length=1, description="at least one axis")
-    num_trials: PositiveInt = field(16, description="of a search")
+    search: dict[str, AnyDomain] | None = field(None, min_length=1)
+    """at least one axis"""
+    num_trials: PositiveInt = 16
+    """of a search"""
     sampler: Sampler = Sampler()
     search_seed: NonNegativeInt = 0
     early_stopping: Asha | None = None
     seeds: Seeds = (0,)
     objective: Objective = Objective()
-    evaluations: tuple[str, ...] = field(
-        (), description="task/split, task/preset or task/recipe; in a search, of confirmed trials only"
-    )
+    evaluations: tuple[str, ...] = ()
+    """task/split, task/preset or task/recipe; in a search, of confirmed trials only"""
     attacks: Attacks = Attacks()
-    fine_tuning: FineTuning = field(FineTuning(), description="of the classifiers that evaluations ask for")
-    tasks: Tasks = field(Tasks(), description="of evaluations that end in /fine_tuned")
+    fine_tuning: FineTuning = FineTuning()
+    """of the classifiers that evaluations ask for"""
+    tasks: Tasks = Tasks()
+    """of evaluations that end in /fine_tuned"""
     confirm: Confirm | None = None
     paper: Paper | None = None
     keep_models: Literal["final", "best", "none"] = "final"
     resources: Resources = Resources()
     allowance: Allowance = Allowance()
-    baselines: tuple[Baseline, ...] = field(
-        ("token_overlap", "untrained", "start"),
-        description="cls, mean, first_last, whitening: the base's weights pooled so, without training or template",
-    )
+    baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
+    """cls, mean, first_last, whitening: the base's weights pooled so, without training or template"""
 
     @model_validator(mode="before")
     @classmethod

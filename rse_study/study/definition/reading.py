@@ -1,4 +1,7 @@
-"""From a YAML file to a checked configuration: `extends`, overrides, and every problem at once."""
+"""From a YAML file to a checked configuration: `extends` and overrides.
+
+Every problem is reported at once.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +23,22 @@ HEADS = (*AXES, ("grid", "rows"))  # below these stand names that may have dots
 
 
 def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
-    """The `cls` in a YAML file, with `path=value` overrides. Raises InputError (InputErrors: all at once)."""
+    """Return the `cls` in a YAML file, with `path=value` overrides.
+
+    Parameters
+    ----------
+    cls
+        Trial, or another configuration.
+    path
+        The file.
+    overrides
+        Each `path=value`, laid over the file.
+
+    Raises
+    ------
+    InputError
+        The file is no valid `cls`; as InputErrors, all problems at once.
+    """
     content = read_extended(path)
     if overrides:
         apply_overrides(content, _in_full(build(cls, content, where=str(path)), overrides))
@@ -28,7 +46,17 @@ def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
 
 
 def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
-    """Validate a mapping as a `cls`. Raises InputError naming `where`."""
+    """Validate a mapping as a `cls`. Raises InputError naming `where`.
+
+    Parameters
+    ----------
+    cls
+        What it is to be.
+    content
+        The mapping.
+    where
+        The file, named in problems.
+    """
     try:
         return cls.model_validate(content)
     except ValidationError as error:
@@ -42,9 +70,18 @@ def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
 def read_extended(
     path: Path, seen: tuple[Path, ...] = (), *, former: Mapping[str, str] = NO_FORMER_KEYS
 ) -> dict[str, Any]:
-    """A file's mapping laid over the one it `extends`, or over several, each laid over those before it.
+    """Return a file's mapping, laid over the one it `extends`, or over several.
 
-    Paths are relative to the file that names them.
+    Each is laid over those before it. Paths are relative to the file that names them.
+
+    Parameters
+    ----------
+    path
+        The file.
+    seen
+        Files that led here, to find a circle.
+    former
+        Keys that files may still use, and what they are called today.
     """
     content = with_todays_keys(read_yaml(path), former, where=str(path))
     named = content.pop("extends", None) or []
@@ -75,7 +112,22 @@ def _read_below(path: Path, name: str, seen: tuple[Path, ...], former: Mapping[s
 def with_todays_keys(
     content: dict[str, Any], former: Mapping[str, str], *, where: str = ""
 ) -> dict[str, Any]:
-    """Return a mapping with former keys renamed. Raises InputError where a key has both names."""
+    """Return a mapping with former keys renamed.
+
+    Parameters
+    ----------
+    content
+        The mapping.
+    former
+        Today's key by former key.
+    where
+        The file, named in errors.
+
+    Raises
+    ------
+    InputError
+        A key is there under both names.
+    """
     for old, new in former.items():
         if old in content and new in content:
             rule, remedy = f"is the former name of {new}, and both are given", f"Keep {new}"
@@ -84,9 +136,20 @@ def with_todays_keys(
 
 
 def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
-    """`above` laid over `below`: mappings merge, everything else is replaced; `key: null` takes a key away.
+    """Lay `above` over `below`: mappings merge, everything else is replaced.
 
-    An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave both. `at`: where the two stand.
+    `key: null` takes a key away. An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave
+    both.
+
+    >>> overlay({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 4}, "d": None})
+    {'a': {'b': 1, 'c': 4}}
+
+    Parameters
+    ----------
+    below, above
+        Two mappings.
+    at
+        Where they stand in the file.
     """
     merged = dict(below)
     for key, value in above.items():
@@ -103,9 +166,18 @@ def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = 
 def apply_overrides(
     content: dict[str, Any], overrides: Sequence[str], *, former: Mapping[str, str] = NO_FORMER_KEYS
 ) -> None:
-    """Write each `path=value` (value in YAML) into the mapping, in place; null takes away what stands there.
+    """Write each `path=value` (value in YAML) into the mapping, in place.
 
-    Unknown paths are found by validation.
+    null takes away what stands there. Unknown paths are found by validation.
+
+    Parameters
+    ----------
+    content
+        The mapping.
+    overrides
+        In order.
+    former
+        Keys that users may still write, and what they are called today.
     """
     for override in overrides:
         path, equals, text = override.partition("=")

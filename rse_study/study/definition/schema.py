@@ -1,6 +1,7 @@
-"""The JSON schema of a study file, for editors: keys and values as they are typed, words from the classes' docstrings.
+"""The JSON schema of a study file, for editors.
 
-It knows single fields only; what they must be together is what `rse-study validate` tells.
+Keys and values are as they are typed, words from the classes' docstrings. It knows single fields only; what they must
+be together is what `rse-study validate` says.
 """
 
 import inspect
@@ -20,7 +21,10 @@ WORDS = ("description", "default")  # what stays beside `anyOf`, where an editor
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (draft 7) of a study file; a file that extends another may leave out or null anything."""
+    """Return the JSON schema (draft 7) of a study file.
+
+    A file that extends another may leave out or null anything.
+    """
     schema = Study.model_json_schema()
     definitions = {name: _adapted(below, name) for name, below in schema.pop("$defs").items()}
     _shorthands(definitions["Corpus"]["properties"])

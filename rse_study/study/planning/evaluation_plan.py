@@ -1,4 +1,4 @@
-"""Which scores are missing: of models that will be trained, and of those that are there already."""
+"""Which scores are missing, of models to be trained and of those that are."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,17 +17,19 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True)
 class ScoresPlan:
-    """`missing`: scores to be made, by task/split. `num_models` lack one; `num_only` of them are trained already.
-
-    `num_retrained`: of these, cells whose model was not kept: it is trained again, for its scores alone.
-    """
+    """Scores that are to be made, and what they cost."""
 
     missing: dict[str, int]
+    """scores to be made, by evaluation"""
     num_models: int
+    """models that lack one"""
     num_only: int
+    """of them are trained already"""
     num_retrained: int
+    """of those were not saved: trained again, for their scores alone"""
     resources: Resources
     cost: Cost
+    """of all of it"""
 
     @property
     def device_hours(self) -> Range | None:
@@ -38,7 +40,19 @@ class ScoresPlan:
 def plan_scores(
     evaluations: Iterable[str], remaining: Iterable[Remaining], cost_model: CostModel, data_sizes: DataSizes
 ) -> ScoresPlan:
-    """Every evaluation of every cell whose model is a result, but for those that the ledger has."""
+    """Plan every evaluation of every cell whose model is a result.
+
+    Those that the ledger has are left out.
+
+    Parameters
+    ----------
+    evaluations
+        By name.
+    remaining
+        Cells by trial, ended and to be run.
+    cost_model, data_sizes
+        What prices them.
+    """
     names, missing, costs = tuple(evaluations), Counter[str](), list[Cost]()
     num_models = num_only = num_retrained = 0
     for one in remaining if names else ():

@@ -23,7 +23,19 @@ class Remaining:
 def plan_grid(
     checked: CheckedStudy, ledger_state: LedgerState, cost_model: CostModel, data_sizes: DataSizes
 ) -> tuple[StagePlan, list[Remaining], dict[str, list[int]]]:
-    """The stage, its cells by row, and the seeds to run by row where some of the grid has ended."""
+    """Return the stage, its cells by row, and the seeds to run by row.
+
+    The last only where some of the grid has ended.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    ledger_state
+        What has run of it.
+    cost_model, data_sizes
+        What prices the rest.
+    """
     study = checked.study
     found, remaining, new = _by_trial(ledger_state), [], dict[str, list[int]]()
     for row in checked.rows:

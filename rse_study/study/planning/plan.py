@@ -1,4 +1,4 @@
-"""What a study still costs, before it runs: cells, steps, gradient passes, device hours, price."""
+"""What a study still costs: cells, steps, gradient passes, hours, price."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,10 +22,9 @@ from rse_study.training.trial import Replayed
 
 @dataclass(frozen=True)
 class Plan:
-    """What is left of a study. Ranges: about one case in ten lies below `low`, one in ten above `high`.
+    """What is left of a study.
 
-    `spent_hours`: device hours of all attempts so far. `source`: what the hours were told from; empty where they
-    are not known. `notes`: what the figures rest on. `new`: seeds to run by row, of a grid that has run before.
+    Ranges: about one case in ten lies below `low`, one in ten above `high`.
     """
 
     study: str
@@ -33,13 +32,17 @@ class Plan:
     scores: ScoresPlan
     price_per_hour: float
     spent_hours: float
+    """device hours of all attempts so far"""
     source: str
+    """what the hours rest on; empty where they are not known"""
     notes: tuple[str, ...] = ()
+    """what the figures rest on besides, and leave out"""
     new: dict[str, list[int]] = field(default_factory=dict)
+    """seeds to run by row, of a grid that has run before"""
 
     @property
     def cost(self) -> Cost:
-        """Everything, scores included."""
+        """Of everything, scores included."""
         return total([*(stage.cost for stage in self.stages), self.scores.cost])
 
     @property
@@ -59,10 +62,26 @@ class Plan:
 def plan(
     checked: CheckedStudy, ledger_state: LedgerState, throughput: Throughput, data_sizes: DataSizes
 ) -> Plan:
-    """The plan of a study that can run, against what its ledger holds.
+    """Plan a study that can run, against what its ledger holds.
 
-    A cell has ended if one of its configuration and seed has: nothing is built to ask whether code or data have
-    changed since. Raises InputError where a budget in epochs needs a corpus that is not here.
+    A cell has ended if one of its configuration and seed has: nothing is built to find whether code or data have
+    changed since.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    ledger_state
+        What has run of it.
+    throughput
+        How long a unit of work takes.
+    data_sizes
+        How many sentences there are.
+
+    Raises
+    ------
+    InputError
+        A budget in epochs needs a corpus that is not here.
     """
     study, new = checked.study, dict[str, list[int]]()
     cost_model = last = CostModel(throughput, study.resources)
@@ -91,9 +110,23 @@ def plan(
 
 
 def check_allowance(planned: Plan, max_hours: float, max_cost: float) -> list[str]:
-    """Warnings where the high estimate passes a limit; 0 = no limit. Limits are the study's: what was spent counts.
+    """Return warnings where the high estimate passes a limit.
 
-    Raises OverBudget where the expected total passes one, InputError where nobody can tell.
+    Limits are the study's: what was spent counts.
+
+    Parameters
+    ----------
+    planned
+        The plan.
+    max_hours, max_cost
+        Device hours, and their price; 0 = no limit.
+
+    Raises
+    ------
+    OverBudget
+        The expected total passes a limit.
+    InputError
+        Nobody can tell.
     """
     limits = {"max_hours": (max_hours, 1.0), "max_cost": (max_cost, planned.price_per_hour)}
     warnings = [_against(planned, name, limit, unit) for name, (limit, unit) in limits.items() if limit]

@@ -1,4 +1,7 @@
-"""What is left of a search and of its confirmation, whose trials nobody has proposed yet."""
+"""What is left of a search and of its confirmation.
+
+Nobody has proposed their trials yet.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +21,19 @@ from rse_study.training.trial import Trial
 
 
 def stopped_share(early_stopping: Asha | None, rungs: Sequence[int], num_steps: int) -> Range:
-    """The share of its steps that a cell runs under early stopping.
+    """Return the share of its steps that a cell runs under early stopping.
 
     Low: one in `factor` passes each rung. High: nothing is stopped. Cells that come early pass more easily, so that
     the truth lies between; mid is their mean.
+
+    Parameters
+    ----------
+    early_stopping
+        None: every cell runs to its end.
+    rungs
+        Steps at which a cell may be stopped.
+    num_steps
+        Of the full budget.
     """
     if early_stopping is None or not rungs:
         return WHOLE
@@ -39,24 +51,27 @@ class SearchPlanner:
     data_sizes: DataSizes
 
     def search(self, cost_model: CostModel) -> StagePlan:
-        """The search itself. A baseline to be confirmed runs its full budget, whatever the rungs say."""
-        study, found = self.checked.study, self._searched
-        waiting = [cell.trial for cell in found if not has_ended(cell)]
-        num_new = max(0, study.num_trials - len(found))
-        if not found and self._base_is_first:
+        """Plan the search itself.
+
+        A baseline to be confirmed runs its full budget, whatever the rungs say.
+        """
+        study, cells = self.checked.study, self._searched
+        waiting = [cell.trial for cell in cells if not has_ended(cell)]
+        num_new = max(0, study.num_trials - len(cells))
+        if not cells and self._base_is_first:
             waiting, num_new = [self.checked.space.base], num_new - 1
-        continued = [cell for cell in found if cell.status == "stopped_early" and self._confirms(cell.trial)]
+        continued = [cell for cell in cells if cell.status == "stopped_early" and self._confirms(cell.trial)]
         costs = [self._cell(trial, cost_model) for trial in waiting]
         costs += [self._rest(cell, cost_model) for cell in continued]
         costs.append(
             drawn([self._cell(trial, cost_model) for trial in self._sample()], num_new) if num_new else FREE
         )
-        ended = [cell for cell in found if has_ended(cell) and cell not in continued]
+        ended = [cell for cell in cells if has_ended(cell) and cell not in continued]
         num_to_run = len(waiting) + len(continued) + num_new
         return stage_plan("search", study.resources, study.num_trials, 1, ended, num_to_run, total(costs))
 
     def confirm(self, confirm: Confirm, cost_model: CostModel) -> tuple[StagePlan, list[Remaining]]:
-        """The confirmation: trials as the ledger has chosen them, else drawn from the search's."""
+        """Plan the confirmation: trials that the ledger has chosen, else drawn ones."""
         cells = {
             (cell.trial, cell.seed): cell
             for cell in self.ledger_state.cells
@@ -113,9 +128,9 @@ class SearchPlanner:
 
     def _candidates(self) -> list[Trial]:
         """What may be confirmed: the search's own trials once all are known."""
-        found = [cell.trial for cell in self._searched if not self._confirms(cell.trial)]
-        is_over = len(self._searched) >= self.checked.study.num_trials and found
-        return found if is_over else self._sample()
+        trials = [cell.trial for cell in self._searched if not self._confirms(cell.trial)]
+        is_over = len(self._searched) >= self.checked.study.num_trials and trials
+        return trials if is_over else self._sample()
 
     def _remaining(
         self, trial: Trial, confirm: Confirm, cells: dict[tuple[Trial, int], LedgerCell]

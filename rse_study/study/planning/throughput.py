@@ -1,4 +1,4 @@
-"""How long a unit of work takes: from what was measured or stated, never from a guess."""
+"""How long a unit of work takes, as measured or stated; never a guess."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from rse_study.study.planning.workload import BatchShape, shape_of, workload_of
 
 # Seconds of a cell outside its training loop, measured with Ray 2.60 on 2 cores: a Train run (controller, placement
 # group, one worker) and a Tune function. Used until a ledger tells how long they take here.
-BESIDE_S = {"train": 20.0, "inline": 1.0}
+OVERHEAD_S = {"train": 20.0, "inline": 1.0}
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,20 @@ class TimedWork:
 
 @dataclass(frozen=True)
 class Throughput:
-    """`timed`: what was measured. `beside`: seconds of a cell outside its loop, by executor. `source`: of both."""
+    """How long units of work took, by setting."""
 
     timed: tuple[TimedWork, ...] = ()
-    beside: tuple[tuple[str, float], ...] = ()
+    """what was measured"""
+    overhead: tuple[tuple[str, float], ...] = ()
+    """seconds of a cell outside its loop, by executor"""
     source: str = ""
+    """of both, in words"""
 
     def seconds_per_work(self, shape: BatchShape, resources: Resources) -> Range | None:
-        """From cells alike; else from the nearest ones, stretched and shrunk; None without any of this encoder."""
+        """Return the seconds of a unit of work of this shape.
+
+        From cells alike; else from the nearest ones, stretched and shrunk; None without any of this encoder.
+        """
         wanted = Setting(shape, resources.gpus > 0, resources.workers, resources.threads)
         scaled = [
             (*_scale(setting, wanted), pace)
@@ -57,13 +63,13 @@ class Throughput:
         _, factor, pace = min(scaled, key=lambda option: option[0])
         return pace * factor
 
-    def seconds_beside(self, executor: str) -> Range:
-        """Of every cell: starting, loading, packing up."""
-        measured = [seconds for name, seconds in self.beside if name == executor]
-        return seen(measured) if measured else exactly(BESIDE_S[executor])
+    def overhead_seconds(self, executor: str) -> Range:
+        """Return what every cell takes outside its loop: starting, loading, packing up."""
+        measured = [seconds for name, seconds in self.overhead if name == executor]
+        return seen(measured) if measured else exactly(OVERHEAD_S[executor])
 
     def assumptions(self, shapes: Iterable[BatchShape], resources: Resources) -> Iterator[str]:
-        """What an estimate rests on beside measurements, in words."""
+        """Yield what an estimate rests on besides measurements, in words."""
         if not self.timed:
             return
         wanted = {
@@ -72,8 +78,8 @@ class Throughput:
         if not wanted <= set(self._paces):
             yield "nothing alike was measured: scaled by batch size, length, workers and threads"
         name = resources.runs_on
-        if name not in dict(self.beside):
-            yield f"{BESIDE_S[name]:g} s a cell beside its training ({name}): assumed, none has run here"
+        if name not in dict(self.overhead):
+            yield f"{OVERHEAD_S[name]:g} s a cell beside its training ({name}): assumed, none has run here"
 
     @cached_property
     def _paces(self) -> dict[Setting, Range]:
@@ -88,7 +94,19 @@ class Throughput:
 
 
 def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes: DataSizes) -> Throughput:
-    """`rates`, and where they know nothing of the base's encoder on such a device, `allowance.hours_per_cell`."""
+    """Add `allowance.hours_per_cell` where nothing is known of the base's encoder.
+
+    It is a price before anything alike has run here: the hours that another machine took for the base.
+
+    Parameters
+    ----------
+    throughput
+        As measured.
+    checked
+        The study.
+    data_sizes
+        What the base's work is counted with.
+    """
     base, resources = checked.study.base, checked.study.resources
     stated = checked.study.allowance.hours_per_cell
     if stated is None or throughput.seconds_per_work(shape_of(base), resources) is not None:
@@ -101,7 +119,7 @@ def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes:
 
 
 def num_devices(resources: Resources) -> int:
-    """What a cell occupies: GPUs, or, where there are none, processor cores."""
+    """Return what a cell occupies: GPUs, or, without any, processor cores."""
     return resources.workers * (resources.gpus or resources.threads)
 
 

@@ -1,4 +1,4 @@
-"""What a cell computes, told by its configuration: optimiser steps, gradient passes, and work."""
+"""What a cell computes, by its configuration: steps, passes, work."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,10 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True)
 class BatchShape:
-    """What the time for a unit of work depends on, beside the machine: P (the encoder) and T (a view's tokens)."""
+    """What the time for a unit of work depends on, besides the machine.
+
+    It stands for P (the encoder) and T (a view's tokens).
+    """
 
     encoder: str
     revision: str
@@ -20,16 +23,20 @@ class BatchShape:
 
 @dataclass(frozen=True)
 class Workload:
-    """Of a whole cell. `work`: floating-point operations in P*T of its shape, dev scores included."""
+    """What a whole cell computes."""
 
     num_steps: int
     gradient_passes: int
     work: float
+    """floating-point operations in P*T of its shape, dev scores included"""
     shape: BatchShape
 
 
 def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
-    """A cell of `trial` that runs its full budget. Raises InputError where epochs are asked of a missing corpus."""
+    """Return the workload of a cell of `trial` that runs its full budget.
+
+    Raises InputError where epochs are wanted of a corpus that is not here.
+    """
     cost, num_steps = trial.method.cost, _num_steps(trial, data_sizes)
     num_sentences = data_sizes.num_scored(f"{trial.selection.dev}/dev") or 0
     if trial.replayed.recipe != "none":
@@ -46,13 +53,16 @@ def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
 
 
 def shape_of(trial: Trial) -> BatchShape:
-    """The shape of a trial's batches."""
+    """Return the shape of a trial's batches."""
     encoder = trial.encoder
     return BatchShape(encoder.name, encoder.revision, trial.batch_size, trial.max_length, trial.precision)
 
 
 def scoring_work(trial: Trial, num_sentences: int) -> float:
-    """Work of a score over so many sentences: each once forward, as many batches as they fill."""
+    """Return the work of a score over so many sentences.
+
+    Each is read once forward, in as many batches as they fill.
+    """
     return FORWARD * num_sentences / trial.batch_size
 
 

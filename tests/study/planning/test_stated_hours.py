@@ -26,8 +26,8 @@ def grid(content):
 def test_the_base_costs_what_was_told(grid, sizes):
     planned = plan(grid, LedgerState(), with_stated_hours(Throughput(), grid, sizes), sizes)
     hours = planned.device_hours
-    beside = 1 / 3600  # a second beside its training, as assumed
-    assert (hours.low, hours.mid, hours.high) == pytest.approx((2 + beside, 3 + beside, 4 + beside))
+    overhead = 1 / 3600  # a second beside its training, as assumed
+    assert (hours.low, hours.mid, hours.high) == pytest.approx((2 + overhead, 3 + overhead, 4 + overhead))
     assert "2 to 4 hours" in planned.source
 
 
