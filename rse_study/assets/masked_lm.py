@@ -84,7 +84,7 @@ def train_masked_lm(
     model: Any,
     corpus: TokenisedCorpus,
     spec: MaskedLMTraining,
-    told: TrainingCallback = lambda done, total, loss: None,
+    on_progress: TrainingCallback = lambda done, total, loss: None,
 ) -> None:
     """Train what requires a gradient in `model`: 15 % of the tokens, 80/10/10; one thread, seeded."""
     streams = Streams(spec.seed)
@@ -102,7 +102,7 @@ def train_masked_lm(
         nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         schedule.step()
-        told(step + 1, num_steps, float(loss.detach()))
+        on_progress(step + 1, num_steps, float(loss.detach()))
     model.eval()
 
 
@@ -164,7 +164,7 @@ def _commonest(corpus: TokenisedCorpus) -> int:
 
 
 def train_and_measure(
-    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLMTraining, told: TrainingCallback
+    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLMTraining, on_progress: TrainingCallback
 ) -> dict[str, Any]:
     """Train on 19 of 20 sentences, measure on the others; what meta.json records of it."""
     start = time.monotonic()
@@ -172,7 +172,7 @@ def train_and_measure(
     with TemporaryDirectory() as scratch, one_thread():
         kept = tokenise(training, tokenizer, spec.max_length, Path(scratch) / "training")
         left = tokenise(held_out, tokenizer, spec.max_length, Path(scratch) / "held_out")
-        train_masked_lm(model, kept, spec, told)
+        train_masked_lm(model, kept, spec, on_progress)
         accuracy = masked_accuracy(model, left, kept)
     return {
         "masked_accuracy": accuracy.model,

@@ -56,7 +56,7 @@ def minilm_generator(
     root: Path,
     sentences: list[str],
     spec: MiniLMGenerator | None = None,
-    told: TrainingCallback = lambda done, total, loss: None,
+    on_progress: TrainingCallback = lambda done, total, loss: None,
     base: Path | None = None,
 ) -> Path:
     """Folder of the masked LM, with its accuracy beside the unigram's in meta.json."""
@@ -67,7 +67,7 @@ def minilm_generator(
         "sentences": fingerprint_of(used),
         "base": hash_file(folder / "model.safetensors"),
     }
-    return build(root, "minilm-mlm", key, lambda draft: _make(draft, folder, used, wanted, told))
+    return build(root, "minilm-mlm", key, lambda draft: _make(draft, folder, used, wanted, on_progress))
 
 
 def with_masked_lm_head(folder: Path, seed: int) -> Any:
@@ -77,13 +77,13 @@ def with_masked_lm_head(folder: Path, seed: int) -> Any:
 
 
 def _make(
-    draft: Path, folder: Path, sentences: list[str], spec: MiniLMGenerator, told: TrainingCallback
+    draft: Path, folder: Path, sentences: list[str], spec: MiniLMGenerator, on_progress: TrainingCallback
 ) -> None:
     tokenizer = load_tokenizer(str(folder))
     model = with_masked_lm_head(folder, spec.training.seed)
     if spec.tuned == "head":
         model.bert.requires_grad_(False)
-    measured = train_and_measure(model, tokenizer, sentences, spec.training, told)
+    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)

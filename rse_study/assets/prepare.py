@@ -30,7 +30,7 @@ from rse_study.training.materials import Materials
 from rse_study.training.trial import Selection, Trial
 
 Announce = Callable[[str], None]
-TOLD_EVERY = 100  # steps between two lines about an asset's training
+LINE_EVERY = 100  # steps between two lines about an asset's training
 
 
 def prepare(
@@ -47,8 +47,8 @@ def prepare(
     base = _base(trial, root, corpus.sentences, announce)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
     check_encoder(trial, base, tokenizer)
-    told = _teller("minilm-mlm", announce)
-    generator, revision = choose_generator(trial, base, root, corpus.sentences, told)
+    on_progress = _training_progress("minilm-mlm", announce)
+    generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress)
     if generator:
         check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     tokenised = tokenised_corpus(root, corpus.sentences, tokenizer, trial.max_length, trial.encoder.template)
@@ -83,8 +83,8 @@ def prepare(
 def _replayed(trial: Trial, base: str, dev: StsPairs, root: Path, data_dir: Path, announce: Announce) -> str:
     if trial.replayed.recipe == "none":
         return ""
-    told = _attacked("pairs", trial, announce)
-    folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, told)
+    on_progress = _attack_progress("pairs", trial, announce)
+    folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, on_progress)
     made = json.loads((folder / META).read_text(encoding="utf-8"))
     announce(
         f"adversarial set: {made['num_changed']} of {trial.replayed.num_pairs} pairs changed by {made['recipe']}, "
@@ -96,8 +96,8 @@ def _replayed(trial: Trial, base: str, dev: StsPairs, root: Path, data_dir: Path
 def _replayed_texts(trial: Trial, base: str, root: Path, data_dir: Path, announce: Announce) -> str:
     if trial.replayed.labelled == "none":
         return ""
-    told = _attacked("texts", trial, announce)
-    folder = adversarial_texts(root, trial.replayed, base, trial.encoder, data_dir, told)
+    on_progress = _attack_progress("texts", trial, announce)
+    folder = adversarial_texts(root, trial.replayed, base, trial.encoder, data_dir, on_progress)
     made = json.loads((folder / META).read_text(encoding="utf-8"))
     announce(
         f"adversarial texts: {made['num_changed']} of {trial.replayed.num_texts} changed by {made['recipe']}, "
@@ -115,21 +115,21 @@ def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:
 
 def _base(trial: Trial, root: Path, sentences: list[str], announce: Announce) -> str:
     if trial.encoder.name == "tiny":
-        return str(tiny_encoder(root, sentences, told=_teller("tiny", announce)))
+        return str(tiny_encoder(root, sentences, on_progress=_training_progress("tiny", announce)))
     return packaged(trial.encoder.name)
 
 
-def _attacked(noun: str, trial: Trial, announce: Announce) -> Callable[[int, int], None]:
-    def told(done: int, total: int) -> None:
-        if done % TOLD_EVERY == 0 or done == total:
+def _attack_progress(noun: str, trial: Trial, announce: Announce) -> Callable[[int, int], None]:
+    def on_progress(done: int, total: int) -> None:
+        if done % LINE_EVERY == 0 or done == total:
             announce(f"asset adversarial set: {done} of {total} {noun} attacked by {trial.replayed.recipe}")
 
-    return told
+    return on_progress
 
 
-def _teller(name: str, announce: Announce) -> TrainingCallback:
-    def told(done: int, total: int, loss: float) -> None:
-        if done % TOLD_EVERY == 0 or done == total:
+def _training_progress(name: str, announce: Announce) -> TrainingCallback:
+    def on_progress(done: int, total: int, loss: float) -> None:
+        if done % LINE_EVERY == 0 or done == total:
             announce(f"asset {name}: masked-LM step {done} of {total}, loss {loss:.2f}")
 
-    return told
+    return on_progress

@@ -33,12 +33,12 @@ def tiny_encoder(
     root: Path,
     sentences: list[str],
     spec: TinyEncoder | None = None,
-    told: TrainingCallback = lambda done, total, loss: None,
+    on_progress: TrainingCallback = lambda done, total, loss: None,
 ) -> Path:
     """Folder in Hugging Face's layout: BertForMaskedLM, tokenizer, pooling `mean`, meta.json."""
     wanted = spec or TinyEncoder()
     key = {"spec": wanted.identity(), "sentences": fingerprint_of(sentences)}
-    return build(root, "tiny", key, lambda draft: _make(draft, sentences, wanted, told))
+    return build(root, "tiny", key, lambda draft: _make(draft, sentences, wanted, on_progress))
 
 
 def random_model(spec: TinyEncoder, vocabulary_size: int) -> Any:
@@ -56,10 +56,10 @@ def random_model(spec: TinyEncoder, vocabulary_size: int) -> Any:
         return BertForMaskedLM(config).float()
 
 
-def _make(draft: Path, sentences: list[str], spec: TinyEncoder, told: TrainingCallback) -> None:
+def _make(draft: Path, sentences: list[str], spec: TinyEncoder, on_progress: TrainingCallback) -> None:
     tokenizer = train_tokenizer(sentences, spec.vocabulary_size, spec.max_positions)
     model = random_model(spec, len(tokenizer))
-    measured = train_and_measure(model, tokenizer, sentences, spec.training, told)
+    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)

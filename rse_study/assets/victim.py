@@ -60,7 +60,7 @@ def victim(
     dev: Supervised | None = None,
     revision: str = "main",
     device: str = "cpu",
-    told: TuningCallback = lambda progress: None,
+    on_progress: TuningCallback = lambda progress: None,
 ) -> VictimClassifier:
     """The victim of these materials, fine-tuned if it is not there yet; `inputs` are what it will be attacked with.
 
@@ -76,7 +76,7 @@ def victim(
 
     def make(draft: Path) -> None:
         with one_thread():
-            tuned = fine_tune(wanted, seed, start, kept, steps, dev=left, device=device, told=told)
+            tuned = fine_tune(wanted, seed, start, kept, steps, dev=left, device=device, told=on_progress)
         save_classifier(draft, tuned.classifier)
         _describe(draft, tuned, num_removed, {**key, "trained_on": kept.name, "device": device})
 

@@ -11,13 +11,13 @@ from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.location import cache_dir
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.resources import AttackResources, NamedModel
+from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
 from rse_study.models.generators import load_generator
 from rse_study.models.masked_words import MaskedWords
 from rse_study.spec import fingerprint_of, hash_file
 
-NEED_MASKED_LM = ("bae", "bert_attack")
 MINILM_MLM = "minilm-mlm"
 _WIKI = ("wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt")
 
@@ -30,6 +30,11 @@ class MaskedLMRef:
     revision: str = "main"
 
 
+def needs_masked_lm(recipe: str) -> bool:
+    """Whether the recipe asks a masked language model, which a study then names."""
+    return Resource.MASKED_LM in RECIPES.get(recipe).needs
+
+
 def load_resources(
     recipe: str, data_dir: Path, masked_lm: str, found: MaskedLMRef | None = None
 ) -> AttackResources:
@@ -38,7 +43,7 @@ def load_resources(
     `found`: where the masked LM of that name was when somebody looked for it.
     """
     resources = resources_of(recipe, data_dir)
-    if recipe not in NEED_MASKED_LM:
+    if not needs_masked_lm(recipe):
         return resources
     at = found or find_masked_lm(masked_lm)
     path_or_name = _minilm_mlm(data_dir) if masked_lm == MINILM_MLM else at.path_or_name
@@ -51,16 +56,16 @@ def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
 
     Raises InputError where something is missing.
     """
-    if recipe in NEED_MASKED_LM and not masked_lm:
+    if needs_masked_lm(recipe) and not masked_lm:
         rule, remedy = "its candidates are a masked language model's", f"Name one: {MINILM_MLM}, a folder"
         raise InputError("no masked language model", where=f"recipe {recipe}", rule=rule, remedy=remedy)
-    of_masked_lm = _fingerprint_of_masked_lm(masked_lm, recipe, data_dir) if recipe in NEED_MASKED_LM else ""
+    of_masked_lm = _fingerprint_of_masked_lm(masked_lm, recipe, data_dir) if needs_masked_lm(recipe) else ""
     return fingerprint_of([fingerprints_of(recipe, data_dir), of_masked_lm])
 
 
 def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[AttackResources]:
     """`load_resources` of one recipe, to be called where it runs: in another folder perhaps, and on another day."""
-    found = find_masked_lm(masked_lm) if recipe in NEED_MASKED_LM else None
+    found = find_masked_lm(masked_lm) if needs_masked_lm(recipe) else None
     return partial(load_resources, recipe, data_dir.resolve(), masked_lm, found)
 
 

@@ -12,5 +12,5 @@ class MaxWordsPerturbed:
 
     share: float
 
-    def allows(self, worded: AttackedText, position: int) -> bool:
-        return len({position, *worded.changed}) <= math.ceil(self.share * len(worded))
+    def allows(self, text: AttackedText, position: int) -> bool:
+        return len({position, *text.changed}) <= math.ceil(self.share * len(text))

@@ -11,5 +11,5 @@ class StopwordModification:
 
     stopwords: frozenset[str]
 
-    def allows(self, worded: AttackedText, position: int) -> bool:
-        return worded.word(position) not in self.stopwords
+    def allows(self, text: AttackedText, position: int) -> bool:
+        return text.word(position) not in self.stopwords

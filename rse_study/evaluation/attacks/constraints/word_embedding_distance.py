@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
-from rse_study.evaluation.attacks.attack import Candidate
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,6 @@ class WordEmbeddingDistance:
         return [candidate for candidate in candidates if self._is_near(candidate, original)]
 
     def _is_near(self, candidate: Candidate, original: AttackedText) -> bool:
-        old, new = (text.word(candidate.position).lower() for text in (original, candidate.worded))
+        old, new = (text.word(candidate.position).lower() for text in (original, candidate.text))
         cosine = self.vectors.cosine(old, new)
         return cosine is None or cosine >= self.min_cosine

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from rse_study.evaluation.attacks.attack import Asking, SearchProblem
+from rse_study.evaluation.attacks.attack import QueryGenerator, SearchProblem
 from rse_study.evaluation.attacks.search.leave_one_out import by_importance
 from rse_study.spec import Spec
 
@@ -20,7 +20,7 @@ class WeightedSaliency(Spec):
     token: str = "[UNK]"
     effect: Literal["score", "increase"] = "score"
 
-    def order(self, problem: SearchProblem) -> Asking[list[int]]:
+    def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
         positions = problem.positions()
         rows = yield [problem.original.replaced(position, self.token) for position in positions]
         if len(rows) < len(positions):
@@ -30,11 +30,11 @@ class WeightedSaliency(Spec):
         weights = saliency[: len(effects)] * np.array(effects)
         return by_importance(positions, weights.tolist())
 
-    def _effects(self, problem: SearchProblem, positions: list[int]) -> Asking[list[float]]:
+    def _effects(self, problem: SearchProblem, positions: list[int]) -> QueryGenerator[list[float]]:
         """Of each position; fewer where the budget ran out."""
         below = problem.score(problem.clean) if self.effect == "increase" else 0.0
         options = [problem.candidates(problem.original, position) for position in positions]
-        rows = yield [candidate.worded for each in options for candidate in each]
+        rows = yield [candidate.text for each in options for candidate in each]
         if len(rows) < sum(map(len, options)):
             return []
         answers = iter(rows)

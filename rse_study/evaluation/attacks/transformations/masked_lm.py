@@ -30,10 +30,10 @@ class MaskedLMSwap:
     is_masked: bool
     min_probability: float = 0.0
 
-    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
-        words, place = worded.pieces(position)
+    def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
+        words, place = text.pieces(position)
         (predicted,) = self.model([Blank(words, place, self.is_masked)])
         likely = [word for word, probability in predicted if probability >= self.min_probability]
         fit = dict.fromkeys(word for word in likely if is_one_word(word) and not any(map(str.isspace, word)))
         # The word itself takes a place, as in TextAttack: it is dropped after the best are chosen.
-        return [word for word in list(fit)[: self.num_candidates] if word != worded.word(position)]
+        return [word for word in list(fit)[: self.num_candidates] if word != text.word(position)]

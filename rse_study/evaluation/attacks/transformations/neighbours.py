@@ -24,8 +24,8 @@ class NeighbourSwap:
     neighbours: Neighbours
     num_candidates: int
 
-    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
-        word = worded.word(position)
+    def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
+        word = text.word(position)
         near = self.neighbours.nearest(word.lower(), self.num_candidates)
         cased = dict.fromkeys(cased_like(word, other) for other in near if is_one_word(other))
         return [other for other in cased if other != word]

@@ -18,7 +18,7 @@ class WordNetSwap:
 
     data_dir: Path
 
-    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
-        word = worded.word(position)
+    def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
+        word = text.word(position)
         lemmas = lemmas_of(word, self.data_dir)
         return [name for name in lemmas if name != word and "_" not in name and is_one_word(name)]
