@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import minilm_folder
-from rse_study.assets.similarity import sentence_similarity
+from rse_study.assets.sentence_similarity import sentence_similarity
 from rse_study.data.text_files import find_file
 from rse_study.data.typos import lookalikes
 from rse_study.data.wordnet import wordnet_fingerprint

@@ -6,10 +6,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.fit import check_length, usable_length
 from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, one_thread, split
 from rse_study.assets.minilm import minilm_generator
 from rse_study.assets.store import META, build, write_meta
+from rse_study.assets.trial_checks import check_length, usable_length
 from rse_study.data.tokenised import tokenise
 from rse_study.errors import InputError
 from rse_study.models.generators import check_same_tokenizer, load_generator

@@ -7,7 +7,6 @@ from pathlib import Path
 from rse_study.assets.adversarial_set import adversarial_set
 from rse_study.assets.adversarial_texts import adversarial_texts
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.fit import check_batch, check_encoder
 from rse_study.assets.generator import check_generator, choose_generator
 from rse_study.assets.masked_lm import TrainingCallback
 from rse_study.assets.minilm import packaged
@@ -15,6 +14,7 @@ from rse_study.assets.store import META
 from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import tiny_encoder
 from rse_study.assets.tokenised import tokenised_corpus
+from rse_study.assets.trial_checks import check_batch, check_encoder
 from rse_study.assets.watched import watched_evaluation
 from rse_study.data import builtin
 from rse_study.data.corpus import read_corpus

@@ -9,8 +9,8 @@ from transformers import BertConfig, BertForMaskedLM
 from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
 from rse_study.assets.store import build, write_meta
 from rse_study.assets.word_pieces import train_tokenizer
+from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading, seeded_init
-from rse_study.models.stored import StoredPooling, store_pooling
 from rse_study.spec import Spec, field, fingerprint_of
 
 

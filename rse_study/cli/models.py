@@ -125,9 +125,9 @@ def export(
 ) -> None:
     """Write a model that transformers and sentence-transformers load, with the same vectors."""
     from rse_study.cli.model_argument import cell_folder
+    from rse_study.models.encoder_settings import stored_pooling
     from rse_study.models.export import export as write
     from rse_study.models.loading import load_encoder
-    from rse_study.models.stored import stored_pooling
 
     folder = cell_folder(source, trial, store)
     require_folder(directory, where="DIR")

@@ -15,7 +15,7 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
 from rse_study.models.generators import load_generator
-from rse_study.models.masked_words import MaskedWords
+from rse_study.models.word_predictor import WordPredictor
 from rse_study.spec import fingerprint_of, hash_file
 
 MINILM_MLM = "minilm-mlm"
@@ -47,7 +47,7 @@ def load_resources(
         return resources
     at = found or find_masked_lm(masked_lm)
     path_or_name = _minilm_mlm(data_dir) if masked_lm == MINILM_MLM else at.path_or_name
-    model: MaskedLM = MaskedWords(load_generator(path_or_name, at.revision))
+    model: MaskedLM = WordPredictor(load_generator(path_or_name, at.revision))
     return replace(resources, masked_lm=NamedModel(masked_lm, model))
 
 

@@ -5,8 +5,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from rse_study.errors import InputError
-from rse_study.models.drawn import drawn_linear
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.initialisation import seeded_linear
 from rse_study.models.text_inputs import Inputs
 
 
@@ -23,7 +23,7 @@ class Classifier(nn.Module):
             raise InputError("pooling 'prompt'", rule=rule, remedy="Use cls, mean or first_last pooling")
         self.encoder = encoder
         self.dropout = nn.Dropout(dropout)
-        self.head = drawn_linear(encoder.hidden_size, num_outputs, generator)
+        self.head = seeded_linear(encoder.hidden_size, num_outputs, generator)
 
     def forward(self, inputs: Inputs) -> Float[Tensor, "b c"]:
         """Logits, or values where the one output is a number."""

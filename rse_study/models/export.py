@@ -8,8 +8,8 @@ from typing import Any
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading
-from rse_study.models.stored import StoredPooling, store_pooling
 
 # The names of sentence-transformers before its version 5: every version since reads them.
 _MODULES = [

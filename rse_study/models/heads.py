@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from rse_study.collectives import Collectives
 from rse_study.models.batch_norm import BatchNorm, Moments
-from rse_study.models.drawn import drawn_linear
+from rse_study.models.initialisation import seeded_linear
 from rse_study.registry import Registry
 
 HeadKind = Literal["none", "linear_tanh", "batch_norm"]
@@ -63,7 +63,7 @@ class LinearTanh(_WithoutMoments):
 
     def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
         super().__init__()
-        self.linear = drawn_linear(width, width, generator)
+        self.linear = seeded_linear(width, width, generator)
 
     def forward(
         self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
@@ -77,9 +77,9 @@ class BatchNormHead(nn.Module):
 
     def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
         super().__init__()
-        self.first = drawn_linear(width, width, generator, bias=False)
+        self.first = seeded_linear(width, width, generator, bias=False)
         self.first_norm = BatchNorm(width, affine=True, collectives=collectives)
-        self.second = drawn_linear(width, width, generator, bias=False)
+        self.second = seeded_linear(width, width, generator, bias=False)
         self.second_norm = BatchNorm(width, affine=False, collectives=collectives)
 
     def forward(

@@ -15,8 +15,8 @@ from transformers.utils import logging as hf_logging
 
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.encoder_settings import stored_max_length, stored_pooling
 from rse_study.models.pooling import KINDS, PoolingKind
-from rse_study.models.stored import stored_max_length, stored_pooling
 from rse_study.models.suitability import check_family, model_class_of
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams

@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rse_study.models.drawn import drawn_linear
+from rse_study.models.initialisation import seeded_linear
 
 
 class MaskedLMHead(nn.Module):
@@ -13,7 +13,7 @@ class MaskedLMHead(nn.Module):
 
     def __init__(self, hidden: int, embedding: int, vocabulary: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.transform = drawn_linear(hidden, embedding, generator)
+        self.transform = seeded_linear(hidden, embedding, generator)
         self.norm = nn.LayerNorm(embedding)
         self.bias = nn.Parameter(torch.zeros(vocabulary))
 

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rse_study.models.drawn import drawn_linear
 from rse_study.models.encoder import SentenceEncoder, position_ids
+from rse_study.models.initialisation import seeded_linear
 from rse_study.models.sites import changed_outputs, require_sites
 
 
@@ -26,7 +26,7 @@ class Discriminator(nn.Module):
         require_sites(encoder.backbone, 1)
         self.encoder = copy.deepcopy(encoder)
         self.encoder.backbone.set_input_embeddings(nn.Identity())
-        self.output = drawn_linear(encoder.hidden_size, 1, generator)
+        self.output = seeded_linear(encoder.hidden_size, 1, generator)
 
     def forward(
         self, embeddings: Float[Tensor, "b l e"], mask: Bool[Tensor, "b l"], h: Float[Tensor, "b d"]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rse_study.assets.similarity import sentence_similarity
+from rse_study.assets.sentence_similarity import sentence_similarity
 from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.location import data_dir

@@ -6,7 +6,7 @@ import pytest
 from rse_study.cli import errors
 from rse_study.cli.run_here import conclude
 from rse_study.errors import OverBudget
-from rse_study.models.stored import StoredPooling, store_pooling
+from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord, ObjectiveRecord, StudyRecord

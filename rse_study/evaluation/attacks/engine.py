@@ -107,7 +107,7 @@ class _Batching:
             if not self.unsent:
                 continue
             flight, number, text = self._next()
-            row = self.victim.remembered(text)
+            row = self.victim.cached(text)
             if row is None:
                 batch.setdefault(text, []).append((flight, number))
             else:

@@ -14,7 +14,7 @@ from rse_study.evaluation.attacks.goals import VictimOutput
 Victim = Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]
 """Texts to probabilities or scores. Must be a function of each text alone: rows may not see each other."""
 
-_REMEMBERED = 2**17  # answers; the oldest is forgotten first
+_MAX_CACHED = 2**17  # answers; the oldest is forgotten first
 
 
 class CountedVictim:
@@ -37,7 +37,7 @@ class CountedVictim:
         self.num_queries[index] += admitted
         return admitted
 
-    def remembered(self, text: Text) -> VictimOutput | None:
+    def cached(self, text: Text) -> VictimOutput | None:
         """The answer to a text that was asked before, if it is not forgotten."""
         return self._answers.get(_key(text))
 
@@ -52,7 +52,7 @@ class CountedVictim:
             raise InputError(f"shape {rows.shape}, {_oddity(rows)}", where="the victim", rule=rule)
         for text, row in zip(texts, rows, strict=True):
             self._answers[_key(text)] = row.copy()
-        while len(self._answers) > _REMEMBERED:
+        while len(self._answers) > _MAX_CACHED:
             del self._answers[next(iter(self._answers))]
         return list(rows)
 

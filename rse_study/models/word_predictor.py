@@ -5,14 +5,14 @@ from typing import Any
 
 import torch
 
+from rse_study.data.subword_marks import MARKS, PIECE, marks_beginnings
 from rse_study.data.template import specials
-from rse_study.data.word_marks import MARKS, PIECE, marks_beginnings
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank
 from rse_study.models.encoder import first_position
 from rse_study.models.rtd import Generator, masked_logits
 
 
-class MaskedWords:
+class WordPredictor:
     """Whole words of letters, one token each, the likeliest first.
 
     A word of several pieces is hidden even where it should be left to be seen: one token stands for it then.

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 
-def drawn_linear(
+def seeded_linear(
     in_features: int, out_features: int, generator: torch.Generator, bias: bool = True
 ) -> nn.Linear:
     """nn.Linear with its usual bounds U(-1/sqrt(in), 1/sqrt(in)), drawn in float32 from `generator`."""
