@@ -1,4 +1,4 @@
-"""The replayed adversarial set: dev pairs attacked once against a reference encoder, for every trial of a study."""
+"""The replayed adversarial set: dev pairs attacked once for all trials of a study."""
 
 from pathlib import Path
 
@@ -35,9 +35,29 @@ def adversarial_set(
     data_dir: Path,
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
-    """The folder of the set, made if it is not there yet. `base`: what `reference: base` stands for.
+    """Return the folder of the set, made if it is not there yet.
 
-    Raises InputError where the reference or what the recipe uses is missing, and where no pair could be changed.
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    replayed
+        Recipe, reference, sides, budget and seed, as the trial says them.
+    base
+        Folder or hub name that `reference: base` stands for.
+    encoder
+        The trial's encoder: its pooling and template are the reference's too.
+    dev
+        The pairs that are drawn from; all of them fit the map from cosines to gold.
+    data_dir
+        Where the recipe's resources lie.
+    on_progress
+        Is called after each pair, while the set is made.
+
+    Raises
+    ------
+    InputError
+        where the reference or a resource is missing, and where no pair could be changed.
     """
     reference = Reference.of(replayed, base, encoder)
     key = {
@@ -94,7 +114,22 @@ def _drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:
 
 
 def require_changes(outcomes: list[AttackOutcome], replayed: Replayed, where: str) -> int:
-    """How many inputs were changed. Raises InputError where none was: what is clean says nothing of robustness."""
+    """Count the inputs that were changed, and refuse a set without any.
+
+    Parameters
+    ----------
+    outcomes
+        Of all inputs.
+    replayed
+        Named in the refusal: its recipe and budget.
+    where
+        The data, as the refusal names them.
+
+    Raises
+    ------
+    InputError
+        where none was changed: clean texts say nothing of robustness.
+    """
     num_changed = sum(bool(outcome.changed) for outcome in outcomes)
     if not num_changed:
         what = f"{replayed.recipe} changed none of {len(outcomes)} inputs"

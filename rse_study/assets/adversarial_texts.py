@@ -1,4 +1,4 @@
-"""Replayed adversarial texts: labelled texts attacked once through a probe on a reference encoder."""
+"""Replayed adversarial texts: attacked once, through a probe on the reference."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,11 +28,30 @@ def adversarial_texts(
     data_dir: Path,
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
-    """The folder of the texts, made if it is not there yet. `base`: what `reference: base` stands for.
+    """Return the folder of the texts, made if it is not there yet.
 
     The victim is a logistic regression on the reference's frozen embeddings; a text is changed until the victim
-    names another class, and stays as it is where it does so already. Raises InputError where something that is
-    used is missing, where there are too few texts, and where none could be changed.
+    names another class, and stays as it is where it does so already.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    replayed
+        Recipe, reference, texts, budget and seed, as the trial says them.
+    base
+        Folder or hub name that `reference: base` stands for.
+    encoder
+        The trial's encoder: its pooling and template are the reference's too.
+    data_dir
+        Where the texts and the recipe's resources lie.
+    on_progress
+        Is called after each text, while the set is made.
+
+    Raises
+    ------
+    InputError
+        where something that is used is missing, where there are too few texts, and where none could be changed.
     """
     reference, few = Reference.of(replayed, base, encoder), read_for(replayed, data_dir)
     key = {
@@ -83,7 +102,10 @@ def adversarial_texts(
 
 
 def read_for(replayed: Replayed, data_dir: Path) -> FewLabelled:
-    """The texts a trial names. Raises InputError where there are too few, or files are missing."""
+    """The texts a trial names.
+
+    Raises InputError where there are too few, or files are missing.
+    """
     return read_few_labelled(
         replayed.labelled,
         data_dir,

@@ -1,4 +1,4 @@
-"""What a recipe is given, and what that is by content: other words find other texts."""
+"""What a recipe is given, and its fingerprints: other words find other texts."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -19,15 +19,18 @@ from rse_study.spec import fingerprint_of, hash_file
 
 
 def resources_of(recipe: str, data_dir: Path) -> AttackResources:
-    """What the recipe takes from outside, a masked LM apart; the sentence encoder is loaded where it needs one."""
+    """What the recipe takes from outside, a masked LM apart.
+
+    The sentence encoder is loaded where the recipe needs one. Raises InputError for a recipe that is not known.
+    """
     compares = Resource.SENTENCE_SIMILARITY in RECIPES.get(recipe).needs
     return AttackResources(data_dir, encoder=sentence_similarity() if compares else None)
 
 
 def fingerprints_of(recipe: str, data_dir: Path) -> dict[str, str]:
-    """sha256 (hex) of everything the recipe needs, by name, a masked LM apart: that is named by a study.
+    """sha256 (hex) of everything the recipe needs, by name, a masked LM apart.
 
-    Raises InputError where some of it is missing.
+    Raises InputError where some of it is missing, and for a recipe that is not known.
     """
     needs = RECIPES.get(recipe).needs
     return {need.value: _BY_CONTENT[need](data_dir) for need in needs if need != Resource.MASKED_LM}

@@ -48,7 +48,7 @@ def minilm_folder() -> Path:
 
 
 def packaged(name: str) -> str:
-    """The folder of the encoder that comes with the package, by its word; every other name as it is."""
+    """The folder of `minilm`, which comes with a package; every other name as it is."""
     return str(minilm_folder()) if name == "minilm" else name
 
 
@@ -59,7 +59,21 @@ def minilm_generator(
     on_progress: TrainingCallback = lambda done, total, loss: None,
     base: Path | None = None,
 ) -> Path:
-    """Folder of the masked LM, with its accuracy beside the unigram's in meta.json."""
+    """Return the folder of the masked LM, with its accuracies in meta.json.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    sentences
+        The corpus its head is tuned on.
+    spec
+        How it is tuned.
+    on_progress
+        Is called after each step.
+    base
+        The encoder's folder; None: that of the extra `minilm`.
+    """
     wanted, folder = spec or MiniLMGenerator(), base or minilm_folder()
     used = sentences[: wanted.max_sentences]
     key = {

@@ -1,4 +1,4 @@
-"""A trial's materials on this machine: corpus, base encoder, generator and dev pairs, each made or found once."""
+"""A trial's materials on this machine: corpus, base encoder, generator, dev pairs."""
 
 import json
 from collections.abc import Callable
@@ -36,7 +36,24 @@ LINE_EVERY = 100  # steps between two lines about an asset's training
 def prepare(
     trial: Trial, cache_dir: Path, data_dir: Path, announce: Announce = lambda line: None
 ) -> Materials:
-    """Everything a trial is trained on and judged by. Raises InputError where something is missing or misfit."""
+    """Make or find everything a trial is trained on and judged by.
+
+    Parameters
+    ----------
+    trial
+        What is prepared.
+    cache_dir
+        Assets lie in its folder `assets`.
+    data_dir
+        Where corpora, dev pairs and word lists lie.
+    announce
+        Is called with lines that say what was made.
+
+    Raises
+    ------
+    InputError
+        where something is missing or does not fit.
+    """
     corpus = read_corpus(trial.corpus, data_dir)
     announce(f"corpus: {corpus}")
     check_batch(trial, len(corpus.sentences))

@@ -1,4 +1,7 @@
-"""The asset `tiny`: a small BERT of our own, made from the study's corpus alone; base encoder and generator."""
+"""The asset `tiny`: a small BERT of our own, made from the study's corpus alone.
+
+It is base encoder and generator.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -15,9 +18,13 @@ from rse_study.spec import Spec, field, fingerprint_of
 
 
 class TinyEncoder(Spec):
-    """Sizes and training of the tiny encoder (MINI_SCALE: 2 layers, d 128, 8k word pieces, mean pooling)."""
+    """Sizes and training of the tiny encoder.
 
-    vocabulary_size: int = field(8000, ge=100, description="at most; a small corpus gives fewer word pieces")
+    2 layers, d 128, 8k word pieces, mean pooling: what two cores train in minutes.
+    """
+
+    vocabulary_size: int = field(8000, ge=100)
+    """at most; a small corpus gives fewer word pieces"""
     hidden_size: PositiveInt = 128
     num_layers: PositiveInt = 2
     num_heads: PositiveInt = 4
@@ -35,7 +42,19 @@ def tiny_encoder(
     spec: TinyEncoder | None = None,
     on_progress: TrainingCallback = lambda done, total, loss: None,
 ) -> Path:
-    """Folder in Hugging Face's layout: BertForMaskedLM, tokenizer, pooling `mean`, meta.json."""
+    """Return a folder in Hugging Face's layout: BertForMaskedLM, tokenizer, pooling.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    sentences
+        The corpus: vocabulary and training alike come from it.
+    spec
+        Sizes and training.
+    on_progress
+        Is called after each step.
+    """
     wanted = spec or TinyEncoder()
     key = {"spec": wanted.identity(), "sentences": fingerprint_of(sentences)}
     return build(root, "tiny", key, lambda draft: _make(draft, sentences, wanted, on_progress))

@@ -1,4 +1,7 @@
-"""The models that attacks are given, found by name: sentence similarity is MiniLM's, a masked LM the one named."""
+"""The models that attacks are given, by name: MiniLM and a masked LM.
+
+MiniLM tells sentence similarity, the masked LM is the one that a study names.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -36,25 +39,48 @@ def needs_masked_lm(recipe: str) -> bool:
 
 
 def load_resources(
-    recipe: str, data_dir: Path, masked_lm: str, found: MaskedLMRef | None = None
+    recipe: str, data_dir: Path, masked_lm: str, resolved: MaskedLMRef | None = None
 ) -> AttackResources:
-    """What the recipe needs, loaded; the masked LM of MiniLM is made where it is not there yet (minutes).
+    """Load what the recipe needs; MiniLM's masked LM is made where there is none yet.
 
-    `found`: where the masked LM of that name was when somebody looked for it.
+    Parameters
+    ----------
+    recipe
+        Its name.
+    data_dir
+        Where its word lists lie.
+    masked_lm
+        Folder, hub name or minilm-mlm, as the study names it; of no matter where the recipe asks none.
+    resolved
+        Where the masked LM of that name was when the evaluation was read; None: it is looked up now.
     """
     resources = resources_of(recipe, data_dir)
     if not needs_masked_lm(recipe):
         return resources
-    at = found or find_masked_lm(masked_lm)
+    at = resolved or find_masked_lm(masked_lm)
     path_or_name = _minilm_mlm(data_dir) if masked_lm == MINILM_MLM else at.path_or_name
     model: MaskedLM = WordPredictor(load_generator(path_or_name, at.revision))
     return replace(resources, masked_lm=NamedModel(masked_lm, model))
 
 
 def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
-    """A fingerprint of the models and tables the recipe would be given; nothing is loaded or made.
+    """Fingerprint of the models and tables the recipe would be given.
 
-    Raises InputError where something is missing.
+    Nothing is loaded or made.
+
+    Parameters
+    ----------
+    recipe
+        Its name.
+    data_dir
+        Where its word lists lie.
+    masked_lm
+        Folder, hub name or minilm-mlm.
+
+    Raises
+    ------
+    InputError
+        where something is missing.
     """
     if needs_masked_lm(recipe) and not masked_lm:
         rule, remedy = "its candidates are a masked language model's", f"Name one: {MINILM_MLM}, a folder"
@@ -64,9 +90,21 @@ def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
 
 
 def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[AttackResources]:
-    """`load_resources` of one recipe, to be called where it runs: in another folder perhaps, and on another day."""
-    found = find_masked_lm(masked_lm) if needs_masked_lm(recipe) else None
-    return partial(load_resources, recipe, data_dir.resolve(), masked_lm, found)
+    """`load_resources` of one recipe, to be called where the attack runs.
+
+    That may be in another folder, and on another day: the masked LM stays the one of now.
+
+    Parameters
+    ----------
+    recipe
+        Its name.
+    data_dir
+        Where its word lists lie.
+    masked_lm
+        Folder, hub name or minilm-mlm.
+    """
+    resolved = find_masked_lm(masked_lm) if needs_masked_lm(recipe) else None
+    return partial(load_resources, recipe, data_dir.resolve(), masked_lm, resolved)
 
 
 def find_masked_lm(masked_lm: str) -> MaskedLMRef:

@@ -1,4 +1,7 @@
-"""A classifier over a sentence encoder: pooled vector, dropout, one linear map; fine-tuned as a whole."""
+"""A classifier over a sentence encoder, fine-tuned as a whole.
+
+Pooled vector, dropout, one linear map.
+"""
 
 import torch
 from jaxtyping import Float
@@ -11,7 +14,7 @@ from rse_study.models.text_inputs import Inputs
 
 
 class Classifier(nn.Module):
-    """Scores of each class (or one number, for a regression) from the encoder's own pooling."""
+    """Scores of each class, or one number, from the encoder's own pooling."""
 
     def __init__(
         self, encoder: SentenceEncoder, num_outputs: int, dropout: float, generator: torch.Generator

@@ -1,4 +1,4 @@
-"""Folders that transformers and sentence-transformers both load, with the same vectors."""
+"""Folders that transformers and sentence-transformers load with the same vectors."""
 
 import copy
 import json
@@ -20,7 +20,21 @@ _EXPRESSIBLE = ("cls", "mean")
 
 
 def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
-    """Weights (float32), tokenizer and pooling; sentence-transformers' files where it has that pooling."""
+    """Write weights (float32), tokenizer and pooling.
+
+    And sentence-transformers' files, where it has that pooling.
+
+    Parameters
+    ----------
+    directory
+        The folder.
+    encoder
+        What is saved.
+    tokenizer
+        Its tokenizer.
+    template
+        Of prompt pooling; empty without.
+    """
     with quiet_loading():
         copy.deepcopy(encoder.backbone).float().cpu().save_pretrained(directory)
     tokenizer.save_pretrained(directory)
@@ -30,7 +44,24 @@ def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, temp
 
 
 def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
-    """`save_encoder`, refused where sentence-transformers would give other vectors or the folder is taken."""
+    """`save_encoder` into a new folder, for users of sentence-transformers.
+
+    Parameters
+    ----------
+    directory
+        A new folder.
+    encoder
+        What is saved.
+    tokenizer
+        Its tokenizer.
+    template
+        Of prompt pooling; empty without.
+
+    Raises
+    ------
+    InputError
+        where sentence-transformers would give other vectors, or the folder is taken.
+    """
     if encoder.pooling not in _EXPRESSIBLE:
         raise InputError(
             f"pooling {encoder.pooling!r}",

@@ -1,4 +1,7 @@
-"""DCL's projection and predictor: Linear - norm - ReLU - Linear, the norm being power, batch or none."""
+"""DCL's projection and predictor: Linear - norm - ReLU - Linear.
+
+The norm is power, batch or none.
+"""
 
 from typing import Any, Literal
 
@@ -33,7 +36,10 @@ class Projection(nn.Module):
         self._moments: Any = None
 
     def forward(self, x: Float[Tensor, "b n"], *, records: bool = False) -> Float[Tensor, "b m"]:
-        """The projected rows. `records`: this view moves the running statistics at the next `update`."""
+        """The projected rows.
+
+        `records`: this view moves the running statistics at the next `update`.
+        """
         hidden = self.first(x)
         if isinstance(self.norm, PowerNorm):
             hidden = self.norm(hidden, records=records)

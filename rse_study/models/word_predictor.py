@@ -1,4 +1,7 @@
-"""What a masked language model would put in a word's place, as attacks ask for it: whole words with probabilities."""
+"""What a masked language model would put in a word's place: whole words.
+
+With their probabilities, as attacks take them.
+"""
 
 from collections.abc import Sequence
 from typing import Any

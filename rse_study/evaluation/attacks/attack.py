@@ -1,4 +1,4 @@
-"""An attack in four parts, as TextAttack has it: goal function, constraints, transformation, search method."""
+"""Attacks in four parts (TextAttack): goal, constraints, transformation, search."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -100,7 +100,7 @@ class SearchProblem(Protocol):
         ...
 
     def candidates(self, current: AttackedText, position: int) -> Sequence[Candidate]:
-        """What the word there may become: the transformation's words that pass all constraints."""
+        """What the word there may become: whatever passes all constraints."""
         ...
 
     def score(self, row: VictimOutput) -> float:

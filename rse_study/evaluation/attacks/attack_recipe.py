@@ -1,4 +1,4 @@
-"""What all recipes are: a named, configured attack that says what it needs and is built from it."""
+"""An attack recipe: a named, configured attack that says what it needs."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -27,4 +27,7 @@ class AttackRecipe(Spec, ABC):
 
     @abstractmethod
     def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
-        """Build the attack. Raises InputError, MissingFile where a resource it needs is not there."""
+        """Build the attack from its resources.
+
+        Raises InputError or MissingFile where a resource that it needs is not there.
+        """

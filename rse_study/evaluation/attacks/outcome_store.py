@@ -1,4 +1,7 @@
-"""Outcomes of an attack in a file, a line each as they come: an interrupted attack goes on where it was."""
+"""Outcomes of an attack in a file, a line each as they come.
+
+An interrupted attack goes on where it was.
+"""
 
 import json
 import os
@@ -17,11 +20,11 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class AnotherAttack(InputError):
-    """The file is sound, and its outcomes are not of what is asked."""
+    """The file is sound, and its outcomes are of another attack."""
 
 
 class OutcomeStore:
-    """A JSON-lines file: first its `head`, what was attacked and how, then an outcome a line."""
+    """A JSON-lines file: its `head` says what attack this is, then an outcome a line."""
 
     def __init__(
         self,
@@ -32,11 +35,25 @@ class OutcomeStore:
         since: Collection[str] = (),
         replaces: bool = False,
     ) -> None:
-        """Open, or begin. A file of another attack (`identity`) is replaced where that is wished, a damaged one set aside.
+        """Open the file, or begin it.
 
-        `notes` stands in the head and tells no attacks apart: what a file has of it already is left, the rest is added.
-        `since`: keys of `identity` that files of old lack. Such a file is replaced too, or goes on and is told them.
-        Raises InputError where replacing is not wished.
+        Parameters
+        ----------
+        path
+            The file; its folder is made where it is not there.
+        identity
+            What makes an attack this one: a file that says otherwise is of another attack.
+        notes
+            Stand in the head and tell no attacks apart: what a file has of them already is left, the rest is added.
+        since
+            Keys of `identity` that older files lack. Such a file is replaced too, or goes on and is given them.
+        replaces
+            Whether a file of another attack is replaced, and a damaged one set aside.
+
+        Raises
+        ------
+        InputError
+            where the file is of another attack or damaged, and `replaces` is false.
         """
         self.path = path
         self._identity, self._notes = (json.loads(json.dumps(dict(part))) for part in (identity, notes))

@@ -17,7 +17,10 @@ T = TypeVar("T")
 
 
 class Resource(StrEnum):
-    """One thing that a recipe may need; its value stands in the keys of assets, so it never changes."""
+    """One thing that a recipe may need.
+
+    Values stand in the keys of assets on disk: they never change.
+    """
 
     WORDNET = "WordNet"
     STOP_WORDS = "stop words"
@@ -51,20 +54,29 @@ class AttackResources:
     """tells parts of speech; where there is none, no recipe compares them"""
 
     def synonyms(self) -> NamedModel[Neighbours]:
-        """Where synonyms come from. Raises MissingFile, InputError where that cannot be read."""
+        """Where synonyms come from.
+
+        Raises MissingFile, InputError where that cannot be read.
+        """
         if self.vectors is not None:
             return NamedModel(self.vectors.name, Vectors.open(self.vectors))
         return NamedModel("the lists of counter-fitting", SynonymList.open(self.data_dir))
 
     def need_encoder(self, recipe: str) -> NamedModel[Encode]:
-        """The sentence encoder. Raises InputError in the recipe's name where there is none."""
+        """The sentence encoder.
+
+        Raises InputError in the recipe's name where there is none.
+        """
         rule = "it filters candidates by the similarity of sentences"
         return _needed(
             self.encoder, "sentence encoder", recipe, rule, "any local encoder serves, such as minilm"
         )
 
     def need_masked_lm(self, recipe: str) -> NamedModel[MaskedLM]:
-        """The masked language model. Raises InputError in the recipe's name where there is none."""
+        """The masked language model.
+
+        Raises InputError in the recipe's name where there is none.
+        """
         rule = "its candidates are what a masked language model predicts"
         return _needed(self.masked_lm, "masked language model", recipe, rule, "any local one serves")
 

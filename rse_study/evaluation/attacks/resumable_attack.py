@@ -1,4 +1,4 @@
-"""An attack whose every outcome is stored as it comes, so that it goes on where it was interrupted."""
+"""An attack that stores every outcome, and goes on where it was interrupted."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The attack on one input: the victim sees the clean text, then the search method runs."""
+"""The attack on one input: the clean text first, then the search method."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class SingleInput:
-    """A target whose clean output the victim has given: the `SearchProblem` of a search method."""
+    """A target and the victim's output for its clean text: a `SearchProblem`."""
 
     attack: Attack
     target: Target

@@ -14,10 +14,11 @@ _BEFORE, _BEHIND = 4, 3  # words of context, as TextAttack cuts them
 
 @dataclass(frozen=True)
 class PartOfSpeech:
-    """The tag stays, in the original's context; verbs and nouns may stand for each other (TextFooler)."""
+    """The new word has the old one's part of speech, in the original's context."""
 
     tagger: Tagger
     verb_is_noun: bool = True
+    """whether verbs and nouns may stand for each other (TextFooler)"""
 
     def keep(
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText

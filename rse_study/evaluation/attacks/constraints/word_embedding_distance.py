@@ -10,7 +10,10 @@ from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 
 @dataclass(frozen=True)
 class WordEmbeddingDistance:
-    """Cosine with the original word at least `min_cosine`; words without a vector pass, as in TextAttack."""
+    """The vectors of the old and the new word have a cosine of at least `min_cosine`.
+
+    Words without a vector pass, as in TextAttack.
+    """
 
     vectors: Vectors
     min_cosine: float

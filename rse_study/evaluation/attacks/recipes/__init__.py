@@ -1,4 +1,7 @@
-"""The attack recipes by name: `RECIPES.get("pwws")` is the class PWWS, `PWWS().build(resources)` an attack."""
+"""The attack recipes by name: the one list of them.
+
+`RECIPES.get("pwws")` is the class PWWS, `PWWS(effect="increase").build(resources)` an attack.
+"""
 
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
 from rse_study.evaluation.attacks.recipes.bae import BAE

@@ -1,4 +1,4 @@
-"""BAE-R: masked words are replaced by a language model's guesses (Garg and Ramakrishnan 2020)."""
+"""BAE-R: a language model fills masked words (Garg and Ramakrishnan 2020)."""
 
 from typing import ClassVar
 
@@ -21,9 +21,9 @@ from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
 
 
 class BAE(AttackRecipe):
-    """BAE masks words and replaces them by what a language model predicts, with TextAttack's numbers.
+    """BAE masks words and replaces them by what a language model predicts.
 
-    Replacement only, of the paper's four modes.
+    Replacement only, of the paper's four modes; with TextAttack's numbers.
     """
 
     name: ClassVar = "bae"

@@ -1,4 +1,4 @@
-"""The constraints that the recipes share, and the labels that say what replaces a published resource."""
+"""Constraints that the recipes share, and labels that say what they replace."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,10 @@ from rse_study.evaluation.attacks.resources import AttackResources
 
 
 def word_constraints(resources: AttackResources, sides: Sides) -> tuple[PreTransformationConstraint, ...]:
-    """Each word once, no stop word, and only the sides that may be changed: needs Resource.STOP_WORDS."""
+    """Each word changes once, no stop word does, and only the sides that may.
+
+    A recipe that uses it needs Resource.STOP_WORDS.
+    """
     # TextFooler and BAE bring longer lists of stop words; here all leave nltk's alone.
     return (
         RepeatModification(),

@@ -1,4 +1,4 @@
-"""PWWS: WordNet's synonyms, ranked by probability-weighted word saliency (Ren et al. 2019)."""
+"""PWWS: WordNet's synonyms by weighted word saliency (Ren et al. 2019)."""
 
 from typing import ClassVar, Literal
 

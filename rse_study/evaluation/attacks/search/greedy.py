@@ -1,4 +1,4 @@
-"""Greedy search: words in the order of their importance, each changed once to the best it may become."""
+"""Greedy search: words by importance, each changed once to the best it may become."""
 
 from typing import Protocol, runtime_checkable
 
@@ -14,15 +14,19 @@ class Ranking(Protocol):
     """Which words matter most."""
 
     def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
-        """Positions, the most important first; equal ones from left to right. None where the budget ran out."""
+        """Positions, the most important first; equal ones from left to right.
+
+        There are none where the budget of queries ran out.
+        """
         ...
 
 
 class Greedy(Spec):
-    """Visit words by importance; keep the best candidate if it is strictly better; end where the goal is reached.
+    """Greedy search visits words by importance and keeps the best candidate of each.
 
-    Of several candidates that reach the goal the most similar one is taken, among those ahead of the first that does
-    not (TextAttack's rule; TextFooler's paper: of all that reach it).
+    A candidate is kept if it is strictly better; the search ends where the goal is reached. Of several candidates that
+    reach the goal the most similar one is taken, among those ahead of the first that does not (TextAttack's rule;
+    TextFooler's paper: of all that reach it).
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

@@ -1,4 +1,4 @@
-"""Importance of a word: its saliency times what its best replacement does (PWWS, Ren et al. 2019)."""
+"""Importance of a word: saliency times its best candidate's effect (PWWS)."""
 
 from typing import Literal
 
@@ -11,14 +11,16 @@ from rse_study.spec import Spec
 
 
 class WeightedSaliency(Spec):
-    """`weighted-saliency`: softmax of the scores with [UNK] in each word's place, times the best candidate's effect.
+    """TextAttack's `weighted-saliency` (Ren et al. 2019).
 
-    `effect`: its score (TextAttack), or by how much it is above the clean text's (the paper's delta P). The softmax
-    does not feel the difference. A word without candidates weighs 0.
+    Softmax of the scores with [UNK] in each word's place, times the best candidate's effect. The softmax does not feel
+    what effect is. A word without candidates weighs 0.
     """
 
     token: str = "[UNK]"
+    """stands for the unknown word"""
     effect: Literal["score", "increase"] = "score"
+    """of the best candidate: its score (TextAttack), or by how much it is above the clean text's (the paper's dP)"""
 
     def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
         positions = problem.positions()

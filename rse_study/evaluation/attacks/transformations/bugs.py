@@ -11,10 +11,11 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 @dataclass(frozen=True)
 class Bugs:
-    """A space inside, a letter missing, two letters swapped, one that looks alike, one next to it on the keyboard.
+    """TextBugger's five bugs of a word, each made once (Li et al. 2019).
 
-    The first and the last letter stay, but for the last two kinds (Li et al. 2019). The paper has one substitution of
-    a letter, from either table: here each table gives one. TextAttack knows no keyboard there, and offers a look-alike
+    A space inside, a letter missing, two letters swapped, a letter that looks alike, a letter next to it on the
+    keyboard. The first and the last letter stay, but for the last two kinds. The paper has one substitution of a
+    letter, from either table: here each table gives one. TextAttack knows no keyboard there, and offers a look-alike
     for each of the letters.
     """
 

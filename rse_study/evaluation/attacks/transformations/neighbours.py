@@ -19,10 +19,14 @@ class Neighbours(Protocol):
 
 @dataclass(frozen=True)
 class NeighbourSwap:
-    """The `num_candidates` nearest words, looked up in lower case and given the case of the word they replace."""
+    """The nearest words of a lexicon.
+
+    They are looked up in lower case, and given the case of the word they replace.
+    """
 
     neighbours: Neighbours
     num_candidates: int
+    """words, at most"""
 
     def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
         word = text.word(position)
@@ -32,7 +36,10 @@ class NeighbourSwap:
 
 
 def cased_like(model: str, word: str) -> str:
-    """`word` in lower case, capitals, or with one capital, as `model` is; anything else is left as it is."""
+    """`word` in lower case, in capitals, or with one capital, as `model` is.
+
+    Anything else is left as it is.
+    """
     if model.islower():
         return word.lower()
     if model.isupper() and len(model) > 1:
