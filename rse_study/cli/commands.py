@@ -271,7 +271,7 @@ def evaluate(
     ] = None,
     recipe: Annotated[
         list[str] | None,
-        typer.Option(help="attacks: textfooler, textbugger, pwws, bae, bert_attack; default: what can run."),
+        typer.Option(help="attacks: textfooler, pwws, bae ...; default: what can run."),
     ] = None,
     inputs: Annotated[
         int, typer.Option(min=0, help="attacks: the first so many of a set (AdvSTS: drawn); 0 = all.")

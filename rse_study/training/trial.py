@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from rse_study.data.corpus import Corpus
+from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.evaluation.names import known_evaluations
 from rse_study.methods import AnyMethod, RobustSentEmbed
 from rse_study.methods.presets import with_preset
@@ -106,7 +107,7 @@ class Replayed(Spec):
     attacks on MR or SST-2 (which is made of MR), as unseen.
     """
 
-    recipe: Literal["none", "pwws", "textbugger", "textfooler"] = "none"
+    recipe: Literal["none", *REPLAYABLE] = "none"
     """the attack that finds them; none: nothing is replayed"""
     reference: str = field("base", min_length=1)
     """whom they are found against: base (the study's own encoder before training), minilm, a folder or hub name"""
