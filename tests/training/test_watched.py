@@ -20,10 +20,11 @@ from rse_study.training.drive import drive
 from rse_study.training.loop import train
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.processes import train_here
+from tests.on_ray.world import few_pairs
 from tests.training.world import World, small_trial, stop_at
 
-GEOMETRY = AlignmentUniformity(dataclasses.replace(builtin.graded_pairs("dev"), name="STS-B"))
-SIMILARITY = Similarity(builtin.graded_pairs("test"))
+GEOMETRY = AlignmentUniformity(dataclasses.replace(few_pairs("builtin/dev"), name="STS-B"))
+SIMILARITY = Similarity(few_pairs("builtin/test"))
 CADENCES = {"STS-B/geometry": 5, "builtin/test": 8}  # of 12 steps; dev every 5, points of the history every 2
 ALIGNMENT, SPEARMAN = "STS-B/geometry/alignment", "builtin/test/all"
 LAST = {"dev": "builtin", "every": 5, "keep": "last"}
