@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("ray")
 
 def test_a_cell_has_the_history_that_the_loop_alone_gives_it(study_content, materials, cluster, tmp_path):
     content = {name: study_content[name] for name in ("name", "question", "base")} | {
-        "grid": {"axes": {"rho": [1.0]}},
+        "grid": {"rows": {"strong": {"alpha": 1e-3}}},
         "seeds": [0],
         "resources": {"executor": "train"},
     }
