@@ -29,7 +29,7 @@ def mask_tokens(
 
 
 def rtd_mask(batch: Batch, streams: Streams, step: int, share: float = 0.2) -> Bool[Tensor, "b l"]:
-    """max(1, round(share * n)) of each row's n non-special tokens, without replacement (METHODS: RTD fill).
+    """max(1, round(share * n)) of each row's n non-special tokens, without replacement.
 
     A row's draw is keyed by (stream, step, index in the global batch) and made over its own tokens: padding,
     sorting and the number of workers leave it alone. A row without such tokens gets none.

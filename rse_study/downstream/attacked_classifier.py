@@ -13,10 +13,10 @@ from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data.labelled import Labelled
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
-from rse_study.evaluation.attacks.kept_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
+from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.sts import Embed
 from rse_study.results.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path

@@ -16,12 +16,12 @@ from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Attacks
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, sample_of, summarise_scores, targets_of, victim_of
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
-from rse_study.evaluation.attacks.kept_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes import BAE, PWWS, BERTAttack, TextBugger, TextFooler
 from rse_study.evaluation.attacks.resources import AttackResources
+from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.sts import Embed
 from rse_study.registry import Registry

@@ -1,5 +1,6 @@
 """A trial: one complete configuration, defaults written out."""
 
+from collections.abc import Hashable
 from math import cos, pi
 from typing import Annotated, Any, Literal
 
@@ -179,6 +180,13 @@ class Trial(Spec):
         return watched
 
     _with_preset = field_validator("method", mode="before")(with_preset)
+
+    def needs(self) -> tuple[Hashable, ...]:
+        """All that preparing its materials reads: equal needs, the same materials."""
+        method = self.method
+        of_method = method.generator, method.num_sites, method.needs_synonyms, method.needs_mask
+        of_data = self.corpus, self.selection.dev, self.replayed, frozenset(self.watched)
+        return (*of_data, self.encoder, self.batch_size, self.max_length, *of_method)
 
     def watched_at(self, t: int, num_steps: int) -> tuple[str, ...]:
         """Evaluations that are measured after step `t`; before the first step all of them are."""

@@ -11,8 +11,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.overlap import num_found
 from rse_study.models.loading import load_encoder
 from rse_study.spec import hash_file
-
-from ..training.classifier.sorted_words import LEARNS, singles, small_base
+from tests.training.classifier.sorted_words import LEARNS, singles, small_base
 
 INPUTS = [("red , BLUE",), ("never in training",)]
 

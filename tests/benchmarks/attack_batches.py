@@ -25,8 +25,8 @@ from rse_study.assets.similarity import sentence_similarity
 from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.location import data_dir
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.engine import attack
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.victim import Victim

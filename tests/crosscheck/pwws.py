@@ -25,10 +25,10 @@ from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.single_input import Target

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification, Sides
 from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
 from rse_study.evaluation.attacks.goals import Goal
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Unknown
 from tests.evaluation.attacks.conftest import Lexicon

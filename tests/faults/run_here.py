@@ -1,6 +1,6 @@
 """A driver in a process of its own, which a test may kill: python -m tests.faults.run_here STUDY.json WORLD FOLDER
 
-Tells what happens, a line an event, on standard output.
+Prints what happens, a line an event.
 """
 
 import json
@@ -17,22 +17,22 @@ from tests.on_ray.world import few, find_materials
 
 
 class Teller:
-    """A watcher that puts everything into lines."""
+    """A callback that puts everything into lines."""
 
     def __init__(self, hear: Callable[[str], None]) -> None:
-        self.told = hear
+        self.message = hear
 
     def started(self, cell):
-        self.told(f"started {cell.number}/{cell.seed}")
+        self.message(f"started {cell.number}/{cell.seed}")
 
     def progressed(self, cell, t, num_steps, metrics):
-        self.told(f"progressed {cell.number}/{cell.seed} {t}")
+        self.message(f"progressed {cell.number}/{cell.seed} {t}")
 
     def ended(self, cell, record):
-        self.told(f"ended {cell.number}/{cell.seed} {record.status}")
+        self.message(f"ended {cell.number}/{cell.seed} {record.status}")
 
     def lost(self, cell, reason):
-        self.told(f"lost {cell.number}/{cell.seed} {reason}")
+        self.message(f"lost {cell.number}/{cell.seed} {reason}")
 
 
 def run_in_world(

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("ray")
 
 
 class Listener:
-    """A watcher that remembers which cells started, and what it was told."""
+    """A callback that remembers which cells started, and the messages."""
 
     def __init__(self):
         self.started_cells, self.heard = [], []
@@ -26,7 +26,7 @@ class Listener:
     def started(self, cell):
         self.started_cells.append((cell.number, cell.seed))
 
-    def told(self, text):
+    def message(self, text):
         self.heard.append(text)
 
     def progressed(self, cell, t, num_steps, metrics): ...

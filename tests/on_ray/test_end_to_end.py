@@ -28,7 +28,7 @@ GEOMETRY = AlignmentUniformity(replace(few_pairs("builtin/dev"), name="STS-B"))
 
 
 class Diary:
-    """A watcher that remembers."""
+    """A callback that remembers."""
 
     def __init__(self):
         self.events = []
@@ -45,8 +45,8 @@ class Diary:
     def lost(self, cell, reason):
         self.events.append(("lost", cell.number, reason))
 
-    def told(self, text):
-        self.events.append(("told", text))
+    def message(self, text):
+        self.events.append(("message", text))
 
 
 @pytest.fixture(scope="module", params=slow.few(["inline", "train"], fast=["inline"]))

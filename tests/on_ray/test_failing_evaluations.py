@@ -55,7 +55,7 @@ def test_a_killed_worker_hides_nobody(ask):
     assert isinstance(error, ray.exceptions.WorkerCrashedError)
 
 
-def test_nothing_is_waited_for_where_the_room_closes(ask):
+def test_nothing_is_waited_for_where_the_runtime_closes(ask):
     closing = Event()
     closing.set()
     assert scored(ask("one"), closing) == (set(), None)

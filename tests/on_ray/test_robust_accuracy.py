@@ -25,8 +25,8 @@ METRIC = "builtin-opinions/replayed/accuracy"
 
 def shortened() -> ReplayedTexts:
     """Opinions without their last word: an attack that needs no lexicon."""
-    told = builtin.opinions()
-    clean, training = told.take(np.arange(30)), told.take(np.arange(30, 90))
+    opinions = builtin.opinions()
+    clean, training = opinions.take(np.arange(30)), opinions.take(np.arange(30, 90))
     attacked = replace(clean, texts=[(text.rsplit(" ", 1)[0],) for (text,) in clean.texts])
     return ReplayedTexts(training, clean, attacked, "last word", "base")
 

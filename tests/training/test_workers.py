@@ -16,8 +16,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.kinds.sphere import AlignmentUniformity
 from rse_study.evaluation.serialise import store
 from rse_study.results.result_file import read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.process_group import Ask, run_group
 from rse_study.training.processes import train_here

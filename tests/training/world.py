@@ -8,8 +8,7 @@ from transformers import PreTrainedTokenizerFast
 
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import tokenise
-from rse_study.training.drive import Report
-from rse_study.training.loop import Progress
+from rse_study.training.loop import Progress, Report
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 from tests.on_ray.world import few_pairs

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rse_study.data.labelled import Text
+from rse_study.evaluation.attacks.attack import Asking, Candidate, Recipe, SearchResult
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.goals import Gold, VictimOutput
 from rse_study.evaluation.attacks.outcome import AttackOutcome, AttackVerdict
-from rse_study.evaluation.attacks.recipe import Asking, Candidate, Recipe, SearchResult
 from rse_study.streams import Streams
 
 

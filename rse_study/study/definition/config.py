@@ -17,7 +17,7 @@ from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field
 from rse_study.study.definition.domains import AnyDomain, FiniteDomain
-from rse_study.training.classifier.spec import FineTuning
+from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 
 METRICS = ("dev", "loss", "robust/spearman", "robust/drift", "robust/accuracy")

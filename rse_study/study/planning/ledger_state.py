@@ -8,7 +8,11 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True)
 class LedgerCell:
-    """A cell of the ledger. `t`: steps done where it was stopped early. `scored`: its evaluations, task/split."""
+    """A cell of the ledger.
+
+    `status`: as the next run finds it. `t`: steps done where it was stopped early. `scored`: its evaluations,
+    task/split.
+    """
 
     trial: Trial
     number: int

@@ -12,13 +12,13 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.typos import KEYBOARD, LOOKALIKES
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
 from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
 from rse_study.evaluation.attacks.goals import UNTARGETED
 from rse_study.evaluation.attacks.lexicons.ppdb import FILE as PPDB
 from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOPWORD_ARCHIVE
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.resources import AttackResources, NamedModel
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency

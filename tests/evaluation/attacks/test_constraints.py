@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 
+from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification
 from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxWordsPerturbed
 from rse_study.evaluation.attacks.constraints.part_of_speech import PartOfSpeech
 from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
-from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
 from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
-from rse_study.evaluation.attacks.constraints.word_distance import WordEmbeddingDistance
+from rse_study.evaluation.attacks.constraints.word_embedding_distance import WordEmbeddingDistance
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
-from rse_study.evaluation.attacks.recipe import Candidate
 
 PAIR = AttackedText.of(("The the end", "it ends"))
 

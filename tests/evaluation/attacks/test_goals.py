@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rse_study.errors import InputError
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.goals import UNTARGETED, Deviation, Drift, Maximise
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Unknown
 from rse_study.evaluation.attacks.single_input import Target

@@ -9,7 +9,7 @@ import pytest
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.recipes import BAE, RECIPES, BERTAttack, TextBugger, TextFooler

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.engine import attack
 from rse_study.evaluation.attacks.goals import UNTARGETED
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Deleted, Unknown
 from tests.evaluation.attacks.bag_of_words import BagOfWords

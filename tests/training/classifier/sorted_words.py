@@ -9,7 +9,8 @@ from transformers import BertModel
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
-from rse_study.training.classifier.loop import FineTuning, Start
+from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier.data import Start
 from tests.tiny_models import PUNCTUATION, save_bert, word_tokenizer
 
 GROUPS = (["red", "blue", "green", "brown"], ["cat", "dog", "bird", "fish"])

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.recipe import Candidate
 
 Tagger = Callable[[list[list[str]]], list[list[str]]]
 """Sentences as words to universal tags (NOUN, VERB, ...), one a word."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rse_study.evaluation.attacks.recipe import Recipe
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.recipes.bae import BAE
 from rse_study.evaluation.attacks.recipes.bert_attack import BERTAttack
 from rse_study.evaluation.attacks.recipes.pwws import PWWS

@@ -2,12 +2,12 @@
 
 from pydantic import Field, PositiveInt
 
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.constraints.input_column import Sides
 from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxWordsPerturbed
-from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
-from rse_study.evaluation.attacks.recipe import Recipe
-from rse_study.evaluation.attacks.recipes.usual import label, position_rules
+from rse_study.evaluation.attacks.recipes.constraint_sets import label, position_rules
 from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Unknown

@@ -2,10 +2,10 @@
 
 from typing import Literal
 
+from rse_study.evaluation.attacks.attack import Recipe
 from rse_study.evaluation.attacks.constraints.input_column import Sides
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
-from rse_study.evaluation.attacks.recipe import Recipe
-from rse_study.evaluation.attacks.recipes.usual import position_rules
+from rse_study.evaluation.attacks.recipes.constraint_sets import position_rules
 from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency

@@ -4,8 +4,8 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import ConfigDict
 
+from rse_study.evaluation.attacks.attack import Asking, Candidate, SearchProblem, SearchResult
 from rse_study.evaluation.attacks.goals import VictimOutput
-from rse_study.evaluation.attacks.recipe import Asking, Candidate, SearchProblem, SearchResult
 from rse_study.spec import Spec
 
 

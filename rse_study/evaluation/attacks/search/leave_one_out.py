@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rse_study.evaluation.attacks.recipe import Asking, SearchProblem
+from rse_study.evaluation.attacks.attack import Asking, SearchProblem
 from rse_study.spec import Spec
 
 

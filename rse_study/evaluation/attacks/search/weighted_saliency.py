@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from rse_study.evaluation.attacks.recipe import Asking, SearchProblem
+from rse_study.evaluation.attacks.attack import Asking, SearchProblem
 from rse_study.evaluation.attacks.search.leave_one_out import by_importance
 from rse_study.spec import Spec
 

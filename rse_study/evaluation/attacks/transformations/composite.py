@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rse_study.evaluation.attacks.attack import Transformation
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.recipe import Transformation
 
 
 @dataclass(frozen=True)

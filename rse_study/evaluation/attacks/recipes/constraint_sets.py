@@ -1,0 +1,36 @@
+"""What the recipes share."""
+
+from collections.abc import Sequence
+
+from rse_study.evaluation.attacks.attack import CandidateRule, PositionRule
+from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification, Sides
+from rse_study.evaluation.attacks.constraints.part_of_speech import PartOfSpeech
+from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
+from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
+from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
+from rse_study.evaluation.attacks.resources import AttackResources
+
+
+def position_rules(resources: AttackResources, sides: Sides) -> tuple[PositionRule, ...]:
+    """Each word once, no stop word, and only the sides that may be changed."""
+    # TextFooler and BAE bring longer lists of stop words; here all five leave nltk's alone.
+    return (
+        RepeatModification(),
+        StopwordModification(english_stopwords(resources.data_dir)),
+        InputColumnModification(sides),
+    )
+
+
+def tag_rules(resources: AttackResources) -> tuple[CandidateRule, ...]:
+    """The same part of speech, where there is a tagger."""
+    return () if resources.tagger is None else (PartOfSpeech(resources.tagger.model),)
+
+
+def tag_note(resources: AttackResources) -> str:
+    """What a label says of it."""
+    return "no part of speech" if resources.tagger is None else f"tags from {resources.tagger.name}"
+
+
+def label(name: str, replaced: Sequence[str]) -> str:
+    """The name of a recipe whose resources are not those of the published one."""
+    return f"{name}-like: {', '.join(replaced)}"
