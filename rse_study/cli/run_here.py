@@ -11,7 +11,7 @@ from analysis.tables import as_text
 from rse_study.assets import prepare
 from rse_study.cli.errors import INCOMPLETE, OK
 from rse_study.cli.named_table import problems_of_table
-from rse_study.cli.naming import name_of
+from rse_study.cli.naming import names_by_identity
 from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.plan_here import require_allowance
 from rse_study.cli.progress import ProgressBoard
@@ -85,6 +85,7 @@ def conclude(folder: Path) -> int:
     """0 where every planned cell has ended well; else 3, and what is missing on stderr."""
     with Reader(folder) as reader:
         counts, cells = reader.counts(), reader.cells()
+        names = names_by_identity(reader.study(), cells)
     num_left = counts["planned"] - counts["complete"] - counts["stopped_early"]
     if num_left <= 0:
         return OK
@@ -93,7 +94,6 @@ def conclude(folder: Path) -> int:
     told += "".join(f", {number} of them {what}" for what, number in parts.items() if number)
     failed = cells[cells["status"] == "failed"].to_dict("records")
     if failed:
-        row = failed[0]
-        told += f". {name_of(row['stage'], row['trial'], row['seed'], row['label'])}: {row['reason']}"
+        told += f". {names[failed[0]['identity']]}: {failed[0]['reason']}"
     print(told, file=sys.stderr)
     return INCOMPLETE
