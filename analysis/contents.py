@@ -63,7 +63,7 @@ def read_contents(reader: Reader) -> Contents:
     watched = [name for name in metrics["name"].unique() if is_watched(study, name)]
     return Contents(
         study=study,
-        cells=standing(study, reader.cells(retired=True), curves),
+        cells=with_last_values(study, reader.cells(retired=True), curves),
         curves=curves.reset_index(drop=True),
         course=metrics.loc[metrics["name"].isin(watched), ["cell", "t", "name", "value"]],
         attempts=reader.attempts(retired=True),
@@ -84,7 +84,7 @@ def is_watched(study: StudyRecord, metric: str) -> bool:
     return evaluation == "robust" or evaluation in study.resolved.get("base", {}).get("watched", {})
 
 
-def standing(study: StudyRecord, cells: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+def with_last_values(study: StudyRecord, cells: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
     """`cells` with objective and t at each cell's last step, and the name of its trial."""
     last = curves.sort_values("t").drop_duplicates("cell", keep="last").set_index("cell")
     return cells.assign(

@@ -60,7 +60,7 @@ def prepare(
     if trial.method.needs_synonyms:
         wordnet_archive(data_dir)  # missed now, and not after minutes of training
     dev = dev_pairs(trial.selection, data_dir)
-    root = cache_dir / "assets"
+    root = cache_dir.absolute() / "assets"
     base = _base(trial, root, corpus.sentences, announce)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
     check_encoder(trial, base, tokenizer)
@@ -85,9 +85,9 @@ def prepare(
     }
     return Materials(
         corpus=tokenised,
-        base=base,
+        base=_whole_path(base),
         dev=dev,
-        generator=generator,
+        generator=_whole_path(generator),
         generator_revision=revision,
         synonyms=synonyms,
         replayed=replayed,
@@ -134,6 +134,11 @@ def _base(trial: Trial, root: Path, sentences: list[str], announce: Announce) ->
     if trial.encoder.name == "tiny":
         return str(tiny_encoder(root, sentences, on_progress=_training_progress("tiny", announce)))
     return packaged(trial.encoder.name)
+
+
+def _whole_path(name: str) -> str:
+    """A folder wherever this process works: Ray's workers do so elsewhere. A hub's name as it is, and no name."""
+    return str(Path(name).absolute()) if name and Path(name).is_dir() else name
 
 
 def _attack_progress(noun: str, trial: Trial, announce: Announce) -> Callable[[int, int], None]:

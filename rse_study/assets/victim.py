@@ -21,9 +21,10 @@ from rse_study.data.pairs import StsPairs
 from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
-from rse_study.training.classifier.config import identity_of_tuning
-from rse_study.training.classifier.data import Supervised
-from rse_study.training.classifier.loop import FineTuned, FineTuning, Start, TuningCallback, fine_tune
+from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier.data import Start, Supervised, identity_of_tuning
+from rse_study.training.classifier.loop import TuningCallback, fine_tune
+from rse_study.training.classifier.run import FineTuned
 
 KIND = "victim"
 WEAK = 0.6  # clean accuracy below which a victim is marked weak: what is broken already is easily broken
@@ -108,7 +109,9 @@ def victim(
 
     def make(draft: Path) -> None:
         with one_thread():
-            tuned = fine_tune(wanted, seed, start, kept, steps, dev=left, device=device, told=on_progress)
+            tuned = fine_tune(
+                wanted, seed, start, kept, steps, dev=left, device=device, on_progress=on_progress
+            )
         save_classifier(draft, tuned.classifier)
         _describe(draft, tuned, num_removed, {**key, "trained_on": kept.name, "device": device})
 

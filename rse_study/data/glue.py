@@ -95,7 +95,7 @@ def read_glue(
     """
     task = GLUE.get(name)
     Registry(f"split of GLUE {name}", dict.fromkeys(task.splits)).get(split)
-    place, config = _place(task, dataset, data_dir)
+    place, config = _source_of(task, dataset, data_dir)
     table = load_split(place, split, data_dir, config=config, revision=revision)
     where = f"{place} {config} {split}".replace("  ", " ")
     for column in (*task.columns, "label"):
@@ -107,7 +107,7 @@ def read_glue(
     return labelled(f"GLUE-{name}", split, _examples(table, task, where), task.classes, where)
 
 
-def _place(task: GlueTask, dataset: str, data_dir: Path) -> tuple[str, str]:
+def _source_of(task: GlueTask, dataset: str, data_dir: Path) -> tuple[str, str]:
     """(name for `datasets`, configuration). Raises MissingFile where a folder has other tasks, and not this one."""
     folder = data_dir / dataset
     if not folder.is_dir():

@@ -13,10 +13,10 @@ def held_out(texts: list[Text], share: float) -> np.ndarray:
 
     Texts that differ in signs or case alone go together.
     """
-    return np.array([_place(text) < share for text in texts], bool)
+    return np.array([_uniform_hash(text) < share for text in texts], bool)
 
 
-def _place(text: Text) -> float:
+def _uniform_hash(text: Text) -> float:
     """A number in [0, 1), uniform over texts."""
     digest = hashlib.sha256("\n".join(bare(text)).encode()).digest()
     return int.from_bytes(digest[:7], "big") / 2**56

@@ -77,7 +77,8 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, pd.Dat
     study, cells, evaluations = reader.study(), reader.cells(), reader.evaluations()
     is_grid = study.kind == "grid"
     cells = cells[cells["stage"] == ("grid" if is_grid else "confirm")]
-    cells = cells.assign(row=_names(cells, is_grid))
+    statuses = reader.statuses_for_next_run()
+    cells = cells.assign(row=_names(cells, is_grid), status=cells["identity"].map(statuses))
     num_unplanned = max(0, study.num_cells - len(cells)) if is_grid else 0
     found = {}
     for metric in metrics:

@@ -18,7 +18,7 @@ from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.models.export import save_encoder
 from rse_study.models.loading import load_encoder
-from rse_study.training.trial import Trial
+from rse_study.training.trial import Selection, Trial
 
 pytestmark = pytest.mark.xdist_group("prepare")  # what the fixtures made is used by all
 # Enough to beat the commonest token clearly (it is a quarter of the built-in sentences' tokens).
@@ -109,6 +109,21 @@ class TestComplete:
             first.fingerprints,
         )
 
+    def test_its_folders_are_absolute_whatever_the_study_wrote(
+        self, ready, small_copy, cache, tmp_path, monkeypatch
+    ):
+        """Workers have another working directory; fingerprints are those of the same folders by their whole names."""
+        base, other = small_copy("base"), small_copy("other")
+        method = {"rtd": {"generator": "./other"}}
+        whole = ready(trial(encoder=base, method={"rtd": {"generator": str(other)}}))
+        monkeypatch.chdir(tmp_path)
+        linked = tmp_path / "assets_of_all"
+        linked.symlink_to(cache)
+        found = prepare(trial(encoder="./base", method=method), Path(linked.name), tmp_path)
+        assert (found.base, found.generator) == (str(base), str(other))
+        assert found.corpus.is_absolute()
+        assert found.fingerprints == whole.fingerprints
+
     def test_what_changes_is_built_beside_what_was_there(self, ready, cache):
         first, before = ready(trial()), assets(cache)
         longer, other = ready(trial(max_length=20)), ready(trial(num_sentences=NUM + 1))
@@ -116,6 +131,34 @@ class TestComplete:
         assert len({first.corpus, longer.corpus, other.corpus}) == 3
         after = assets(cache)
         assert {name: after[name] for name in before} == before
+
+
+class TestNeeds:
+    """Trials whose `needs` are equal share what was prepared for one of them."""
+
+    def test_nothing_is_read_that_they_leave_out(self, ready, monkeypatch):
+        wanted = trial()
+        read = set()
+        for kind in (Trial, Selection, type(wanted.method)):
+            monkeypatch.setattr(kind, "__getattribute__", recording(kind, read))
+        wanted.needs()
+        needed = set(read)
+        read.clear()
+        ready(wanted)
+        assert {("Trial", "corpus"), ("Selection", "dev"), ("RobustSentEmbed", "needs_mask")} <= read
+        assert read <= needed
+
+
+def recording(kind, read):
+    """`kind.__getattribute__` that notes which public attributes were read."""
+    original = kind.__getattribute__
+
+    def get(self, name):
+        if not name.startswith(("_", "model_")):
+            read.add((kind.__name__, name))
+        return original(self, name)
+
+    return get
 
 
 class TestGenerator:

@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from rse_study.results.schema import ledger_path
+from tests.faults.run_here import run_in_world
 
 ROOT = Path(__file__).parents[2]
 TIMES = {
@@ -27,7 +28,7 @@ TIMES = {
 
 @dataclass(frozen=True)
 class Scene:
-    """A study, the world it runs in, and a HOME for Ray's token."""
+    """A study, the world it runs in, and a folder for what it needs besides."""
 
     study: dict
     world: Path
@@ -38,7 +39,7 @@ class Scene:
         file = self.home / f"{self.study['name']}.json"
         file.write_text(json.dumps(self.study), encoding="utf-8")
         command = [sys.executable, "-m", "tests.faults.run_here", str(file), str(self.world), str(folder)]
-        environment = os.environ | {"HOME": str(self.home), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
             command,
             cwd=ROOT,
@@ -55,6 +56,19 @@ class Scene:
         said, _ = process.communicate(timeout=600)
         assert process.returncode == 0, said
         return said
+
+    def finish_here(self, folder: Path, address: str) -> list[str]:
+        """The same in this process, on a cluster that runs already."""
+        lines: list[str] = []
+        run_in_world(self.study, self.world, folder, lines.append, address)
+        return lines
+
+    def kill_at(self, folder: Path, word: str) -> None:
+        """Run, and kill the driver (SIGKILL) at the first line that holds this."""
+        process = self.start(folder)
+        assert process.stdout is not None
+        assert any(word in line for line in process.stdout), f"it never said {word!r}"
+        kill(process)
 
     def kill_after(self, folder: Path, seconds: float) -> bool:
         """Run, and kill the driver (SIGKILL) after some seconds; False where it had ended by itself before."""

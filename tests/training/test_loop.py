@@ -8,8 +8,7 @@ from transformers import AutoModel
 
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 from tests.training.world import World, small_trial, stop_at
 
 METRICS = {

@@ -7,8 +7,7 @@ import pytest
 
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import Point, Result, read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 from rse_study.training.replay import ReplayDifference, compare, replay
 from rse_study.training.trial import Trial
 from tests.training.world import World, small_trial, stop_at

@@ -15,9 +15,9 @@ from rse_study.evaluation.replayed_texts import ReplayedTexts, replay_texts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.result_file import read_result
+from rse_study.training.evaluator import ReplayedAttacks
 from rse_study.training.loop import train
 from rse_study.training.materials import Materials, identity_of
-from rse_study.training.robustness import ReplayedAttacks
 from tests.training.world import World, small_trial
 
 ROBUST = {"robust/spearman", "robust/drift", "robust/drop", "robust/degenerate"}

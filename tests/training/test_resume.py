@@ -12,8 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from rse_study.results.result_file import read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 from tests.training.world import World, small_trial, stop_at
 
 NUM_STEPS = 12

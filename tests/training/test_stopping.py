@@ -13,9 +13,8 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.results.result_file import read_result
-from rse_study.training import checkpoint, loop
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training import cell_result, checkpoint
+from rse_study.training.loop import Progress, drive, train
 from tests.training.world import World, small_trial, stop_at
 
 FORK = multiprocessing.get_context("fork")
@@ -31,7 +30,7 @@ def straight(world: World) -> Path:
 def stop(world: World, directory: Path, t: int = 6) -> list[int]:
     seen: list[int] = []
 
-    def report(progress: loop.Progress) -> str | None:
+    def report(progress: Progress) -> str | None:
         seen.append(progress.t)
         return stop_at(t)(progress)
 
@@ -130,9 +129,9 @@ def killed_behind(function: Callable[..., Any]) -> Callable[..., Any]:
 MOMENTS = {
     "before the checkpoint": (checkpoint, "save", partial(killed, num_calls=0)),
     "amid the checkpoint": (checkpoint, "save_file", partial(killed, num_calls=2)),
-    "before the account": (Path, "write_text", partial(killed, num_calls=0)),
+    "before the state": (Path, "write_text", partial(killed, num_calls=0)),
     "before the checkpoint's rename": (checkpoint, "sync", partial(killed, num_calls=4)),
-    "before the result": (loop, "write_result", partial(killed, num_calls=0)),
+    "before the result": (cell_result, "write_result", partial(killed, num_calls=0)),
     "before the result's rename": (Path, "replace", partial(killed, num_calls=0)),
     "after the result's rename": (Path, "replace", killed_behind),
     "before the checkpoint is removed": (checkpoint, "remove", partial(killed, num_calls=0)),

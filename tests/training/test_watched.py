@@ -16,8 +16,7 @@ from rse_study.evaluation.serialise import store
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.result_file import read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.processes import train_here
 from tests.training.world import World, small_trial, stop_at

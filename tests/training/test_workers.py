@@ -10,8 +10,7 @@ from safetensors.torch import load_file
 from rse_study.collectives import Group
 from rse_study.errors import InputError
 from rse_study.results.result_file import read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.process_group import Ask, run_group
 from rse_study.training.processes import train_here

@@ -11,7 +11,7 @@ from rse_study.assets.word_pieces import SPECIAL
 from rse_study.data import builtin
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import tokenise
-from rse_study.training.drive import Report
+from rse_study.training.loop import Report
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 

@@ -11,7 +11,8 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 from rse_study.assets.word_pieces import SPECIAL
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
-from rse_study.training.classifier.loop import FineTuning, Start
+from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier.data import Start
 
 GROUPS = (["red", "blue", "green", "brown"], ["cat", "dog", "bird", "fish"])
 LEARNS = FineTuning(
