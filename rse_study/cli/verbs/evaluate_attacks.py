@@ -15,7 +15,7 @@ import torch
 
 from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
-from rse_study.assets.minilm import is_minilm_here
+from rse_study.assets.minilm import has_minilm
 from rse_study.assets.prepare import Announce
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli.json_output import json_of
@@ -99,7 +99,7 @@ def can_run(recipe: str, masked_lm: str) -> bool:
     """
     if needs_masked_lm(recipe) and not masked_lm:
         return False
-    return Resource.SENTENCE_SIMILARITY not in RECIPES.get(recipe).needs or is_minilm_here()
+    return Resource.SENTENCE_SIMILARITY not in RECIPES.get(recipe).needs or has_minilm()
 
 
 def _read(name: str, recipe: str, request: AttackRequest) -> AttackEvaluation:
