@@ -1,5 +1,6 @@
 """A trial: one complete configuration, defaults written out."""
 
+from collections.abc import Hashable
 from math import cos, pi
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from pydantic import (
 )
 
 from rse_study.data.corpus import Corpus
+from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.evaluation.names import known_evaluations
 from rse_study.methods import AnyMethod, RobustSentEmbed
 from rse_study.methods.presets import with_preset
@@ -105,7 +107,7 @@ class Replayed(Spec):
     attacks on MR or SST-2 (which is made of MR), as unseen.
     """
 
-    recipe: Literal["none", "pwws", "textbugger", "textfooler"] = "none"
+    recipe: Literal["none", *REPLAYABLE] = "none"
     """the attack that finds them; none: nothing is replayed"""
     reference: str = field("base", min_length=1)
     """whom they are found against: base (the study's own encoder before training), minilm, a folder or hub name"""
@@ -192,6 +194,13 @@ class Trial(Spec):
         return watched
 
     _with_preset = field_validator("method", mode="before")(with_preset)
+
+    def needs(self) -> tuple[Hashable, ...]:
+        """All that preparing its materials reads: equal needs, the same materials."""
+        method = self.method
+        of_method = method.generator, method.num_sites, method.needs_synonyms, method.needs_mask
+        of_data = self.corpus, self.selection.dev, self.replayed, frozenset(self.watched)
+        return (*of_data, self.encoder, self.batch_size, self.max_length, *of_method)
 
     def watched_at(self, t: int, num_steps: int) -> tuple[str, ...]:
         """Return the evaluations that are measured after step `t`.

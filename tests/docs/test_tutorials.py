@@ -10,6 +10,7 @@ TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md
 NUM_FILES = {
     "add_a_method": 3,
     "add_a_perturbation": 3,
+    "add_an_attack": 2,
 }
 """How many files are made or edited by hand, tests included; CONTRIBUTING.md says the same."""
 

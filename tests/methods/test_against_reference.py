@@ -1,4 +1,4 @@
-"""Complete optimiser steps against the slow reference: every switch of decision 0003's table, one flip each."""
+"""Complete optimiser steps against the slow reference: every switch of the methods, one flip each."""
 
 import pytest
 import torch

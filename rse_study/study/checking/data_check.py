@@ -42,18 +42,14 @@ def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
 def _trials(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
     """The base, and what differs from it in what must be here; where each of them stands."""
     yield "base.", checked.study.base
-    seen = {_needs(checked.study.base)}
+    seen = {checked.study.base.needs()}
     at, space = checked.space.at, checked.space
     points = [] if checked.rows else list(space.edges())
     rows = [(f"grid.rows.{row.label}" if row.label else f"{at} ({row})", row.trial) for row in checked.rows]
     for label, trial in [*rows, *((f"{at}.{', '.join(point)}", space.apply(point)) for point in points)]:
-        if _needs(trial) not in seen:
-            seen.add(_needs(trial))
+        if trial.needs() not in seen:
+            seen.add(trial.needs())
             yield f"{label}: ", trial
-
-
-def _needs(trial: Trial) -> tuple[object, ...]:
-    return trial.corpus, trial.encoder, trial.method.generator, trial.method.needs_synonyms, trial.replayed
 
 
 Missing = tuple[str, InputError]  # field = value, and what is wrong with it

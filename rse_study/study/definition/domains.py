@@ -58,6 +58,20 @@ class Domain(Spec):
         """All values in their order, of a finite axis."""
         raise NotImplementedError
 
+    def at(self, u: float) -> Any:
+        """The value below which a share `u` in [0, 1) of the axis lies.
+
+        >>> Float(float=(-1, 1)).at(0.25)
+        -0.5
+        >>> Choice(choice=("a", "b")).at(0.5)
+        'b'
+        """
+        if self.is_finite:
+            values = self.values()
+            return values[min(int(u * len(values)), len(values) - 1)]
+        low, high = self.edges()
+        return float(low * (high / low) ** u) if self.scale == "log" else float(low + u * (high - low))
+
 
 class _Interval(Domain):
     """Both ends belong to the axis."""

@@ -12,9 +12,8 @@ import pandas as pd
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
+from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.reader import Reader
-from rse_study.results.records import Status
-from rse_study.results.result_file import FILE_NAME as RESULT
 from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
@@ -93,7 +92,7 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
             number=row.trial,
             seed=row.seed,
             stage=row.stage,
-            status=_status(study_dir, row.identity, row.status),
+            status=status_for_next_run(study_dir, row.identity, row.status),
             retired=bool(row.retired),
             t=int(stopped.get(row.identity, 0)),
             has_model=os.path.isdir(os.path.join(cell_folder(study_dir, row.identity), "model")),
@@ -156,12 +155,6 @@ def _trial(config: Any) -> Trial | None:
         return Trial.model_validate(config)
     except (ValidationError, InputError):
         return None
-
-
-def _status(study_dir: Path, identity: str, status: Status) -> Status:
-    """A cell that failed without a result was lost, which says nothing about it: it runs again."""
-    is_lost = status == "failed" and not (cell_folder(study_dir, identity) / RESULT).exists()
-    return "planned" if is_lost else status
 
 
 def _seconds(started: str, ended: str) -> float:

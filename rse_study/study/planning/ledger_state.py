@@ -15,6 +15,7 @@ class LedgerCell:
     seed: int
     stage: Stage
     status: Status
+    """as the next run finds it"""
     retired: bool = False
     t: int = 0
     """steps done where it was stopped early"""

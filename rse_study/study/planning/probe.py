@@ -16,14 +16,12 @@ from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.throughput import Setting, TimedWork
 from rse_study.study.planning.workload import shape_of
 from rse_study.training.loop import Progress
-from rse_study.training.materials import Materials
+from rse_study.training.materials import Materials, PrepareMaterials
 from rse_study.training.processes import train_here
 from rse_study.training.trial import Budget, Cadences, Selection, Trial
 
 MOST_STEPS, FEWEST_STEPS = 6, 3
 PATIENCE_S = 15.0  # of a trial; then the fewest steps are enough
-
-PrepareMaterials = Callable[[Trial], Materials]
 
 
 def probe(checked: CheckedStudy, prepare: PrepareMaterials) -> tuple[TimedWork, ...]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float
-from scipy.stats import spearmanr
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -17,6 +16,7 @@ from rse_study.data.held_out import held_out
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
+from rse_study.evaluation.rank_correlation import spearman
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.training.classifier.config import FineTuning
@@ -88,8 +88,7 @@ class Examples:
         """Accuracy, a share; for a regression Spearman's rho (0 where all values are one)."""
         if self.classes:
             return float((classifier.predict(self.texts).argmax(1) == self.targets).mean())
-        scores = classifier.scores(self.texts)
-        return float(spearmanr(scores, self.targets).statistic) if np.ptp(scores) > 0 else 0.0
+        return float(np.nan_to_num(spearman(classifier.scores(self.texts), self.targets)))
 
 
 def examples_of(given: Supervised) -> Examples:
