@@ -10,7 +10,7 @@ from analysis.contents import baseline_scores, label_of
 from analysis.measured import measured_scores
 from analysis.paper.claims import claims_of, printed_values
 from rse_study.results.claims import Judged, judge
-from rse_study.results.comparisons import ComparedContrast, against, compare, row_scores
+from rse_study.results.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.reader import Reader
 from rse_study.results.staleness import stale, told
 
@@ -31,7 +31,7 @@ class Comparison:
     label: str
     table: str
     scale: str
-    scores: pd.DataFrame
+    scores: Scores
     baseline: str
     compared: Mapping[str, ComparedContrast | None]
     judged: list[Judged]
@@ -44,12 +44,12 @@ class Comparison:
     @property
     def num_seeds(self) -> int:
         """Seeds that were planned."""
-        return self.scores.shape[1]
+        return self.scores.table.shape[1]
 
     @property
     def is_complete(self) -> bool:
         """Whether every cell has ended and has its score."""
-        return not self.scores.attrs["open"] and not self.scores.attrs["unplanned"]
+        return self.scores.is_complete
 
     def words(self, judged: Judged) -> str:
         """The verdict as it may be said at this scale."""
@@ -70,7 +70,7 @@ def read_comparison(reader: Reader) -> Comparison | None:
         return None
     paper = study.resolved.get("paper") or {}
     scores, baseline = row_scores(reader), study.resolved["grid"].get("baseline", "")
-    contrasts = against(scores, baseline) if baseline in scores.index else {}
+    contrasts = against(scores.table, baseline) if baseline in scores.table.index else {}
     table = paper.get("table", "")
     claims, printed = claims_of(table), printed_values(table)
     measured = measured_scores(reader, [claim.measure for claim in claims if claim.measure])
@@ -82,16 +82,16 @@ def read_comparison(reader: Reader) -> Comparison | None:
         scale=paper.get("scale", "paper"),
         scores=scores,
         baseline=baseline,
-        compared=dict(zip(contrasts, compare(scores, list(contrasts.values())), strict=True)),
-        judged=judge(claims, scores, _outside(scores, baseline, printed), measured),
+        compared=dict(zip(contrasts, compare(scores.table, list(contrasts.values())), strict=True)),
+        judged=judge(claims, scores, _outside(scores.table, baseline, printed), measured),
         printed=printed,
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=told(stale(reader.cells(), reader.provenance())),
         columns=read_columns(reader, table, baseline),
-        degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.attrs["degenerate"]]),
+        degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
     )
 
 
-def _outside(scores: pd.DataFrame, baseline: str, printed: Mapping[str, float]) -> list[str]:
+def _outside(table: pd.DataFrame, baseline: str, printed: Mapping[str, float]) -> list[str]:
     """Rows of ours that a paper's "best" is not about: those its table lacks; of a figure the baseline alone."""
-    return [row for row in scores.index if row not in printed] if printed else [baseline]
+    return [row for row in table.index if row not in printed] if printed else [baseline]

@@ -30,13 +30,13 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def _in_the_papers_order(comparison: Comparison) -> list[str]:
-    ours = list(comparison.scores.index)
+    ours = list(comparison.scores.table.index)
     printed = [row for row in comparison.printed if row in ours]
     return [*printed, *(row for row in ours if row not in printed)]
 
 
 def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
-    values = comparison.scores.loc[row].dropna()
+    values = comparison.scores.table.loc[row].dropna()
     own = {
         "row": row,
         "paper": show_number(comparison.printed.get(row, float("nan")), decimals),
@@ -109,7 +109,7 @@ def remarks(comparison: Comparison) -> list[str]:
     contrasts = [one for one in comparison.compared.values() if one]
     texts = []
     if not comparison.is_complete:
-        texts.append(_left(len(comparison.scores.attrs["open"]), comparison.scores.attrs["unplanned"]))
+        texts.append(_left(len(comparison.scores.open_rows), comparison.scores.num_unplanned))
     if contrasts:
         n, m = min(one.n for one in contrasts), len(contrasts)
         texts.append(

@@ -68,7 +68,7 @@ def read_contents(reader: Reader) -> Contents:
     watched = [name for name in metrics["name"].unique() if is_watched(study, name)]
     return Contents(
         study=study,
-        cells=standing(study, _cells(reader), curves),
+        cells=standing(study, _cells(reader), reader.last_points(study.objective.metric)),
         curves=curves.reset_index(drop=True),
         course=metrics.loc[metrics["name"].isin(watched), ["cell", "t", "name", "value"]],
         attempts=reader.attempts(retired=True),
@@ -94,9 +94,18 @@ def is_watched(study: StudyRecord, metric: str) -> bool:
     return evaluation == "robust" or evaluation in study.resolved.get("base", {}).get("watched", {})
 
 
-def standing(study: StudyRecord, cells: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-    """`cells` with objective and t at each cell's last step, and the name of its trial."""
-    last = curves.sort_values("t").drop_duplicates("cell", keep="last").set_index("cell")
+def standing(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:
+    """`cells` with objective and t at each cell's last step, and the name of its trial.
+
+    Parameters
+    ----------
+    study
+        The study of the cells.
+    cells
+        As `Reader.cells` has them.
+    last
+        The objective's last point by cell: `Reader.last_points`.
+    """
     return cells.assign(
         objective=cells["identity"].map(last["value"]).astype(float),
         t=cells["identity"].map(last["t"]).astype("Int64"),

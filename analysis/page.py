@@ -1,6 +1,5 @@
 """The HTML of a report: one file, nothing loaded from anywhere."""
 
-import os
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
@@ -9,6 +8,8 @@ from pathlib import Path
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
+
+from rse_study.results.atomic import write_whole
 
 STYLE = """
 :root { color-scheme: light; }
@@ -71,11 +72,7 @@ def page(title: str, sections: Sequence[str], style: str = "") -> str:
 
 def write(path: Path, html: str) -> Path:
     """Write a document so that a reader sees all of it or what was there before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(html, encoding="utf-8")
-    draft.replace(path)
-    return path
+    return write_whole(path, html)
 
 
 def section(heading: str, *parts: str) -> str:

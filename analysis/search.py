@@ -1,11 +1,12 @@
 """What a search came to: its trials, its best one, and what confirms it, as frames."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.formats import show_value
+from rse_study.results.ranking import best_first
 from rse_study.results.records import AxisRecord, StudyRecord
 
 
@@ -25,13 +26,11 @@ def trials(contents: Contents) -> pd.DataFrame:
     return table.assign(**values, best=best)
 
 
-def best_of(table: pd.DataFrame, direction: str) -> pd.Series:
-    """True at the best objective among complete cells, the first on a tie."""
-    candidates = table["objective"].where(table["status"] == "complete").dropna()
-    best = pd.Series(False, index=table.index)
-    if not candidates.empty:
-        best[candidates.idxmax() if direction == "maximize" else candidates.idxmin()] = True
-    return best
+def best_of(table: pd.DataFrame, direction: Literal["maximize", "minimize"]) -> pd.Series:
+    """True at the best of the complete cells, the first on a tie."""
+    complete = table[table["status"] == "complete"]
+    standings = zip(complete.index, complete["t"].fillna(0), complete["objective"], strict=True)
+    return pd.Series(table.index.isin(best_first(standings, direction)[:1]), index=table.index)
 
 
 def confirm_plan(study: StudyRecord) -> dict[str, Any]:
@@ -61,10 +60,10 @@ def confirmed(contents: Contents) -> pd.DataFrame:
 
 
 def ranking(contents: Contents) -> dict[int, int]:
-    """Every trial's place in the search: those that went farthest first, by objective among these."""
-    found = contents.stage("search").dropna(subset=["t", "objective"]).drop_duplicates("trial")
-    is_ascending = [False, contents.study.objective.direction == "minimize", True]
-    ordered = found.sort_values(["t", "objective", "trial"], ascending=is_ascending)["trial"]
+    """Every trial's place in the search, from 1."""
+    cells = contents.stage("search").dropna(subset=["t", "objective"]).drop_duplicates("trial")
+    standings = zip(cells["trial"], cells["t"], cells["objective"], strict=True)
+    ordered = best_first(standings, contents.study.objective.direction)
     return {int(trial): place for place, trial in enumerate(ordered, start=1)}
 
 

@@ -58,7 +58,10 @@ def write_layouts(comparison: Comparison, folder: Path) -> list[Path]:
 
 
 def contrasts_of(comparison: Comparison) -> pd.DataFrame:
-    """A row per row of the grid that has a baseline's score beside it: all that was computed of their differences."""
+    """A row per row of the grid that is compared with the baseline: all that was computed of their differences.
+
+    Columns `bca_low` and `bca_high` are empty below 6 seeds.
+    """
     rows = [
         {
             "row": row,

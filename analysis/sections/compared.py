@@ -33,4 +33,4 @@ def claims(comparison: Comparison, decimals: int) -> str:
 
 
 def _classes(comparison: Comparison) -> list[str]:
-    return ["baseline"] * len(comparison.fixed) + [""] * len(comparison.scores)
+    return ["baseline"] * len(comparison.fixed) + [""] * len(comparison.scores.table)

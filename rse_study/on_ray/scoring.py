@@ -1,6 +1,5 @@
 """What is still to be scored in a study: its baselines and the models it keeps, each on every evaluation once."""
 
-import math
 import shutil
 from collections.abc import Iterator, Sequence
 
@@ -21,6 +20,7 @@ from rse_study.on_ray.evaluations import (
 from rse_study.on_ray.payload import MaterialsCache, StudyFolders
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.results.ledger import Ledger
+from rse_study.results.ranking import best_first
 from rse_study.results.schema import baselines_folder, cell_folder
 from rse_study.study.baselines import can_measure, measure_baselines
 from rse_study.study.definition.config import Baseline, Study
@@ -115,6 +115,5 @@ class Scoring:
     def _best(self, identities: Sequence[str]) -> set[str]:
         """One of them; none where none has a value."""
         last = self._ledger.last_points(self._study.objective.metric)
-        values = {one: last[one][1] for one in identities if one in last and math.isfinite(last[one][1])}
-        choose = max if self._study.objective.direction == "maximize" else min
-        return {choose(values, key=values.__getitem__)} if values else set()
+        standings = [(one, *last[one]) for one in identities if one in last]
+        return set(best_first(standings, self._study.objective.direction)[:1])

@@ -14,18 +14,23 @@ from rse_study.spec import fingerprint_of
 Content = TypeVar("Content")
 
 
-def write_sealed(path: Path, kind: str, content: Any) -> Path:
-    """Write JSON `content` under its `kind`, beside its checksum. A reader sees all of it or what was there before."""
+def write_whole(path: Path, content: str | bytes) -> Path:
+    """Write a file, texts in UTF-8, so that a reader sees all of it or what was there before."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"checksum": fingerprint_of(content), kind: content}, indent=1, ensure_ascii=False)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with draft.open("w", encoding="utf-8") as stream:
-        stream.write(text + "\n")
+    with draft.open("wb") as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
         stream.flush()
         os.fsync(stream.fileno())
     draft.replace(path)
     sync(path.parent)
     return path
+
+
+def write_sealed(path: Path, kind: str, content: Any) -> Path:
+    """Write JSON `content` under its `kind`, beside its checksum. A reader sees all of it or what was there before."""
+    text = json.dumps({"checksum": fingerprint_of(content), kind: content}, indent=1, ensure_ascii=False)
+    return write_whole(path, text + "\n")
 
 
 def read_sealed(

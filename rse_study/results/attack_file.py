@@ -10,6 +10,7 @@ import pandas as pd
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from rse_study.errors import InputError, MissingFile
+from rse_study.results.atomic import write_whole
 from rse_study.results.records import Record
 from rse_study.results.schema import ledger_path
 
@@ -196,10 +197,7 @@ def parse_outcomes(rows: Iterable[dict[str, Any]], path: Path, remedy: str) -> d
 
 
 def _write_summary(path: Path, rows: Iterable[SummaryRow]) -> None:
-    draft = path.with_suffix(".draft")
-    content = [row.model_dump(mode="json") for row in rows]
-    draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, json.dumps([row.model_dump(mode="json") for row in rows], indent=1) + "\n")
 
 
 def _read_summary(path: Path) -> list[SummaryRow]:

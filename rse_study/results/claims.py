@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-import pandas as pd
-
-from rse_study.results.comparisons import ComparedContrast, ContrastWeights, compare_all
+from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare_all
 
 ClaimKind = Literal["best", "better", "ordering", "rising", "flat"]
 ClaimVerdict = Literal["reproduced", "contradicted", "undecided", "incomplete", "not asked"]
-NOTHING: Mapping[str, pd.DataFrame] = {}
+NOTHING: Mapping[str, Scores] = {}
 
 
 @dataclass(frozen=True)
@@ -45,14 +43,13 @@ class Judged:
 
 def judge(
     claims: Sequence[Claim],
-    scores: pd.DataFrame,
+    scores: Scores,
     outside: Collection[str] = (),
-    measured: Mapping[str, pd.DataFrame] = NOTHING,
+    measured: Mapping[str, Scores] = NOTHING,
 ) -> list[Judged]:
-    """The verdict on every claim, from `scores` [rows, seeds] (`comparisons.row_scores`) of the objective.
+    """The verdict on every claim, from `scores` (`comparisons.row_scores`) of the objective.
 
-    Claims about another measure are judged by what is `measured`. Where `attrs["less_is_better"]` of its scores, a row
-    is the better one by having less.
+    Claims about another measure are judged by what is `measured`.
 
     Reproduced: every contrast's simultaneous 95 % interval, over all contrasts of all claims, excludes 0 (or the
     claim's margin) in the direction claimed. Contradicted: one of them does so in the other direction. Not asked: the
@@ -61,7 +58,7 @@ def judge(
     """
     judged_by = [measured.get(claim.measure) if claim.measure else scores for claim in claims]
     asked = [
-        [] if one is None else [(one, weights) for weights in contrasts_of(claim, one, outside)]
+        [] if one is None else [(one.table, weights) for weights in contrasts_of(claim, one, outside)]
         for claim, one in zip(claims, judged_by, strict=True)
     ]
     found = iter(compare_all([contrast for contrasts in asked for contrast in contrasts]))
@@ -73,15 +70,15 @@ def judge(
     return judged
 
 
-def _is_open(scores: pd.DataFrame, contrasts: Sequence[ContrastWeights]) -> bool:
-    awaited = any(row in scores.attrs.get("open", ()) for weights in contrasts for row in weights)
-    return awaited or scores.attrs.get("unplanned", 0) > 0
+def _is_open(scores: Scores, contrasts: Sequence[ContrastWeights]) -> bool:
+    awaited = any(row in scores.open_rows for weights in contrasts for row in weights)
+    return awaited or scores.num_unplanned > 0
 
 
-def contrasts_of(claim: Claim, scores: pd.DataFrame, outside: Collection[str] = ()) -> list[ContrastWeights]:
+def contrasts_of(claim: Claim, scores: Scores, outside: Collection[str] = ()) -> list[ContrastWeights]:
     """What must be above the margin (`flat`: within it) for the claim to hold; nothing where rows are missing."""
-    more = _contrasts(claim, list(scores.index), outside)
-    if not scores.attrs.get("less_is_better", False):
+    more = _contrasts(claim, list(scores.table.index), outside)
+    if not scores.less_is_better:
         return more
     return [{row: -weight for row, weight in weights.items()} for weights in more]
 

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from rse_study.errors import InputError
-from rse_study.results import attempts, sidecars, writes
+from rse_study.results import sidecars, writes
 from rse_study.results.connect import lock_study, open_to_write, remove_ledger
 from rse_study.results.queries import LedgerQueries, now
 from rse_study.results.records import (
@@ -125,12 +125,12 @@ class Ledger(LedgerQueries):
     def start(self, identity: str, *, executor: str, workers: int, threads: int) -> int:
         """The cell runs from now on; the number of this attempt, counted from 1. A complete one never runs again."""
         with self._db:
-            return attempts.begin(self._db, identity, executor, workers, threads)
+            return writes.begin_attempt(self._db, identity, executor, workers, threads)
 
     def record_progress(self, identity: str, t: int, metrics: Mapping[str, float]) -> None:
         """What a running cell reported at step `t`; its result replaces it. Too late once it has ended: ignored."""
         with self._db:
-            if attempts.is_running(self._db, identity):
+            if writes.is_running(self._db, identity):
                 writes.add_metrics(self._db, identity, t, metrics)
 
     def record_rung(self, row: RungRow) -> None:
@@ -149,24 +149,24 @@ class Ledger(LedgerQueries):
                 "UPDATE cell SET duration_s = ?, provenance = ? WHERE identity = ?",
                 (result.duration_s, canonical_json(result.provenance), result.identity),
             )
-            attempts.end(self._db, result.identity, result.status, result.reason)
+            writes.end_attempt(self._db, result.identity, result.status, result.reason)
         sidecars.write_cells(self.study_dir, self, [result.identity])
 
     def fail(self, identity: str, reason: str) -> None:
         """The cell ended for good without a result."""
         with self._db:
-            attempts.end(self._db, identity, "failed", reason)
+            writes.end_attempt(self._db, identity, "failed", reason)
         sidecars.write_cells(self.study_dir, self, [identity])
 
     def lose(self, identity: str, reason: str) -> None:
         """The attempt ended without a result, through no fault of the cell: it is planned again."""
         with self._db:
-            attempts.lose(self._db, identity, reason)
+            writes.lose_attempt(self._db, identity, reason)
 
     def close_attempts(self, reason: str) -> None:
         """Every attempt that still runs is lost. For the start of a run: whoever ran them is dead, we hold the lock."""
         with self._db:
-            attempts.lose_all(self._db, reason)
+            writes.lose_all_attempts(self._db, reason)
 
     def record_evaluations(self, rows: Sequence[EvaluationRow]) -> None:
         """Add or replace scores of cells or baselines."""

@@ -83,6 +83,11 @@ class Reader:
         )
         return frame.astype({"value": float})
 
+    def last_points(self, metric: str) -> pd.DataFrame:
+        """t and value of a metric's last point, by cell."""
+        points = LedgerQueries(self._db).last_points(metric)
+        return pd.DataFrame.from_dict(points, orient="index", columns=["t", "value"])
+
     def history(self, identity: str) -> pd.DataFrame:
         """The numbers of one cell: t, name, value (NaN where it was NaN), by step and name."""
         frame = self._read("SELECT t, name, value FROM metric WHERE cell = ?1 ORDER BY t, name", identity)
@@ -160,7 +165,7 @@ class Reader:
         table = cells[["trial", "seed", "stage", "label", "status"]].copy()
         for axis, heading in zip(study.axes, study.headings, strict=True):
             table[heading] = [proposal.get(axis.name) for proposal in cells["proposal"]]
-        last = self._last_values(study.objective.metric)
+        last = self.last_points(study.objective.metric)
         table["objective"] = cells["identity"].map(last["value"]).astype(float)
         table["t"] = cells["identity"].map(last["t"]).astype("Int64")
         return table.join(cells[["duration_s", "reason", "identity"]])
@@ -169,11 +174,6 @@ class Reader:
         """By evaluation; none of a study that was frozen before they were noted."""
         study = LedgerQueries(self._db).study()
         return study.fingerprints if study else {}
-
-    def _last_values(self, metric: str) -> pd.DataFrame:
-        # SQLite: with a bare max(), the other columns come from the row that holds it.
-        query = "SELECT cell, max(t) AS t, value FROM metric WHERE name = ?1 GROUP BY cell"
-        return self._read(query, metric).set_index("cell")
 
     def _read(self, query: str, *values: Any) -> pd.DataFrame:
         return pd.read_sql_query(query, self._db, params=values)

@@ -14,6 +14,11 @@ OWN_COLUMNS = frozenset(
 )
 """Headings of the trials table that no axis may take."""
 WITHDRAWN = "withdrawn"
+MINUS = " - "
+"""Stands between two metrics of which the difference is meant."""
+LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift", "drop")
+"""Aggregations of which an encoder should have little, where a study's `measures` do not name the metric: older ledgers
+noted none, and not all that is measured is shown. More queries and more words changed: a harder attack."""
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
 
 
@@ -99,6 +104,18 @@ class StudyRecord(Record):
     def shown_measures(self) -> tuple[Measure, ...]:
         """`measures`; of a ledger that has none, which knew similarity alone, the first aggregation of each."""
         return self.measures or tuple(Measure(name=name, metric=f"{name}/all") for name in self.evaluations)
+
+    def is_less_better(self, metric: str = "") -> bool:
+        """Whether an encoder should have little of a metric; of the objective without one.
+
+        A difference of two, "one - other", is what an attack takes away.
+        """
+        if not metric:
+            return self.objective.direction == "minimize"
+        noted = {measure.metric: measure.direction for measure in self.shown_measures}
+        if MINUS in metric or metric in noted:
+            return MINUS in metric or noted[metric] == "minimize"
+        return metric.rpartition("/")[2] in LESS_IS_BETTER_UNLESS_NOTED
 
     @property
     def headings(self) -> tuple[str, ...]:

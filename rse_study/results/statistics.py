@@ -55,10 +55,12 @@ def welch_interval(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> 
 def bca_interval(
     values: ArrayLike, level: float = 0.95, num_resamples: int = 9999, seed: int = 0
 ) -> Interval:
-    """Of the mean of `values` [n], n >= 2, by the bias-corrected and accelerated bootstrap (Efron 1987).
+    """Return the interval of the mean of `values` [n], n >= 2, by BCa (Efron 1987).
 
-    The bootstrap of few values is too narrow: at n = 8 plain BCa holds the mean in about 90 of 100 cases. Each tail is
-    taken further out, as Hesterberg (2015, expanded percentile interval) does: at Phi(-sqrt(n / (n - 1)) t).
+    That is the bias-corrected and accelerated bootstrap. Of few values it is too narrow: at n = 8 plain BCa holds the
+    mean in about 90 of 100 cases. Each tail is taken further out, as Hesterberg (2015, expanded percentile interval)
+    does: at Phi(-sqrt(n / (n - 1)) t). Even so it holds the mean of 3 normal values in 75 of 100 cases, of 4 in 87,
+    of 5 in 92: comparisons give none below 6 seeds.
     """
     sample = _sample(values, 2)
     if _are_equal(sample):

@@ -1,9 +1,10 @@
 """Which trials of a search are confirmed: a pure function of where each of them stands."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from rse_study.results.ranking import best_first
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,16 @@ class TrialResult:
 def best_trials(
     standings: Sequence[TrialResult], num_best: int, direction: Literal["maximize", "minimize"]
 ) -> list[int]:
-    """The trials to confirm beside the baseline, best first: those that went farthest, by value among these.
+    """The trials to confirm beside the baseline, best first (`results.ranking`); on a tie the earlier trial.
 
-    A value after fewer steps is another quantity: it never outranks one of the full budget. On a tie the earlier
-    trial comes first.
+    Parameters
+    ----------
+    standings
+        All trials of the search.
+    num_best
+        How many are confirmed.
+    direction
+        Which values are better.
     """
-    sign = 1 if direction == "maximize" else -1
-    candidates = [s for s in standings if not s.is_baseline and math.isfinite(s.value)]
-    ranked = sorted(candidates, key=lambda s: (-s.t, -sign * s.value, s.trial))
-    return [standing.trial for standing in ranked[:num_best]]
+    candidates = sorted((s for s in standings if not s.is_baseline), key=lambda s: s.trial)
+    return best_first([(s.trial, s.t, s.value) for s in candidates], direction)[:num_best]

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from rse_study.results.claims import Claim, contrasts_of, judge
+from rse_study.results.comparisons import Scores
 from tests.results.samples import around, half_width
 
 SEEDS = 5
@@ -26,8 +27,7 @@ def claim_of(kind, rows=None, margin=0.0, **changes):
 def frame(rows, still_open=(), unplanned=0):
     """Scores [rows, seeds] as they come from a ledger."""
     table = pd.DataFrame.from_dict(rows, orient="index", columns=range(len(next(iter(rows.values())))))
-    table.attrs |= {"open": tuple(still_open), "unplanned": unplanned}
-    return table
+    return Scores(table, open_rows=tuple(still_open), num_unplanned=unplanned)
 
 
 def scores_with(kind, means, n=SEEDS, **attrs):
