@@ -1,7 +1,8 @@
-"""Rows of a study compared seed by seed, all of them at once: the rule was fixed before anybody looked.
+"""Rows of a study compared seed by seed, all of them at once.
 
-A contrast is a weighted sum of rows, paired by seed: "rho = 0.5 minus rho = 0" is {"rho = 0.5": 1, "rho = 0": -1}.
-Contrasts that are looked at together share one error of 5 %: their intervals hold all at once.
+The rule was fixed before anybody looked. A contrast is a weighted sum of rows, paired by seed: "rho = 0.5 minus rho =
+0" is {"rho = 0.5": 1, "rho = 0": -1}. Contrasts that are looked at together share one error of 5 %: their intervals
+hold all at once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -88,16 +89,16 @@ class Scores:
 
 
 def row_scores(reader: Reader, metric: str = "") -> Scores:
-    """Scores of a grid's rows, or of a search's confirmed trials; in the order of the ledger.
+    """Return the scores of a grid's rows, or of a search's confirmed trials.
 
-    `metric`: task/split/aggregation, or the difference of two, "one - other"; without it the objective at the cells'
-    last step.
+    In the order of the ledger. `metric`: task/split/aggregation, or the difference of two, "one - other"; without it
+    the objective at the cells' last step.
     """
     return scores_by_metric(reader, [metric])[metric]
 
 
 def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
-    """`row_scores` of several metrics, by their names."""
+    """Return `row_scores` of several metrics, by their names."""
     study, cells, evaluations = reader.study(), reader.cells(), reader.evaluations()
     is_grid = study.kind == "grid"
     cells = cells[cells["stage"] == ("grid" if is_grid else "confirm")]
@@ -121,7 +122,10 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
 
 
 def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:
-    """A metric's values, as `row_scores` names it, by cell and baseline: from `Reader.evaluations`."""
+    """Return a metric's values by cell and baseline, from `Reader.evaluations`.
+
+    The metric is named as in `row_scores`.
+    """
     one, is_difference, other = metric.partition(MINUS)
     if is_difference:
         first, second = by_subject(rows, one), by_subject(rows, other)
@@ -131,7 +135,7 @@ def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:
 
 
 def differences(table: pd.DataFrame, weights: ContrastWeights) -> np.ndarray:
-    """The contrast of every seed that all of its rows have a score of: [n]."""
+    """Return the contrast of every seed that all of its rows have a score of: [n]."""
     rows = table.loc[list(weights)].dropna(axis="columns")
     return np.asarray(np.array(list(weights.values()), dtype=float) @ rows.to_numpy(), dtype=float)
 
@@ -139,16 +143,31 @@ def differences(table: pd.DataFrame, weights: ContrastWeights) -> np.ndarray:
 def compare(
     table: pd.DataFrame, contrasts: Sequence[ContrastWeights], level: float = LEVEL
 ) -> list[ComparedContrast | None]:
-    """Every contrast of one measure, adjusted for all of them; `compare_all` says what is found."""
+    """Compare contrasts of one measure, adjusted for all of them.
+
+    Parameters
+    ----------
+    table
+        Scores [rows, seeds].
+    contrasts
+        Each the weights of its rows.
+    level
+        Of the intervals.
+    """
     return compare_all([(table, weights) for weights in contrasts], level)
 
 
 def compare_all(
     contrasts: Sequence[tuple[pd.DataFrame, ContrastWeights]], level: float = LEVEL
 ) -> list[ComparedContrast | None]:
-    """Contrasts, each of the scores beside it, adjusted for all; None where fewer than 3 seeds show nothing.
+    """Compare contrasts, each of the scores beside it, adjusted for all of them.
 
-    Raises KeyError where a contrast names a row that its scores do not have.
+    None where fewer than 3 seeds show nothing.
+
+    Raises
+    ------
+    KeyError
+        where a contrast names a row that its scores do not have.
     """
     samples = [differences(table, weights) for table, weights in contrasts]
     known = [number for number, sample in enumerate(samples) if len(sample) >= 3]
@@ -178,7 +197,7 @@ def compare_all(
 
 
 def against(table: pd.DataFrame, baseline: str) -> dict[str, ContrastWeights]:
-    """Every other row minus the baseline, by row."""
+    """Return every other row minus the baseline, by row."""
     return {row: {row: 1.0, baseline: -1.0} for row in table.index if row != baseline}
 
 

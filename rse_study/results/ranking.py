@@ -1,4 +1,7 @@
-"""Which trial is best: the one rule for confirmation, reports, kept models and `--trial best`."""
+"""Which trial is best: the one rule.
+
+Confirmation, reports, kept models and `--trial best` ask it.
+"""
 
 import math
 from collections.abc import Iterable
@@ -10,9 +13,10 @@ Standing = tuple[Key, int, float]
 
 
 def best_first(standings: Iterable[Standing[Key]], direction: Literal["maximize", "minimize"]) -> list[Key]:
-    """Those that have an objective, best first: by how far they went, then by value, then in the order given.
+    """Return those that have an objective, best first.
 
-    A value after fewer steps is another quantity: it never outranks one of the full budget.
+    By how far they went, then by value, then in the order given. A value after fewer steps is another quantity: it
+    never outranks one of the full budget.
 
     >>> best_first([("a", 60, 55.0), ("b", 15, 90.0), ("c", 60, 56.0)], "maximize")
     ['c', 'a', 'b']

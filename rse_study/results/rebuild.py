@@ -20,31 +20,40 @@ REMEDY = "Remove its folder and run the study again"
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What the new ledger holds. `damaged`: every file that could not be used, and why."""
+    """What the new ledger holds, and which files could not be used."""
 
     num_cells: int
     num_results: int
     num_evaluations: int
     damaged: list[str]
+    """Every such file, and why."""
 
 
 @dataclass
 class RecoveredFiles:
-    """Revisions, cells by identity, their results by identity, scores; and what is wrong with the other files."""
+    """What the files of a study say without its ledger."""
 
     revisions: list[Revision]
     cells: dict[str, CellRecord] = field(default_factory=dict)
+    """By identity."""
     results: dict[str, Result] = field(default_factory=dict)
+    """By identity of their cell."""
     evaluations: list[EvaluationRow] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
+    """What is wrong with the files that were left out."""
 
 
 def rebuild(study_dir: Path) -> Rebuilt:
-    """Make the study's ledger from its study.json and the files of its cells and baselines.
+    """Make the study's ledger from its study.json and the files beside it.
 
-    One that is there is moved aside, as ledger.sqlite.<time>. Cells without a result become planned. Attempts, events,
-    importance and the provenance of runs are in no file, and are gone; a result has its own provenance.
-    Raises InputError where study.json is missing or damaged, and while a live process holds the study.
+    Those of its cells and baselines. A ledger that is there is moved aside, as ledger.sqlite.<time>. Cells without a
+    result become planned. Attempts, events, importance and the provenance of runs are in no file, and are gone; a
+    result has its own provenance.
+
+    Raises
+    ------
+    InputError
+        where study.json is missing or damaged, and while a live process holds the study.
     """
     read_revisions(study_dir)  # refused before a lock file is made in a folder that is no study's
     lock = lock_study(study_dir)
@@ -92,7 +101,19 @@ def _fill(db: sqlite3.Connection, files: RecoveredFiles) -> None:
 
 
 def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungRow]:
-    """The verdicts a cell must have been given: "stop" where it was stopped, "continue" at every rung before."""
+    """Return the verdicts a cell must have been given.
+
+    "stop" where it was stopped, "continue" at every rung before.
+
+    Parameters
+    ----------
+    study
+        Its rungs and objective.
+    cell
+        The cell.
+    result
+        What it came to.
+    """
     if cell.stage != "search":
         return []
     reached = {point.t: point.metrics for point in result.history}
@@ -110,7 +131,13 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
 
 
 def recover_files(study_dir: Path) -> RecoveredFiles:
-    """Everything that can be used. Raises InputError where study.json cannot."""
+    """Return everything that can be used.
+
+    Raises
+    ------
+    InputError
+        where study.json cannot.
+    """
     files, folder = RecoveredFiles(read_revisions(study_dir)), cells_folder(study_dir)
     for directory in sorted(folder.iterdir()) if folder.is_dir() else ():
         if directory.is_dir():

@@ -1,4 +1,7 @@
-"""Everything that changes rows, for the ledger and for a rebuild. Inside the caller's transaction."""
+"""What changes rows of a ledger, for its writer and for a rebuild.
+
+Everything here happens inside the caller's transaction.
+"""
 
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -37,7 +40,19 @@ def add_cell(db: sqlite3.Connection, cell: CellRecord) -> None:
 
 
 def add_metrics(db: sqlite3.Connection, identity: str, t: int, metrics: Mapping[str, float]) -> None:
-    """A cell's numbers at step `t`, in place of those of the same names."""
+    """Add a cell's numbers at a step, in place of those of the same names.
+
+    Parameters
+    ----------
+    db
+        The ledger's connection.
+    identity
+        The cell's.
+    t
+        Optimiser steps done.
+    metrics
+        The numbers by name.
+    """
     rows = [(identity, t, name, value) for name, value in metrics.items()]
     db.executemany("INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?)", rows)
 
@@ -48,19 +63,48 @@ def add_rung(db: sqlite3.Connection, row: RungRow) -> None:
 
 
 def add_evaluations(db: sqlite3.Connection, rows: Iterable[EvaluationRow]) -> None:
-    """Scores, in place of those of the same subject and metric; and of its others of the evaluation on other data."""
+    """Add scores, in place of those of the same subject and metric.
+
+    Those of the evaluation on other data go, too.
+    """
     values = [row.model_dump() for row in rows]
     db.executemany(FORGET_OTHERS, values)
     db.executemany(INSERT_SCORE, values)
 
 
 def add_event(db: sqlite3.Connection, kind: str, text: str, cell: str = "") -> None:
-    """Something that happened, now."""
+    """Add something that happened, now.
+
+    Parameters
+    ----------
+    db
+        The ledger's connection.
+    kind
+        In one word.
+    text
+        What happened.
+    cell
+        The identity of the cell it happened to, if it was one.
+    """
     db.execute("INSERT INTO event (at, kind, cell, text) VALUES (?, ?, ?, ?)", (now(), kind, cell, text))
 
 
 def begin_attempt(db: sqlite3.Connection, identity: str, executor: str, workers: int, threads: int) -> int:
-    """Open the next attempt at a cell and return its number, counted from 1."""
+    """Open the next attempt at a cell and return its number, counted from 1.
+
+    Parameters
+    ----------
+    db
+        The ledger's connection.
+    identity
+        The cell's.
+    executor
+        inline or train.
+    workers
+        How many run it.
+    threads
+        Of each worker.
+    """
     started = now()
     changed = db.execute(
         "UPDATE cell SET status = 'running', reason = '', started = ?, ended = ''"
@@ -84,7 +128,19 @@ def is_running(db: sqlite3.Connection, identity: str) -> bool:
 
 
 def end_attempt(db: sqlite3.Connection, identity: str, status: str, reason: str) -> None:
-    """The cell ended with this status, and with it the attempt under way, if there is one."""
+    """End a cell with this status, and with it the attempt under way.
+
+    Parameters
+    ----------
+    db
+        The ledger's connection.
+    identity
+        The cell's.
+    status
+        How it ended.
+    reason
+        Why, where it did not end well.
+    """
     ended = now()
     changed = db.execute(
         "UPDATE cell SET status = ?, reason = ?, ended = ? WHERE identity = ?",
@@ -95,7 +151,19 @@ def end_attempt(db: sqlite3.Connection, identity: str, status: str, reason: str)
 
 
 def lose_attempt(db: sqlite3.Connection, identity: str, reason: str) -> None:
-    """The attempt under way at this cell, if there is one, ended without a result; the cell is planned again."""
+    """End the attempt under way, if there is one: its cell is planned again.
+
+    It ended without a result.
+
+    Parameters
+    ----------
+    db
+        The ledger's connection.
+    identity
+        The cell's.
+    reason
+        Why it was lost.
+    """
     if is_running(db, identity):
         _lose(db, identity, reason)
 
