@@ -1,4 +1,7 @@
-"""A paper's table column by column: ours beside the printed numbers, each row minus one of them, all cells at once."""
+"""A paper's table column by column, ours beside the printed numbers.
+
+Each row minus one of them, all cells at once.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,27 +26,30 @@ START = BASELINES["start"]
 
 @dataclass(frozen=True)
 class TableCell:
-    """A row of ours in one column; NaN is what is not there. `is_fixed`: a baseline, measured once, without seeds.
-
-    `sample`: its differences from `minus`, paired by seed; `interval`: of their mean, together with those of all other
-    cells. `printed`, `printed_difference`: the paper's. `is_degenerate`: some score in it says nothing. `is_open`: some
-    score is still to come.
-    """
+    """A row of ours in one column of a paper's table; NaN is what is not there."""
 
     column: Column
     row: str
     is_fixed: bool
+    """A baseline, measured once, without seeds."""
     mean: float
     sd: float
     num_seeds: int
     printed: float
+    """The paper's number."""
     minus: str
+    """The row that its differences are from."""
     sample: tuple[float, ...]
+    """Its differences from `minus`, paired by seed."""
     printed_difference: float
+    """The paper's."""
     less_is_better: bool
     is_degenerate: bool
+    """Some score in it says nothing."""
     is_open: bool
+    """Some score is still to come."""
     interval: Interval | None = None
+    """Of the mean difference, together with those of all other cells."""
 
     @property
     def difference(self) -> float:
@@ -52,7 +58,10 @@ class TableCell:
 
     @property
     def direction(self) -> Agreement:
-        """Whether the difference has the paper's sign; nothing where the paper shows no difference."""
+        """Whether the difference has the paper's sign.
+
+        Nothing where the paper shows no difference.
+        """
         if pd.isna(self.printed_difference) or not self.printed_difference:
             return ""
         if self.is_open:
@@ -68,10 +77,19 @@ class TableCell:
 
 
 def read_columns(reader: Reader, table: str, baseline: str) -> tuple[TableCell, ...]:
-    """Every cell of a paper's table that the study has scores of: block by block, row by row.
+    """Return every cell of a paper's table that the study has scores of.
 
-    Differences are from the grid's baseline; of a grid without one, from the encoder before training where the paper's
-    table has it.
+    Block by block, row by row. Differences are from the grid's baseline; of a grid without one, from the encoder before
+    training where the paper's table has it.
+
+    Parameters
+    ----------
+    reader
+        Of the study.
+    table
+        The paper's table, as the study's file names it.
+    baseline
+        The grid's, or nothing.
     """
     columns = columns_of(table, _encoder(reader))
     minus = baseline or (START if any(START in column.printed for column in columns) else "")

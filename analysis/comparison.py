@@ -1,4 +1,7 @@
-"""A grid's rows against its baseline, and the paper's claims about them: what `check` prints and a report shows."""
+"""A grid's rows against its baseline, and the paper's claims about them.
+
+What `check` prints and a report shows.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from analysis.paper.claims import claims_of, printed_values
 from rse_study.results.claims import Judged, judge
 from rse_study.results.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.reader import Reader
-from rse_study.results.staleness import stale, told
+from rse_study.results.staleness import describe, stale
 
 WORDS = {
     "paper": {"reproduced": "reproduced", "contradicted": "contradicted"},
@@ -22,24 +25,31 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a grid shows. `scores` [rows, seeds]; `compared`: each row minus `baseline`, all at once; `judged`: the
-    claims about `table`; `printed`: the paper's value of a row; `fixed`: what was measured without training;
-    `stale`: cells that other software made, in words; `columns`: cells of the table that have metrics of their own;
-    `degenerate`: rows, and names of `fixed`, with a score that a collapsed model got."""
+    """What a grid shows."""
 
     name: str
     label: str
+    """What the objective is called."""
     table: str
+    """The paper's table, as the study's file names it."""
     scale: str
+    """paper or mini: what may be said of a verdict."""
     scores: Scores
     baseline: str
     compared: Mapping[str, ComparedContrast | None]
+    """Each row minus `baseline`, all at once."""
     judged: list[Judged]
+    """The claims about `table`."""
     printed: Mapping[str, float]
+    """The paper's value of a row."""
     fixed: Mapping[str, float]
+    """What was measured without training."""
     stale: str = ""
+    """Cells that other software made, in words."""
     columns: tuple[TableCell, ...] = ()
+    """Cells of the table that have metrics of their own."""
     degenerate: frozenset[str] = frozenset()
+    """Rows, and names of `fixed`, with a score that a collapsed model got."""
 
     @property
     def num_seeds(self) -> int:
@@ -57,7 +67,10 @@ class Comparison:
 
     @property
     def resolvable(self) -> float:
-        """The median over rows of the difference that so many seeds would find in 4 of 5 studies; NaN without rows."""
+        """The difference that so many seeds would find in 4 of 5 studies.
+
+        The median over rows; NaN without rows.
+        """
         return float(
             pd.Series([one.resolvable for one in self.compared.values() if one], dtype=float).median()
         )
@@ -86,7 +99,7 @@ def read_comparison(reader: Reader) -> Comparison | None:
         judged=judge(claims, scores, _outside(scores.table, baseline, printed), measured),
         printed=printed,
         fixed=dict(zip(known["label"], known["value"], strict=True)),
-        stale=told(stale(reader.cells(), reader.provenance())),
+        stale=describe(stale(reader.cells(), reader.provenance())),
         columns=read_columns(reader, table, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
     )

@@ -1,4 +1,7 @@
-"""A comparison as tables of text: rows with ours and the paper's side by side, claims with their verdicts."""
+"""A comparison as tables of text.
+
+Rows with ours and the paper's side by side, claims with their verdicts.
+"""
 
 from itertools import chain
 
@@ -17,8 +20,11 @@ OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
 
 def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """A row per row of the grid, what was measured without training first: paper, mean, SD, seeds, and against the
-    baseline: difference, simultaneous 95 % interval, p exact and after Holm, Hedges' g."""
+    """Return a row per row of the grid, what was measured without training first.
+
+    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, p exact and after
+    Holm, Hedges' g.
+    """
     fixed = [
         {"row": row, "mean": show_measured(value, decimals, row in comparison.degenerate)}
         for row, value in comparison.fixed.items()
@@ -60,7 +66,10 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
 
 
 def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """A row per claim: what the paper says, the verdict, and the contrast on which it hangs."""
+    """Return a row per claim: what the paper says, the verdict, and the contrast.
+
+    The contrast is the one on which the verdict hangs.
+    """
     rows = [
         {
             "claim": judged.claim.says,

@@ -16,16 +16,16 @@ PAPER_SETTING = "paper setting"
 
 @dataclass(frozen=True)
 class Contents:
-    """A study's frames.
-
-    `cells` has where each cell stands besides: `objective` at its last step `t`, its `name`, and its status as the
-    next run finds it.
-    """
+    """A study's frames."""
 
     study: StudyRecord
     cells: pd.DataFrame
-    curves: pd.DataFrame  # cell, t, value: the objective, step by step
-    course: pd.DataFrame  # cell, t, name, value: what else was scored in the course of training
+    """As `Reader.cells` has them, retired ones too, and where each stands besides: `objective` at its last step `t`,
+    its `name`, and its status as the next run finds it."""
+    curves: pd.DataFrame
+    """cell, t, value: the objective, step by step."""
+    course: pd.DataFrame
+    """cell, t, name, value: what else was scored in the course of training."""
     attempts: pd.DataFrame
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
@@ -41,7 +41,10 @@ class Contents:
 
     @property
     def decimals(self) -> int:
-        """Of the objective: scores are percentages of a correlation; a loss needs more digits."""
+        """Of the objective.
+
+        Scores are percentages of a correlation; a loss needs more digits.
+        """
         evaluation = self.study.objective.evaluation
         return decimals_of(evaluation, fine=4) if evaluation else 4
 
@@ -87,7 +90,10 @@ def _cells(reader: Reader) -> pd.DataFrame:
 
 
 def is_watched(study: StudyRecord, metric: str) -> bool:
-    """Whether a metric of the history is a score that did not decide: of a watched evaluation, or a replayed attack."""
+    """Whether a metric of the history is a score that did not decide.
+
+    That of a watched evaluation, or of a replayed attack.
+    """
     if metric == study.objective.metric or metric.endswith("/degenerate"):
         return False
     evaluation = metric.rpartition("/")[0]
@@ -95,7 +101,7 @@ def is_watched(study: StudyRecord, metric: str) -> bool:
 
 
 def standing(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:
-    """`cells` with objective and t at each cell's last step, and the name of its trial.
+    """Return `cells` with objective and t at each one's last step, and its name.
 
     Parameters
     ----------
@@ -114,7 +120,10 @@ def standing(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame) -> pd.
 
 
 def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
-    """A name per cell, shared by the seeds of its trial: a row's own, or in a search, below "trial", a number."""
+    """Return a name per cell, shared by the seeds of its trial.
+
+    A row's own, or in a search, below "trial", a number.
+    """
     if study.kind == "grid":
         return names_of_cells(study, cells)
     return [
@@ -129,9 +138,10 @@ def label_of(objective: ObjectiveRecord) -> str:
 
 
 def baseline_scores(evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The baselines on one evaluation: subject, label, value (NaN where nobody measured it), degenerate.
+    """Return the baselines on one evaluation.
 
-    Those that a study asks for on top are there once anything of them was measured.
+    Columns: subject, label, value (NaN where nobody measured it), degenerate. Those that a study asks for on top are
+    there once anything of them was measured.
     """
     matching = evaluations[evaluations["metric"] == metric].set_index("subject")
     shown = {*ALWAYS_SHOWN, *evaluations["subject"]}

@@ -1,4 +1,4 @@
-"""Scores of what a study measures beside its objective, rows and baselines together."""
+"""Scores of what a study measures beside its objective, baselines too."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,7 +11,10 @@ from rse_study.results.records import BASELINES, MINUS
 
 
 def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
-    """Scores of baselines and rows, of those metrics that the study asks for (`comparisons.row_scores`)."""
+    """Return scores of baselines and rows, of the metrics that the study asks for.
+
+    By metric, as `comparisons.row_scores` names it.
+    """
     study, evaluations = reader.study(), reader.evaluations()
     asked = [metric for metric in dict.fromkeys(metrics) if _is_asked(metric, study.evaluations, evaluations)]
     by_metric = scores_by_metric(reader, asked).items()

@@ -59,7 +59,17 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 
 
 def page(title: str, sections: Sequence[str], style: str = "") -> str:
-    """A whole document with plotly.js inside; `style`: of sections that no other page has."""
+    """Return a whole document with plotly.js inside.
+
+    Parameters
+    ----------
+    title
+        Of the document.
+    sections
+        HTML, in their order.
+    style
+        Of sections that no other page has.
+    """
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -81,14 +91,29 @@ def section(heading: str, *parts: str) -> str:
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """A paragraph of plain text, nothing where there is none; `kind` is a class of the style."""
+    """Return a paragraph of plain text, nothing where there is none.
+
+    `kind` is a class of the style.
+    """
     if not text:
         return ""
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
 def table(frame: pd.DataFrame, row_classes: Sequence[str] = (), kind: str = "") -> str:
-    """A frame of strings; wide ones scroll inside their own box. Pairs as columns make two lines of headings."""
+    """Return a frame of strings as a table; wide ones scroll inside their own box.
+
+    Pairs as columns make two lines of headings.
+
+    Parameters
+    ----------
+    frame
+        The strings.
+    row_classes
+        A class of the style for each row.
+    kind
+        A class of the table's.
+    """
     classes = row_classes or [""] * len(frame)
     rows = [
         f'<tr class="{name}">' + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>"
@@ -119,7 +144,10 @@ def folded(summary: str, *parts: str, is_open: bool = False) -> str:
 
 
 def figure(drawing: go.Figure, name: str) -> str:
-    """A figure that fills its place; `name` is its element's id, the same in every run."""
+    """Return a figure that fills its place.
+
+    `name` is its element's id, the same in every run.
+    """
     config = {"responsive": True, "displaylogo": False, "displayModeBar": False}
     html = drawing.to_html(
         full_html=False, include_plotlyjs=False, include_mathjax=False, div_id=name, config=config

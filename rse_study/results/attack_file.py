@@ -126,7 +126,7 @@ def read_attacks(folder: Path) -> AttackFolder:
     rows.sort(key=lambda row: order[row.set])
     paths = [outcomes_path(folder, row.set, row.recipe) for row in rows]
     frames = [_counted(path, row) for path, row in zip(paths, rows, strict=True)]
-    rows = [_told_goal(row, frame, path) for row, frame, path in zip(rows, frames, paths, strict=True)]
+    rows = [_with_goal(row, frame, path) for row, frame, path in zip(rows, frames, paths, strict=True)]
     frames += [
         _outcomes(path).assign(is_counted=False) for path in sorted({*folder.glob("*.jsonl")} - {*paths})
     ]
@@ -300,7 +300,7 @@ def _outcomes(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _told_goal(row: SummaryRow, frame: pd.DataFrame, path: Path) -> SummaryRow:
+def _with_goal(row: SummaryRow, frame: pd.DataFrame, path: Path) -> SummaryRow:
     """Rows of old do not say their goal: the head of their outcomes does."""
     goal, tau = frame.attrs["goal"], frame.attrs["tau"]
     if row.goal is not None or goal is None:

@@ -28,13 +28,13 @@ def stale(cells: pd.DataFrame, provenance: list[dict[str, Any]]) -> pd.DataFrame
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def told(found: pd.DataFrame) -> str:
+def describe(stale_cells: pd.DataFrame) -> str:
     """Stale cells in a sentence; nothing where there are none."""
-    if found.empty:
+    if stale_cells.empty:
         return ""
-    groups = found.groupby(["what", "was", "now"], sort=True)["identity"].nunique()
+    groups = stale_cells.groupby(["what", "was", "now"], sort=True)["identity"].nunique()
     texts = [f"{count} made with {what} {was} (now {now})" for (what, was, now), count in groups.items()]
-    number = found["identity"].nunique()
+    number = stale_cells["identity"].nunique()
     return f"{number} stale {'cell' if number == 1 else 'cells'}: {'; '.join(texts)}."
 
 
