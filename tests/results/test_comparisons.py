@@ -285,7 +285,7 @@ def test_confirmed_trials_are_the_rows_of_a_search(tmp_path):
 
 
 def test_a_search_without_confirmation_has_no_row(tmp_path):
-    assert read(searched.make(tmp_path, searched.search)).empty
+    assert read(searched.make(tmp_path, searched.search)).table.empty
 
 
 def test_rows_that_would_share_a_name_are_told_apart(tmp_path):
@@ -301,7 +301,7 @@ def test_rows_that_would_share_a_name_are_told_apart(tmp_path):
         for number, cell in enumerate(cells):
             tabled.end(ledger, cell, 70.0 + number)
     found = read(tmp_path)
-    assert found[0].to_dict() == {
+    assert found.table[0].to_dict() == {
         "rho = 0.5 (trial 0)": 70.0,
         "rho = 0.25 (trial 1)": 71.0,
         "rho = 0.25 (trial 2)": 72.0,
