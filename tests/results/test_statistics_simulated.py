@@ -160,6 +160,14 @@ def test_welch_interval_covers_as_often_as_it_says(spread):
     assert abs(missed - 0.05) <= 0.02
 
 
+@pytest.mark.parametrize(("n", "covered"), [(3, 0.75), (4, 0.87), (5, 0.92), (6, 0.92)])
+def test_bca_interval_of_few_values_covers_less_than_it_says(n, covered):
+    """Of normal differences: the reason why a comparison gives none below 6 seeds."""
+    studies = np.random.default_rng(n).normal(size=(NUM_STUDIES, n))
+    intervals = [bca_interval(values, num_resamples=999, seed=seed) for seed, values in enumerate(studies)]
+    assert misses(intervals, 0.0).sum() == pytest.approx(1 - covered, abs=0.02)
+
+
 def test_bca_interval_covers_as_often_as_it_says():
     studies = np.random.default_rng(13).normal(3.0, 2.0, (NUM_STUDIES, NUM_SEEDS))
     assert abs(misses(bca_intervals(studies), 3.0).sum() - 0.05) <= 0.02
