@@ -22,10 +22,9 @@ from rse_study.cli.places import require_cache, require_folder
 from rse_study.cli.screen import announce, print_table
 from rse_study.data.location import cache_dir
 from rse_study.downstream.attack_models import NEED_MASKED_LM
-from rse_study.downstream.attacked_classifier import AttackedClassifier
+from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
-from rse_study.downstream.names import ADVERSARIAL_STS, ATTACKED
-from rse_study.downstream.registry import read_similarity_under_attack, read_under_attack
+from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError
@@ -89,9 +88,8 @@ def _read(name: str, recipe: str, asked: AttackRequest) -> Attack:
         )
         raise InputError("no masked language model", where=f"--recipe {recipe}", rule=rule, remedy=remedy)
     if name in ADVERSARIAL_STS:
-        task = name.removeprefix("Adv")
-        return read_similarity_under_attack(task, recipe, asked.data_dir, asked.settings.attacks)
-    return read_under_attack(name, recipe, asked.data_dir, asked.settings)
+        return AttackedSimilarity.read(f"{name}/{recipe}", asked.data_dir, asked.settings)
+    return AttackedClassifier.read(f"{PREFIX}{name}/{recipe}", asked.data_dir, asked.settings)
 
 
 def _rows(

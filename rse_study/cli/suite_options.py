@@ -49,7 +49,7 @@ def _unused(
 ) -> Iterator[tuple[Iterable[str], str, str, str]]:
     """(options, where, rule, remedy). Names nobody knows are refused where they are looked up, not here."""
     from rse_study.downstream.attack_models import NEED_MASKED_LM
-    from rse_study.downstream.names import ADVERSARIAL_STS, ATTACKED, RECIPE_NAMES
+    from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, RECIPE_NAMES
 
     on, scores = f"--on {', '.join(sets)}", " or ".join(ADVERSARIAL_STS)
     if {*sets} <= {*ATTACKED}:

@@ -33,7 +33,7 @@ class InTrainingEvaluator:
             row for row in evaluate_sts(self.embed, [self.materials.dev]) if row.aggregation == "all"
         )
         robust = self.robustness.metrics(self.embed)
-        return {"dev": score.spearman, "dev/degenerate": float(score.degenerate), **robust}
+        return {"dev": score.value, "dev/degenerate": float(score.degenerate), **robust}
 
     def watch(self, t: int, num_steps: int) -> dict[str, float]:
         """The figures of whatever is watched at step `t`."""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from rse_study.evaluation import replayed, replayed_texts
-from rse_study.evaluation.replayed import ReplayedPairs
-from rse_study.evaluation.replayed_texts import ReplayedTexts
-from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.evaluations import FrozenEvaluation
+from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
+from rse_study.evaluation.vectors import Embed
 from rse_study.training.materials import Materials
 
 DEGENERATE = "robust/degenerate"
@@ -30,10 +30,14 @@ class ReplayedAttacks:
 
     def metrics(self, embed: Embed) -> dict[str, float]:
         """robust/...; `degenerate` where pairs or texts found the encoder collapsed. Nothing is drawn."""
-        found = [replayed.as_metrics(replayed.replay(embed, self.pairs))] if self.pairs else []
+        attacks: list[FrozenEvaluation] = []
+        if self.pairs:
+            attacks.append(ReplayedAttack(self.pairs))
         if self.texts:
-            found.append(replayed_texts.as_metrics(replayed_texts.replay_texts(embed, self.texts)))
-        if not found:
-            return {}
-        metrics = {name: value for part in found for name, value in part.items()}
-        return metrics | {DEGENERATE: max(part[DEGENERATE] for part in found)}
+            attacks.append(ReplayedTextAttack(self.texts))
+        metrics: dict[str, float] = {}
+        for attack in attacks:
+            rows = attack.score(embed, "")
+            metrics |= {f"robust/{row.aggregation}": row.value for row in rows}
+            metrics[DEGENERATE] = max(metrics.get(DEGENERATE, 0.0), *(float(row.degenerate) for row in rows))
+        return metrics

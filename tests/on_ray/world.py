@@ -14,7 +14,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
 from rse_study.data.tokenised import tokenise
-from rse_study.evaluation.kinds.similarity import Similarity
+from rse_study.evaluation.sts import Similarity
 from rse_study.training.materials import Materials
 
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -10,7 +10,7 @@ from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
 from rse_study.evaluation.attacks.transformations.neighbours import Neighbours
-from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import Embed
 
 T = TypeVar("T")
 

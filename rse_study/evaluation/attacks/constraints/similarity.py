@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.recipe import Candidate
-from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import Embed
 
 
 @dataclass(frozen=True)
