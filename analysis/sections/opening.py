@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.formats import counted, listed
+from analysis.formats import counted, join_words
 from analysis.search import confirm_plan, num_confirmed
 
 ORDER = ("complete", "stopped_early", "failed", "running")
@@ -22,8 +22,8 @@ def opening(contents: Contents) -> str:
 
 
 def counts(cells: pd.DataFrame, num_planned: int) -> dict[str, int]:
-    """Cells by status, and how many of those planned are `missing`: neither ended nor running."""
-    found = cells["status"].value_counts()
+    """Cells by status, and how many of those planned are `missing`: the next run takes them up."""
+    found = cells["status_for_next_run"].value_counts()
     known = {status: int(found.get(status, 0)) for status in ORDER}
     return known | {"missing": max(0, max(num_planned, len(cells)) - sum(known.values()))}
 
@@ -73,6 +73,6 @@ def caution(contents: Contents) -> str:
     seeds = confirm_plan(study).get("seeds", ())
     if not seeds:
         return text + "This study confirms nothing: it proposes, and none of its numbers is a result."
-    where = f" on {listed(study.evaluations)}" if study.evaluations else ""
-    others = f"other {'seed' if len(seeds) == 1 else 'seeds'}: {listed(seeds)}{where}"
+    where = f" on {join_words(study.evaluations)}" if study.evaluations else ""
+    others = f"other {'seed' if len(seeds) == 1 else 'seeds'}: {join_words(seeds)}{where}"
     return f"{text}Only the confirmed values ({others}) are results."

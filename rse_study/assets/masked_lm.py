@@ -1,4 +1,4 @@
-"""Masked-LM training of small models, and what a masked LM is worth beside always saying the commonest token."""
+"""Masked-LM training of small models, and their accuracy beside the unigram's."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -29,7 +29,8 @@ class MaskedLMTraining(Spec):
     """Budget of a masked-LM training: AdamW, a tenth of warm-up, linear decay."""
 
     num_steps: PositiveInt = 1500
-    max_epochs: PositiveInt = field(6, description="a small corpus gets fewer steps: at most so many passes")
+    max_epochs: PositiveInt = 6
+    """a small corpus gets fewer steps: at most so many passes"""
     batch_size: PositiveInt = 64
     max_length: int = field(64, ge=4)
     lr: PositiveFloat = 1e-3
@@ -44,7 +45,8 @@ class MaskedAccuracy(Spec):
     """Share of masked held-out tokens that are guessed, 20 % masked as in RTD."""
 
     model: float
-    unigram: float  # always the commonest token of the training sentences
+    unigram: float
+    """always the commonest token of the training sentences"""
     num_tokens: int
 
 
@@ -57,9 +59,10 @@ def split(sentences: list[str]) -> tuple[list[str], list[str]]:
 
 
 class LengthSorted:
-    """Batches of sentences of like length, in a random order: a third of the padding, for the same mathematics.
+    """Batches of sentences of like length, in a random order.
 
-    Masked-LM rows do not meet in the loss, so here (unlike in contrastive training) any rows may share a batch.
+    A third of the padding, for the same mathematics. Masked-LM rows do not meet in the loss, so here (unlike in
+    contrastive training) any rows may share a batch.
     """
 
     def __init__(self, corpus: TokenisedCorpus, batch_size: int, streams: Streams) -> None:
@@ -84,9 +87,23 @@ def train_masked_lm(
     model: Any,
     corpus: TokenisedCorpus,
     spec: MaskedLMTraining,
-    told: TrainingCallback = lambda done, total, loss: None,
+    on_progress: TrainingCallback = lambda done, total, loss: None,
 ) -> None:
-    """Train what requires a gradient in `model`: 15 % of the tokens, 80/10/10; one thread, seeded."""
+    """Train what requires a gradient in `model`, on one thread and seeded.
+
+    15 % of the tokens are predicted; of these 80 % are masked, 10 % random, 10 % left (Devlin et al. 2019).
+
+    Parameters
+    ----------
+    model
+        A masked LM of transformers.
+    corpus
+        Training sentences.
+    spec
+        Budget, batch size and seed.
+    on_progress
+        Is called after each step.
+    """
     streams = Streams(spec.seed)
     batches = LengthSorted(corpus, spec.batch_size, streams)
     num_steps = spec.steps_for(batches.num_batches)
@@ -102,7 +119,7 @@ def train_masked_lm(
         nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         schedule.step()
-        told(step + 1, num_steps, float(loss.detach()))
+        on_progress(step + 1, num_steps, float(loss.detach()))
     model.eval()
 
 
@@ -114,7 +131,17 @@ def rate(step: int, num_steps: int) -> float:
 
 @torch.no_grad()
 def masked_accuracy(model: Any, held_out: TokenisedCorpus, training: TokenisedCorpus) -> MaskedAccuracy:
-    """Accuracy at the positions RTD would mask, beside the commonest token of the training sentences."""
+    """Accuracy at the positions RTD would mask, beside the commonest token's.
+
+    Parameters
+    ----------
+    model
+        A masked LM of transformers.
+    held_out
+        Sentences it was not trained on.
+    training
+        Those that tell the commonest token.
+    """
     batches = Batches(held_out, min(64, len(held_out)), Streams(0))
     commonest = _commonest(training)
     num_right = num_unigram = num_tokens = 0
@@ -164,15 +191,31 @@ def _commonest(corpus: TokenisedCorpus) -> int:
 
 
 def train_and_measure(
-    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLMTraining, told: TrainingCallback
+    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLMTraining, on_progress: TrainingCallback
 ) -> dict[str, Any]:
-    """Train on 19 of 20 sentences, measure on the others; what meta.json records of it."""
+    """Train on 19 of 20 sentences, measure on the others.
+
+    Returns what meta.json records of it.
+
+    Parameters
+    ----------
+    model
+        A masked LM of transformers.
+    tokenizer
+        Its tokenizer.
+    sentences
+        The corpus, which is split.
+    spec
+        Budget, batch size and seed of the training.
+    on_progress
+        Is called after each step.
+    """
     start = time.monotonic()
     training, held_out = split(sentences)
     with TemporaryDirectory() as scratch, one_thread():
         kept = tokenise(training, tokenizer, spec.max_length, Path(scratch) / "training")
         left = tokenise(held_out, tokenizer, spec.max_length, Path(scratch) / "held_out")
-        train_masked_lm(model, kept, spec, told)
+        train_masked_lm(model, kept, spec, on_progress)
         accuracy = masked_accuracy(model, left, kept)
     return {
         "masked_accuracy": accuracy.model,

@@ -23,14 +23,12 @@ from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, sample_of, summarise_scores, targets_of, victim_of
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
-from rse_study.evaluation.attacks.kept_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore
-from rse_study.evaluation.attacks.recipe import Recipe
-from rse_study.evaluation.attacks.recipes import BAE, PWWS, BERTAttack, TextBugger, TextFooler
+from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
+from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.vectors import Embed
-from rse_study.registry import Registry
 from rse_study.results.attack_file import (
     ATTACK,
     FURTHEST,
@@ -49,16 +47,6 @@ PREFIX = "Adv"
 _DEV = {"STS-B": "dev", "SICK-R": "trial"}
 MAP = "map"
 """Key of a head: the map of cosines to the gold scale, its cosines and its scores."""
-_SIDED: Registry[Callable[..., Callable[[AttackResources, Goal], Recipe]]] = Registry(
-    "attack",
-    {
-        "textfooler": TextFooler,
-        "textbugger": TextBugger,
-        "pwws": PWWS,
-        "bae": BAE,
-        "bert_attack": BERTAttack,
-    },
-)
 
 
 @dataclass(frozen=True)
@@ -188,7 +176,7 @@ class AttackedSimilarity:
         self,
         embed: Embed,
         weights: ModelFiles,
-        told: ProgressCallback = lambda done, total: None,
+        on_progress: ProgressCallback = lambda done, total: None,
         *,
         replaces: bool = False,
     ) -> SummaryRow:
@@ -203,7 +191,7 @@ class AttackedSimilarity:
             Sentences to vectors.
         weights
             Where the encoder lies, and its outcomes.
-        told
+        on_progress
             Called with (pairs done, pairs in all).
         replaces
             Whether outcomes of another attack give way.
@@ -214,30 +202,31 @@ class AttackedSimilarity:
             Where the folder has outcomes of another attack, and they do not give way.
         """
         asked, folder = self.attacks, weights.kept
-        recipe = _SIDED.get(self.recipe)(sides=asked.sides)(self.resources(), goal_of(asked))
+        recipe = RECIPES.get(self.recipe)(sides=asked.sides)
+        attack = recipe.build(self.resources(), goal_of(asked))
         fitted = fit_score(embed, self.fitting, asked.scores)
         outcomes = OutcomeStore(
             outcomes_path(folder, self.task, self.recipe),
-            self._head(weights, recipe.label),
+            self._head(weights, attack.label),
             {MAP: [fitted.cosines.tolist(), fitted.scores.tolist()]},
             replaces=replaces,
         )
         score = _map_of(outcomes, asked.scores, replaces)
         kept = attack_and_store(
-            recipe,
+            attack,
             victim_of(embed, score),
             targets_of(self.pairs, self._places),
             outcomes,
             max_queries=asked.max_queries,
             seed=asked.seed,
-            told=told,
+            on_progress=on_progress,
         )
         found = asdict(summarise_scores(kept.outcomes))
         counts, clean = found.pop("counts"), found["clean_spearman"]
         row = SummaryRow(
             set=self.task,
             recipe=self.recipe,
-            label=recipe.label,
+            label=attack.label,
             victim=SIMILARITY,
             victim_dev_accuracy=None,
             weak=clean != clean,  # as of a flat map: all pairs score alike, and no change of words moves any

@@ -95,7 +95,7 @@ class FineTunedTask(ABC):
         return self.rows(self.classifier(weights), weights, subject)
 
     def classifier(
-        self, weights: ModelFiles, told: Callable[[Any], None] = lambda progress: None
+        self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
         """The classifier, fine-tuned unless it is there, without the scored texts.
 
@@ -112,7 +112,7 @@ class FineTunedTask(ABC):
             self.settings.fine_tuning,
             revision=weights.revision,
             device=weights.device,
-            told=told,
+            on_progress=on_progress,
         )
 
     def rows(self, made: VictimClassifier, weights: ModelFiles, subject: str) -> list[EvaluationRow]:

@@ -11,13 +11,12 @@ from rse_study.data.attack_sets import ATTACK_SETS
 from rse_study.data.glue import GLUE
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation import registry as frozen
+from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.registry import EvaluationFamily, families, known_evaluations
 from rse_study.registry import Registry, did_you_mean
-from rse_study.training.classifier.spec import FineTuning
+from rse_study.training.classifier.config import FineTuning
 
-RECIPE_NAMES = ("textfooler", "textbugger", "pwws", "bae", "bert_attack")
-"""Of evaluation/attacks/recipes."""
 ATTACKED = tuple(name for name in ATTACK_SETS if name != "ag")
 """Sets whose classifiers are attacked; of ag there is nothing to train a victim on."""
 ADVERSARIAL_STS = ("AdvSTS-B", "AdvSICK-R")
@@ -31,11 +30,11 @@ EVALUATIONS: Registry[EvaluationFamily] = Registry(
     {
         "AttackedClassifier": EvaluationFamily(
             "rse_study.downstream.attacked_classifier:AttackedClassifier",
-            tuple(f"attack-{name}/{recipe}" for name in ATTACKED for recipe in RECIPE_NAMES),
+            tuple(f"attack-{name}/{recipe}" for name in ATTACKED for recipe in RECIPES),
         ),
         "AttackedSimilarity": EvaluationFamily(
             "rse_study.downstream.attacked_similarity:AttackedSimilarity",
-            tuple(f"{task}/{recipe}" for task in ADVERSARIAL_STS for recipe in RECIPE_NAMES),
+            tuple(f"{task}/{recipe}" for task in ADVERSARIAL_STS for recipe in RECIPES),
         ),
         "NliFineTuned": EvaluationFamily(
             "rse_study.downstream.nli:NliFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in NLI)

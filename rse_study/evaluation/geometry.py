@@ -79,9 +79,9 @@ class AlignmentUniformity:
         """
         sentences = list(dict.fromkeys([*self.pairs.first, *self.pairs.second]))
         vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))
-        place = {sentence: row for row, sentence in enumerate(sentences)}
+        row_of = {sentence: row for row, sentence in enumerate(sentences)}
         first, second = (
-            vectors[[place[text] for text in side]] for side in (self.pairs.first, self.pairs.second)
+            vectors[[row_of[text] for text in side]] for side in (self.pairs.first, self.pairs.second)
         )
         positive, both = self.pairs.gold > POSITIVE_ABOVE, np.concatenate([first, second])
         is_one = is_one_vector(both)

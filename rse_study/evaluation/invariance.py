@@ -86,14 +86,14 @@ class Invariance:
         degenerate.
         """
         distinct = sorted({*self.texts, *(text for new in self.changed.values() for text in new)})
-        place = {text: row for row, text in enumerate(distinct)}
+        row_of = {text: row for row, text in enumerate(distinct)}
         vectors = unit_rows(embed(distinct)) if distinct else np.zeros((0, 1))
         # One text alone, or copies of it, tell nothing about a collapse.
-        clean = [place[text] for text in dict.fromkeys(self.texts)]
+        clean = [row_of[text] for text in dict.fromkeys(self.texts)]
         is_one = len(clean) > 1 and is_one_vector(vectors[clean])
         rows = []
         for change, new in self.changed.items():
-            moved = [(place[a], place[b]) for a, b in zip(self.texts, new, strict=True) if a != b]
+            moved = [(row_of[a], row_of[b]) for a, b in zip(self.texts, new, strict=True) if a != b]
             cosine = nan if is_one else _mean_cosine(vectors, moved)
             rows.append(self._row(subject, change, cosine, len(moved), len(self.texts) - len(moved)))
         defined = [row.value / 100 for row in rows if row.num_examples]

@@ -97,10 +97,10 @@ def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> 
     """
     sentences = list(dict.fromkeys(text for pairs in tasks for text in (*pairs.first, *pairs.second)))
     unit = unit_rows(embed(sentences), zero=0.0) if sentences else np.zeros((0, 1))
-    place = {sentence: row for row, sentence in enumerate(sentences)}
+    row_of = {sentence: row for row, sentence in enumerate(sentences)}
     rows: list[EvaluationRow] = []
     for pairs in tasks:
-        first, second = (unit[[place[text] for text in side]] for side in (pairs.first, pairs.second))
+        first, second = (unit[[row_of[text] for text in side]] for side in (pairs.first, pairs.second))
         rows.extend(score_pairs(pairs, _cosines(first, second), subject))
     return rows
 

@@ -129,8 +129,8 @@ def evaluate_transfer(
     _check_classes(task, preset)
     texts = sorted({text for split in task for parts in split.texts for text in parts})
     vectors = np.asarray(embed(texts))
-    place = {text: row for row, text in enumerate(texts)}
-    rows = [np.array([[place[text] for text in parts] for parts in split.texts]) for split in task]
+    row_of = {text: row for row, text in enumerate(texts)}
+    rows = [np.array([[row_of[text] for text in parts] for parts in split.texts]) for split in task]
     features = [_features(vectors, row) for row in rows]
     values = {} if is_collapsed(vectors) else _values(task, features, preset, seed)
     metrics = ("accuracy", "f1") if _is_paired(task) else ("accuracy",)

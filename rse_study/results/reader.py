@@ -1,6 +1,7 @@
 """A ledger as tidy pandas frames. Reads while somebody else writes; imports no torch, ray or optuna."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -8,18 +9,20 @@ from typing import Any
 import pandas as pd
 
 from rse_study.errors import InputError
+from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.connect import open_to_read
 from rse_study.results.queries import JSON_COLUMNS, LedgerQueries
-from rse_study.results.records import WITHDRAWN, StudyRecord, evaluation_name
+from rse_study.results.records import WITHDRAWN, Status, StudyRecord, evaluation_name
 from rse_study.results.schema import ledger_path
 
-ENDED = ("complete", "stopped_early", "failed")
+COUNTED: tuple[Status, ...] = ("complete", "stopped_early", "failed", "running")
 
 
 class Reader:
     """Read-only view of a study's ledger. Cells that are no longer part of the study are left out unless asked for."""
 
     def __init__(self, study_dir: Path) -> None:
+        self._study_dir = study_dir
         self._path = path = ledger_path(study_dir)
         if not path.is_file():
             remedy = "Check the study's name, or run it first"
@@ -131,11 +134,19 @@ class Reader:
         """Everything noted, oldest first: at, kind, cell, text."""
         return self._read("SELECT at, kind, cell, text FROM event ORDER BY id")
 
+    def statuses_for_next_run(self) -> dict[str, Status]:
+        """Every cell's status by identity, as the next run finds it (`cell_state.status_for_next_run`)."""
+        rows = self._db.execute("SELECT identity, status FROM cell")
+        return {identity: status_for_next_run(self._study_dir, identity, status) for identity, status in rows}
+
     def counts(self) -> dict[str, int]:
-        """Cells planned in all, complete, stopped_early, failed, running, and missing: all that are none of these."""
-        query = "SELECT status, count(*) FROM cell WHERE NOT retired GROUP BY status"
-        known = {str(status): int(number) for status, number in self._db.execute(query)}
-        begun = {status: known.get(status, 0) for status in (*ENDED, "running")}
+        """Cells planned in all, complete, stopped_early, failed, running, and missing: all that are none of these.
+
+        A cell that was lost, which the next run takes up, is missing and not failed.
+        """
+        statuses, current = self.statuses_for_next_run(), "SELECT identity FROM cell WHERE NOT retired"
+        known = Counter(statuses[identity] for (identity,) in self._db.execute(current))
+        begun: dict[str, int] = {status: known[status] for status in COUNTED}
         planned = self.study().num_cells
         return {"planned": planned, **begun, "missing": max(0, planned - sum(begun.values()))}
 

@@ -11,7 +11,8 @@ from rse_study.results.records import (
     ObjectiveRecord,
     StudyRecord,
 )
-from rse_study.results.result_file import Point
+from rse_study.results.result_file import Point, Result, write_result
+from rse_study.results.schema import cell_folder
 from tests.analysis.searched import measure, run
 
 OBJECTIVE = ObjectiveRecord(metric="dev", label="STS-B dev, Spearman x100", evaluation="STS-B/dev/all")
@@ -102,11 +103,20 @@ def end(ledger, cell, score):
     if score in (RUNNING, FAILED):
         ledger.start(cell.identity, executor="inline", workers=1, threads=1)
         if score == FAILED:
-            ledger.fail(cell.identity, "step 3: the loss is not finite")
+            fail(ledger, cell, "step 3: the loss is not finite")
         return
     steps = zip((20, 40, 60), (float(score) - 5, float(score) + 5, float(score)), strict=True)
     run(ledger, cell, "complete", tuple(Point(t=t, metrics={"dev": dev, "loss": 1.0}) for t, dev in steps))
     ledger.record_evaluations([measure(cell.identity, "STS-B/test", float(score) - 1)])
+
+
+def fail(ledger, cell, reason):
+    """A loss that is not finite leaves a result that says so, on the disk and in the ledger."""
+    failed = Result(
+        identity=cell.identity, seed=cell.seed, config=cell.config, status="failed", reason=reason
+    )
+    write_result(cell_folder(ledger.study_dir, cell.identity), failed)
+    ledger.record_result(failed)
 
 
 def add(folder, scores):

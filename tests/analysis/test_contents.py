@@ -3,7 +3,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from analysis.contents import names, standing
+from analysis.contents import names, with_last_values
 from rse_study.results.records import AxisRecord, Measure, ObjectiveRecord, StudyRecord
 from tests.analysis import gridded
 
@@ -32,7 +32,7 @@ def study(kind):
 
 def test_a_cell_stands_where_its_last_step_is_and_not_where_it_was_best(cells):
     curves = pd.DataFrame({"cell": ["a", "a", "b"], "t": [20, 10, 5], "value": [3.0, 9.0, 1.0]})
-    table = standing(study("search"), cells, curves)
+    table = with_last_values(study("search"), cells, curves)
     assert table["objective"].fillna(-1).tolist() == [3.0, 1.0, -1, -1, -1]
     assert table["t"].fillna(-1).tolist() == [20, 5, -1, -1, -1]
 
@@ -43,7 +43,7 @@ def test_trials_of_a_search_go_by_their_number(cells):
 
 def test_rows_of_a_grid_go_by_label_and_else_by_their_values(cells):
     assert names(study("grid"), cells) == [
-        "paper setting", "paper setting", "N = 2, norm = l1", "twice (trial 2)", "twice (trial 3)",
+        "base", "base", "num = 2, norm = l1", "twice (trial 2)", "twice (trial 3)",
     ]  # fmt: skip
 
 

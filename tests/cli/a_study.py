@@ -1,7 +1,8 @@
 """A study of one axis in a real ledger, written as a run would write it."""
 
 from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point, Result
+from rse_study.results.result_file import Point, Result, write_result
+from rse_study.results.schema import cell_folder
 
 AXIS = AxisRecord(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0)
 SEARCH = StudyRecord(
@@ -36,6 +37,16 @@ def finish(ledger, cell, dev, duration_s=30.0, **changes):
     history = (Point(t=0, metrics={"dev": 10.0}), Point(t=60, metrics={"dev": dev, "loss": 1.0}))
     content = {"config": cell.config, "history": history, "duration_s": duration_s, **changes}
     ledger.record_result(Result(identity=cell.identity, seed=cell.seed, **content))
+
+
+def fail(ledger, cell, reason):
+    """Start, and end as a loss that is not finite does: with a result that says so, on the disk and in the ledger."""
+    start(ledger, cell)
+    result = Result(
+        identity=cell.identity, seed=cell.seed, config=cell.config, status="failed", reason=reason
+    )
+    write_result(cell_folder(ledger.study_dir, cell.identity), result)
+    ledger.record_result(result)
 
 
 def run(ledger, cell, dev, **changes):

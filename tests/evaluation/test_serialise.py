@@ -38,7 +38,7 @@ def test_it_keeps_the_contract_and_is_what_was_stored(evaluation):
 
 @pytest.mark.parametrize(
     ("evaluation", "key"),
-    zip(KINDS, ["Similarity", "Sphere", "Transfer", "Transfer", "Steadiness"], strict=True),
+    [*zip(KINDS, ["Similarity", "Sphere", "Transfer", "Transfer", "Steadiness"], strict=True)],
 )
 def test_keys_are_those_of_assets_made_long_ago(evaluation, key, tmp_path):
     """They stand in folders of assets: a class may be renamed, its key stays."""

@@ -21,7 +21,7 @@ def scene(tmp_path_factory) -> Scene:
 
 
 @pytest.fixture(scope="session")
-def whole(scene) -> dict[str, list]:
+def whole(scene, cluster) -> dict[str, list]:
     """The contents of the grid that nothing happened to; its folder is `whole` in the scene's home."""
-    scene.finish(scene.home / "whole")
+    scene.finish_here(scene.home / "whole", cluster)
     return contents(scene.home / "whole")

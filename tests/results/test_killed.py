@@ -17,13 +17,13 @@ import sys
 from itertools import count
 from pathlib import Path
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import CellRecord, EvaluationRow, Objective, RungRow, StudyRecord
+from rse_study.results.records import CellRecord, EvaluationRow, ObjectiveRecord, RungRow, StudyRecord
 from rse_study.results.result_file import Point, Result
 
 points = [(t, {{f"metric{{i}}": float(t) for i in range({NUM_METRICS})}}) for t in range({NUM_POINTS})]
 with Ledger.open(Path(sys.argv[1])) as ledger:
     for number in count():
-        study = StudyRecord(name="s", objective=Objective(metric="metric0"), num_cells=number + 1)
+        study = StudyRecord(name="s", objective=ObjectiveRecord(metric="metric0"), num_cells=number + 1)
         ledger.freeze(study, "one more")
         cell = CellRecord(identity=f"{{number:04x}}" * 16, trial=number, seed=0, config={{"n": number}})
         ledger.plan([cell])

@@ -1,0 +1,108 @@
+"""What several commands say of one thing: which cells are still to run, and what a row is called."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from rse_study.cli import errors
+from rse_study.cli.verbs.run import conclude
+from rse_study.results.schema import cell_folder, ledger_path
+
+EARLIER = Path(__file__).parents[1] / "fixtures" / "earlier_study"
+
+
+@pytest.fixture
+def grid_dir(tmp_path):
+    """A grid of three rows and two seeds, complete: two values of `optimizer.lr`, and the row SimCSE."""
+    shutil.copytree(EARLIER, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "studies" / "old_grid"
+
+
+@pytest.fixture
+def lost(grid_dir):
+    """Its cell of trial 1 and seed 1 was lost three times: failed, and no result on the disk."""
+    with sqlite3.connect(ledger_path(grid_dir)) as connection:
+        where = "trial = 1 AND seed = 1"
+        (identity,) = connection.execute(f"SELECT identity FROM cell WHERE {where}").fetchone()
+        connection.execute(
+            f"UPDATE cell SET status = 'failed', reason = 'worker killed by signal 9' WHERE {where}"
+        )
+        connection.execute(
+            "UPDATE attempt SET outcome = 'failed', reason = 'worker killed by signal 9' WHERE cell = ?",
+            (identity,),
+        )
+        connection.execute("DELETE FROM metric WHERE cell = ?", (identity,))
+    (cell_folder(grid_dir, identity) / "result.json").unlink()
+    return identity
+
+
+def status_of(rse):
+    return json.loads(rse("status", "old_grid", "--json").out)
+
+
+def test_a_cell_that_was_lost_is_still_to_run_for_status_and_for_plan(rse, lost):
+    state = status_of(rse)
+    assert state["counts"] == {
+        "planned": 6, "complete": 5, "stopped_early": 0, "failed": 0, "running": 0, "missing": 1,
+    }  # fmt: skip
+    assert not state["is_complete"]
+    assert state["eta_s"] > 0
+    assert json.loads(rse("plan", "old_grid.yaml", "--json").out)["num_to_run"] == 1
+
+
+def test_status_says_why_a_cell_was_lost_and_that_a_run_goes_on(rse, lost):
+    text = rse("status", "old_grid").out
+    assert "nobody runs it; `rse-study run` goes on from here" in text
+    assert "6 cells: 5 complete, 1 missing" in text
+    assert "left: about" in text
+    assert "attempts lost, tried again (1):" in text
+    assert "attempt 1: worker killed by signal 9" in text
+    assert "\nfailed" not in text
+
+
+def test_run_ends_with_what_the_next_run_takes_up_again(lost, grid_dir, capsys):
+    assert conclude(grid_dir) == errors.INCOMPLETE
+    said = capsys.readouterr().err
+    assert said == (
+        "1 of 6 cells are not complete, 1 of them still to run. "
+        "row optimizer.lr = 0.01 seed 1: worker killed by signal 9\n"
+    )
+
+
+def test_no_claim_is_judged_while_a_lost_cell_is_to_run_again(rse, lost):
+    assert "cells of 1 row are still to run" in rse("check", "old_grid").out
+
+
+ROW = "optimizer.lr = 0.001"
+
+
+def test_a_row_has_one_name_on_every_screen_and_in_the_report(rse, lost, grid_dir):
+    """As the study's file calls its axis, which has the symbol xi."""
+    (name,) = [one["name"] for one in status_of(rse)["lost"]]
+    assert name == "row optimizer.lr = 0.01 seed 1"
+    assert list(json.loads(rse("plan", "old_grid.yaml", "--json").out)["new"]) == ["optimizer.lr = 0.01"]
+    assert "\n    optimizer.lr = 0.01: seeds 1" in rse("plan", "old_grid.yaml").out
+    assert f"\n{ROW} " in rse("check", "old_grid").out
+    assert rse("report", "old_grid").code == 0
+    report = (grid_dir / "report.html").read_text(encoding="utf-8")
+    assert ROW in report
+    assert "xi = " not in report
+
+
+@pytest.mark.parametrize(
+    "spelling", ["optimizer.lr = 0.001", "optimizer.lr=1e-3", "xi = 0.001", "xi = 1/1000", " xi=0.0010"]
+)
+def test_compare_takes_a_row_in_every_spelling_that_means_it(rse, grid_dir, spelling):
+    ended = rse("compare", "old_grid:SimCSE", f"old_grid:{spelling}", "--unpaired")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines()[1].startswith(f"SimCSE minus {ROW}: +0.72, 95 % [")
+
+
+@pytest.mark.parametrize("spelling", ["xi = 0.002", "lr = 0.001", "xi = 0.001, rho = 1", "xi"])
+def test_compare_refuses_what_means_no_row(rse, grid_dir, spelling):
+    ended = rse("compare", "old_grid:SimCSE", f"old_grid:{spelling}", "--unpaired")
+    assert ended.code == 2
+    assert ended.err.startswith(f"old_grid: no row {spelling!r} with a score. ")

@@ -1,0 +1,264 @@
+"""`compare` on real ledgers: two rows, or two studies, seed by seed."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.analysis import searched, tabled
+
+FIRST = (71.0, 74.5, 70.0, 72.0, 75.5)
+SECOND = (70.0, 73.0, 69.5, 71.75, 73.0)
+GAINS = np.subtract(FIRST, SECOND)
+NUMBERS = re.compile(r"[-+]\d+\.\d+")
+
+
+@pytest.fixture
+def make(tmp_path):
+    def write(name, rows, seeds=None, **study):
+        return tabled.make(tmp_path / "studies" / name, rows, seeds, name=name, **study)
+
+    return write
+
+
+@pytest.fixture
+def one(make):
+    return make("one", {"rho = 0.5": FIRST, "SimCSE": SECOND})
+
+
+def interval(result):
+    found = result.confidence_interval(0.95)
+    return [found.low, found.high]
+
+
+def refused(ended, *messages):
+    assert ended.code == 2
+    assert "Traceback" not in ended.out + ended.err
+    assert ended.err.splitlines() == list(messages)
+
+
+def test_two_rows_are_paired_by_seed(rse, one):
+    ended = rse("compare", "one:rho = 0.5", "one:SimCSE")
+    assert (ended.code, ended.err) == (0, "")
+    title, line = ended.out.splitlines()
+    assert title == "STS-B dev, Spearman x100: one:rho = 0.5 minus one:SimCSE"
+    expected = [GAINS.mean(), *interval(stats.ttest_1samp(GAINS, 0.0))]
+    assert [float(number) for number in NUMBERS.findall(line)[:3]] == pytest.approx(expected, abs=0.005)
+    assert line.startswith("rho = 0.5 minus SimCSE: +1.15, 95 % [")
+    wilcoxon = stats.wilcoxon(GAINS, method="exact").pvalue
+    assert (
+        f"5 seeds paired, SD {GAINS.std(ddof=1):.2f}, p = 0.0625 (sign-flip), {wilcoxon:.4f} (Wilcoxon)"
+        in line
+    )
+
+
+def test_turned_around_the_sign_turns(rse, one):
+    line = rse("compare", "one:SimCSE", "one:rho = 0.5").out.splitlines()[1]
+    assert line.startswith("SimCSE minus rho = 0.5: -1.15, 95 % [-")
+
+
+def test_seeds_are_matched_by_number_not_by_order(rse, make):
+    make("one", {"a": FIRST}, seeds=(4, 3, 2, 1, 0))
+    make("two", {"a": FIRST[::-1]}, seeds=(0, 1, 2, 3, 4))
+    ended = rse("compare", "one", "two")
+    assert ended.code == 0
+    assert ended.out.splitlines()[1].startswith("a: +0.00, 95 % [+0.00, +0.00], 5 seeds paired, SD 0.00")
+
+
+def test_two_studies_are_compared_row_by_row(rse, one, make):
+    make("two", {"SimCSE": FIRST, "rho = 0.5": FIRST, "rho = 1": FIRST})
+    ended = rse("compare", "one", "two")
+    assert (ended.code, ended.err) == (0, "")
+    assert [line[:20] for line in ended.out.splitlines()] == [
+        "STS-B dev, Spearman ",
+        "rho = 0.5: +0.00, 95",
+        "SimCSE: -1.15, 95 % ",
+    ]
+
+
+def test_intervals_of_several_rows_hold_at_once(rse, one, make):
+    make("other", {"rho = 0.5": SECOND, "SimCSE": FIRST})
+    title, line, _ = rse("compare", "one", "other").out.splitlines()
+    assert title.endswith("one minus other; intervals hold for all 2 rows at once")
+    wide = stats.ttest_1samp(GAINS, 0.0).confidence_interval(0.975)
+    found = [float(number) for number in NUMBERS.findall(line)[:3]]
+    assert found == pytest.approx([GAINS.mean(), wide.low, wide.high], abs=0.005)
+
+
+def test_rows_of_two_studies_may_have_two_names(rse, one, make):
+    make("two", {"ours": SECOND, "theirs": FIRST})
+    line = rse("compare", "one:SimCSE", "two:theirs").out.splitlines()[1]
+    assert line.startswith("SimCSE minus theirs: -1.15")
+
+
+def test_a_named_row_is_compared_with_the_same_row_of_a_study(rse, one, make):
+    make("two", {"rho = 0.5": SECOND, "SimCSE": SECOND})
+    lines = rse("compare", "one:rho = 0.5", "two").out.splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("rho = 0.5: +1.15")
+
+
+def test_a_row_may_have_a_colon_in_its_name(rse, make):
+    make("one", {"written back: last": FIRST, "written back: never": SECOND})
+    line = rse("compare", "one:written back: last", "one:written back: never").out.splitlines()[1]
+    assert line.startswith("written back: last minus written back: never: +1.15")
+
+
+def test_a_study_may_be_a_folder(rse, one, tmp_path):
+    ended = rse("compare", f"{one}:rho = 0.5", f"{one}:SimCSE", "--store", "nowhere")
+    assert ended.code == 0
+
+
+def test_another_metric_may_be_asked_for(rse, make):
+    make("one", {"a": FIRST, "b": SECOND})
+    ended = rse("compare", "one:a", "one:b", "--metric", "STS-B/test")
+    assert ended.code == 0
+    assert ended.out.startswith("STS-B/test: one:a minus one:b\na minus b: +1.15, 95 % [")
+
+
+def test_confirmed_trials_of_a_search_are_rows(rse, tmp_path):
+    searched.make(tmp_path / "studies" / "joint", searched.search, searched.confirm)
+    ended = rse("compare", "joint:trial = 12", "joint:base", "--unpaired")
+    assert ended.code == 0
+    assert ended.out.splitlines()[1].startswith("trial 12 minus base: +1.70, 95 % [")
+
+
+def test_seeds_that_only_one_has_are_left_out_and_said(rse, make):
+    make("one", {"a": FIRST}, seeds=(0, 1, 2, 3, 4))
+    make("two", {"a": SECOND}, seeds=(1, 2, 3, 4, 9))
+    line = rse("compare", "one", "two").out.splitlines()[1]
+    assert "4 seeds paired" in line
+    assert line.endswith("; without seeds 0, 9, which only one has")
+    expected = np.subtract(FIRST[1:], SECOND[:4]).mean()
+    assert float(NUMBERS.search(line)[0]) == pytest.approx(expected, abs=0.005)
+
+
+def test_a_seed_that_failed_in_both_is_no_seed_that_one_has(rse, make):
+    make("one", {"a": (*FIRST[:4], tabled.FAILED), "b": (*SECOND[:4], tabled.FAILED)})
+    line = rse("compare", "one:a", "one:b").out.splitlines()[1]
+    assert "4 seeds paired" in line
+    assert "without" not in line
+
+
+def test_a_failed_cell_is_a_seed_less(rse, make):
+    make("one", {"a": FIRST, "b": (*SECOND[:4], tabled.FAILED)})
+    assert rse("compare", "one:a", "one:b").out.strip().endswith("; without seeds 4, which only one has")
+
+
+def test_unrelated_seeds_are_not_paired(rse, make):
+    make("one", {"a": FIRST}, seeds=(0, 1, 2, 3, 4))
+    make("two", {"a": SECOND}, seeds=(3, 4, 5, 6, 7))
+    refused(
+        rse("compare", "one", "two"),
+        "a: cannot be paired: pairs need 3 seeds that both rows have; they share 2. "
+        "Run the missing seeds, or compare means of unrelated seeds: --unpaired",
+    )
+
+
+def test_unrelated_seeds_are_compared_where_they_are_told_to(rse, make):
+    make("one", {"a": FIRST}, seeds=(0, 1, 2, 3, 4))
+    make("two", {"a": SECOND[:3]}, seeds=(7, 8, 9))
+    ended = rse("compare", "one", "two", "--unpaired")
+    assert ended.code == 0
+    line = ended.out.splitlines()[1]
+    welch = stats.ttest_ind(FIRST, SECOND[:3], equal_var=False)
+    expected = [np.mean(FIRST) - np.mean(SECOND[:3]), *interval(welch)]
+    assert [float(number) for number in NUMBERS.findall(line)] == pytest.approx(expected, abs=0.005)
+    assert line.endswith(", unpaired, 5 and 3 seeds (Welch)")
+
+
+def test_unpaired_is_unpaired_even_where_the_seeds_are_the_same(rse, one):
+    line = rse("compare", "one:rho = 0.5", "one:SimCSE", "--unpaired").out.splitlines()[1]
+    welch = stats.ttest_ind(FIRST, SECOND, equal_var=False)
+    assert [float(number) for number in NUMBERS.findall(line)][1:] == pytest.approx(
+        interval(welch), abs=0.005
+    )
+
+
+def test_one_seed_has_no_interval(rse, make):
+    make("one", {"a": FIRST, "b": (70.0, *[tabled.FAILED] * 4)})
+    refused(
+        rse("compare", "one:a", "one:b", "--unpaired"),
+        "a minus b: too few seeds: an interval of unrelated seeds needs 2 of each. Run more seeds",
+    )
+
+
+def test_rows_that_can_be_paired_are_shown_beside_those_that_cannot(rse, one, make):
+    make("two", {"rho = 0.5": (70.0, 71.0, *[tabled.FAILED] * 3), "SimCSE": FIRST})
+    ended = rse("compare", "one", "two")
+    assert ended.code == 2
+    assert ended.out.splitlines()[1].startswith("SimCSE: -1.15")
+    assert ended.err.startswith("rho = 0.5: cannot be paired: ")
+
+
+def test_many_seeds_have_no_exact_p(rse, make):
+    rng = np.random.default_rng(0)
+    base = rng.normal(70, 2, 24)
+    make("one", {"a": tuple(base + rng.normal(1, 1, 24)), "b": tuple(base)})
+    line = rse("compare", "one:a", "one:b").out.splitlines()[1]
+    assert "24 seeds paired" in line
+    assert "nan" not in line
+    assert "p =" not in line
+
+
+def test_a_row_nobody_has_is_named_with_the_nearest(rse, one):
+    refused(
+        rse("compare", "one:rho = 0.5", "one:SimCES"),
+        "one: no row 'SimCES' with a score. Did you mean 'SimCSE'?",
+    )
+
+
+def test_a_row_without_a_score_is_none_to_compare(rse, make):
+    make("one", {"a": FIRST, "b": [tabled.PLANNED] * 5})
+    refused(rse("compare", "one:a", "one:b"), "one: no row 'b' with a score. Known: a")
+
+
+def test_studies_that_share_no_row_are_refused(rse, one, make):
+    make("two", {"x": FIRST, "y": FIRST})
+    refused(
+        rse("compare", "one", "two"),
+        "one, two: no row in common: rows are matched by name. Name the rows: STUDY:ROW",
+    )
+
+
+def test_a_study_without_scores_is_refused(rse, one, make):
+    make("two", {"rho = 0.5": [tabled.PLANNED] * 5})
+    refused(
+        rse("compare", "one", "two"),
+        "two: nothing to compare: no row has a score yet. See how far it is: rse-study status",
+    )
+
+
+def test_a_metric_nobody_measured_is_refused_with_the_nearest(rse, one):
+    refused(
+        rse("compare", "one:rho = 0.5", "one:SimCSE", "--metric", "STS-B/tset"),
+        "one: nothing to compare: no row has a score of 'STS-B/tset'. Did you mean 'STS-B/test'?",
+    )
+
+
+def test_two_measures_are_not_compared(rse, one, tmp_path):
+    searched.make(tmp_path / "studies" / "joint", searched.search, searched.confirm)
+    refused(
+        rse("compare", "one:SimCSE", "joint:base"),
+        "one:SimCSE, joint:base: not the same measure: 'STS-B dev, Spearman x100' is not 'builtin dev, Spearman x100'."
+        " Name an evaluation both have: --metric STS-B/test",
+    )
+
+
+def test_what_has_not_run_is_named(rse, one):
+    refused(rse("compare", "one", "onne"), "studies: no study 'onne' has run. Did you mean 'one'?")
+    ended = rse("compare", "one")
+    assert ended.code == 2
+    assert "Missing argument" in ended.err
+    assert rse("compare", "--help").code == 0
+
+
+def test_nothing_is_said_in_nan(rse, make):
+    """Rows that are alike in every seed: an interval of no width, no infinite figure without its sign."""
+    make("one", {"a": FIRST, "b": tuple(value - 0.5 for value in FIRST)})
+    line = rse("compare", "one:a", "one:b").out.splitlines()[1]
+    assert "+0.50, 95 % [+0.50, +0.50]" in line
+    assert "nan" not in line
+    assert math.isinf(float(line.rsplit("g ", 1)[1]))
