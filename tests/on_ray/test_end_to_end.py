@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rse_study.evaluation.evaluations import measure
-from rse_study.evaluation.kinds.sphere import AlignmentUniformity
+from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.serialise import store
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
