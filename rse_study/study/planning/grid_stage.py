@@ -1,7 +1,11 @@
 """What is left of a grid: the rows and seeds that have no result yet."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
+from typing import Any
 
+from rse_study.results.row_names import names_of_rows
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.planning.cost_model import CostModel, total
 from rse_study.study.planning.data_sizes import DataSizes
@@ -38,13 +42,14 @@ def plan_grid(
     """
     study = checked.study
     found, remaining, new = _by_trial(ledger_state), [], dict[str, list[int]]()
-    for row in checked.rows:
+    names = names_of_rows(list(_numbered(checked, found)))
+    for row, name in zip(checked.rows, names, strict=True):
         mine = found.get(row.trial, {}) if found else {}
         cells = {seed: mine.get(seed) for seed in study.seeds}
         ended = tuple(cell for cell in cells.values() if cell is not None and has_ended(cell))
         remaining.append(Remaining(row.trial, ended, len(cells) - len(ended)))
         if found and len(ended) < len(cells):
-            new[str(row)] = [seed for seed, cell in cells.items() if not has_ended(cell)]
+            new[name] = [seed for seed, cell in cells.items() if not has_ended(cell)]
     cost = total(
         cost_model.cell(workload_of(one.trial, data_sizes)).times(one.num_to_run)
         for one in remaining
@@ -54,6 +59,16 @@ def plan_grid(
     num_to_run = sum(one.num_to_run for one in remaining)
     stage = stage_plan("grid", study.resources, len(checked.rows), len(study.seeds), every, num_to_run, cost)
     return stage, remaining, new
+
+
+def _numbered(
+    checked: CheckedStudy, found: Mapping[Trial, Mapping[int, LedgerCell]]
+) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Number, label and values of each row; what the ledger does not know comes after what it does."""
+    numbers = {trial: next(iter(cells.values())).number for trial, cells in found.items()}
+    free = count(max(numbers.values(), default=-1) + 1)
+    for row in checked.rows:
+        yield (numbers[row.trial] if row.trial in numbers else next(free)), row.label, row.proposal
 
 
 def _by_trial(ledger_state: LedgerState) -> dict[Trial, dict[int, LedgerCell]]:
