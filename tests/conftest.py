@@ -64,7 +64,10 @@ def data_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[str]:
-    """The address of a cluster with two CPUs that studies of several modules join, each in folders of its own."""
+    """The address of a cluster that studies of several modules join, each in folders of its own.
+
+    It has one CPU: every process that runs cells beside another takes seconds to import what it needs.
+    """
     from tests.on_ray.cluster import running_cluster  # imports Ray, which half of the suite does without
 
     with running_cluster() as address:

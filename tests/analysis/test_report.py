@@ -10,6 +10,7 @@ from rse_study.results.records import EvaluationRow, Measure
 from rse_study.results.result_file import Point
 from tests.analysis import gridded, searched
 from tests.analysis.outline import Outline
+from tests.slow import few
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&"
 PROBE = """<script>
@@ -66,8 +67,8 @@ def test_a_search_tells_its_question_its_results_and_its_limits(outlines):
 def test_a_grid_tells_every_row_and_no_caution_about_selection(outlines):
     text = outlines["grid"].text
     for words in (
-        gridded.STUDY.question, "Grid of 7 rows x 3 seeds: 19 of 21 cells complete, 1 failed, 1 missing",
-        "A grid selects nothing", "lambda1 = 0.0078125", "paper setting", "without weakening masks", "1.32", "65.50",
+        gridded.STUDY.question, "Grid of 7 rows x 3 seeds: 19 of 21 cells complete, 2 missing",
+        "A grid selects nothing", "lambda1 = 0.0078125", "base", "without weakening masks", "1.32", "65.50",
         "72.00 (n = 1)", "1 retired cell", "without the blend", "killed for memory three times",
         "rows without the blend: removed",
     ):  # fmt: skip
@@ -159,9 +160,10 @@ def test_a_search_that_goes_on_has_a_report(tmp_path):
     assert "(33.00)" in found.text
 
 
+@pytest.mark.xdist_group("browser")
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
 @pytest.mark.parametrize(("kind", "num_figures"), [("search", 12), ("grid", 4)])
-@pytest.mark.parametrize("width", [1280, 500])
+@pytest.mark.parametrize("width", few([1280, 500], fast=[500]))
 def test_it_opens_in_a_browser_without_errors_or_sideways_scrolling(
     reports, tmp_path, kind, num_figures, width
 ):

@@ -19,7 +19,7 @@ SAYS = "address "
 
 
 @contextmanager
-def running_cluster(num_cpus: int = 2) -> Iterator[str]:
+def running_cluster(num_cpus: int = 1) -> Iterator[str]:
     """The address of a cluster in a process of its own, which ends with the context, and with this process too."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.on_ray.cluster", str(num_cpus)]

@@ -20,6 +20,7 @@ from rse_study.results.schema import cell_folder
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
+from tests import slow
 from tests.on_ray.world import few, few_pairs
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -48,7 +49,7 @@ class Diary:
         self.events.append(("message", text))
 
 
-@pytest.fixture(scope="module", params=["inline", "train"])
+@pytest.fixture(scope="module", params=slow.few(["inline", "train"], fast=["inline"]))
 def checked(request, study_content):
     content = study_content | {
         "base": study_content["base"]
