@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.formats import decimals_of, show_value
+from analysis.formats import decimals_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, ObjectiveRecord, StudyRecord
+from rse_study.results.row_names import names_of_cells
 
 BASE = "base"  # label of the trial that is the paper's setting
 PAPER_SETTING = "paper setting"
@@ -15,7 +16,11 @@ PAPER_SETTING = "paper setting"
 
 @dataclass(frozen=True)
 class Contents:
-    """A study's frames. `cells` has where each cell stands besides: `objective` at its last step `t`, its `name`."""
+    """A study's frames.
+
+    `cells` has where each cell stands besides: `objective` at its last step `t`, its `name`, and its status as the
+    next run finds it.
+    """
 
     study: StudyRecord
     cells: pd.DataFrame
@@ -63,7 +68,7 @@ def read_contents(reader: Reader) -> Contents:
     watched = [name for name in metrics["name"].unique() if is_watched(study, name)]
     return Contents(
         study=study,
-        cells=with_last_values(study, reader.cells(retired=True), curves),
+        cells=with_last_values(study, _cells(reader), curves),
         curves=curves.reset_index(drop=True),
         course=metrics.loc[metrics["name"].isin(watched), ["cell", "t", "name", "value"]],
         attempts=reader.attempts(retired=True),
@@ -74,6 +79,11 @@ def read_contents(reader: Reader) -> Contents:
         events=reader.events(),
         provenance=reader.provenance(),
     )
+
+
+def _cells(reader: Reader) -> pd.DataFrame:
+    cells = reader.cells(retired=True)
+    return cells.assign(status_for_next_run=cells["identity"].map(reader.statuses_for_next_run()))
 
 
 def is_watched(study: StudyRecord, metric: str) -> bool:
@@ -95,29 +105,13 @@ def with_last_values(study: StudyRecord, cells: pd.DataFrame, curves: pd.DataFra
 
 
 def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
-    """A name per cell, shared by the seeds of its trial and by no other trial of the newest revision."""
-    rows = list(zip(cells["trial"], cells["label"], cells["proposal"], strict=True))
-    found = [trial_name(study, trial, label, proposal) for trial, label, proposal in rows]
-    owners: dict[str, set[int]] = {}
-    for name, trial, retired in zip(found, cells["trial"], cells["retired"], strict=True):
-        owners.setdefault(name, set()).update(() if retired else (trial,))
-    taken = {*BASELINES.values(), *(name for name, trials in owners.items() if len(trials) > 1)}
+    """A name per cell, shared by the seeds of its trial: a row's own, or in a search, below "trial", a number."""
+    if study.kind == "grid":
+        return names_of_cells(study, cells)
     return [
-        f"{name} (trial {trial})" if name in taken else name
-        for name, trial in zip(found, cells["trial"], strict=True)
+        f"{trial} ({PAPER_SETTING})" if label == BASE else str(trial)
+        for trial, label in zip(cells["trial"], cells["label"], strict=True)
     ]
-
-
-def trial_name(study: StudyRecord, trial: int, label: str, proposal: dict[str, Any]) -> str:
-    """A search's trial by its number; a grid's row by its label, or by the values of its axes."""
-    if study.kind == "search":
-        return f"{trial} ({PAPER_SETTING})" if label == BASE else str(trial)
-    values = [
-        f"{heading} = {show_value(proposal[axis.name], 6)}"
-        for axis, heading in zip(study.axes, study.headings, strict=True)
-        if axis.name in proposal
-    ]
-    return (PAPER_SETTING if label == BASE else label) or ", ".join(values) or f"trial {trial}"
 
 
 def label_of(objective: ObjectiveRecord) -> str:

@@ -9,8 +9,8 @@ from analysis.paper.claims import claims_of, known_places, printed_values
 from analysis.paper.columns import columns_of
 from rse_study.data.glue import GLUE
 from rse_study.downstream import registry
-from rse_study.results.comparisons import row_name
 from rse_study.results.records import BASELINES
+from rse_study.results.row_names import row_name
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
 from rse_study.study.record import num_cells

@@ -22,8 +22,8 @@ def opening(contents: Contents) -> str:
 
 
 def counts(cells: pd.DataFrame, num_planned: int) -> dict[str, int]:
-    """Cells by status, and how many of those planned are `missing`: neither ended nor running."""
-    found = cells["status"].value_counts()
+    """Cells by status, and how many of those planned are `missing`: the next run takes them up."""
+    found = cells["status_for_next_run"].value_counts()
     known = {status: int(found.get(status, 0)) for status in ORDER}
     return known | {"missing": max(0, max(num_planned, len(cells)) - sum(known.values()))}
 

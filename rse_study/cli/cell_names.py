@@ -2,8 +2,13 @@
 
 from collections.abc import Mapping
 
+import pandas as pd
 
-def name_of(stage: str, trial: int, seed: int, label: str) -> str:
+from rse_study.results.records import StudyRecord
+from rse_study.results.row_names import names_of_cells
+
+
+def name_of(stage: str, trial: int, seed: int, name: str) -> str:
     """Return a cell's name, with its stage where that is not the first one.
 
     Parameters
@@ -14,8 +19,8 @@ def name_of(stage: str, trial: int, seed: int, label: str) -> str:
         The trial's number; below 0 for a base that is no trial.
     seed
         The cell's seed; a search has one for all trials, which is not shown.
-    label
-        The row's name in a grid, or of what is confirmed.
+    name
+        What its row is called (`results.row_names`).
 
     Examples
     --------
@@ -25,14 +30,21 @@ def name_of(stage: str, trial: int, seed: int, label: str) -> str:
     'trial 3'
     >>> name_of("confirm", 3, 1, "")
     'trial 3 seed 1 (confirm)'
-    >>> name_of("confirm", -1, 1, "")
+    >>> name_of("confirm", -1, 1, "base")
     'base seed 1 (confirm)'
     """
     if stage == "grid":
-        return f"row {label or trial} seed {seed}"
+        return f"row {name} seed {seed}"
     if stage == "confirm":
-        return f"{label or 'base' if trial < 0 else f'trial {trial}'} seed {seed} (confirm)"
+        return f"{name if trial < 0 else f'trial {trial}'} seed {seed} (confirm)"
     return f"trial {trial}"
+
+
+def names_by_identity(study: StudyRecord, cells: pd.DataFrame) -> dict[str, str]:
+    """Return what each cell of `Reader.cells` is called, by its identity."""
+    columns = (cells[column] for column in ("identity", "stage", "trial", "seed"))
+    rows = zip(*columns, names_of_cells(study, cells), strict=True)
+    return {identity: name_of(stage, trial, seed, name) for identity, stage, trial, seed, name in rows}
 
 
 def describe_counts(counts: Mapping[str, int], is_live: bool) -> str:

@@ -105,7 +105,7 @@ def run(
     One that was interrupted goes on from where it was.
 
     Ctrl-C lets running cells end first; once more stops now. Exit code 0 where every cell ended well, 3 where some
-    did not, 4 where the study costs more than its budget or --max-hours and --max-cost allow, 130 after Ctrl-C.
+    did not, 4 where the study costs more than its allowance or --max-hours and --max-cost allow, 130 after Ctrl-C.
     """
     from rse_study.cli.verbs.run import run_and_report
 
@@ -271,7 +271,7 @@ def evaluate(
     ] = None,
     recipe: Annotated[
         list[str] | None,
-        typer.Option(help="attacks: textfooler, textbugger, pwws, bae, bert_attack; default: what can run."),
+        typer.Option(help="attacks: textfooler, pwws, bae ...; default: what can run."),
     ] = None,
     inputs: Annotated[
         int, typer.Option(min=0, help="attacks: the first so many of a set (AdvSTS: drawn); 0 = all.")

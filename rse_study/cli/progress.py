@@ -16,6 +16,7 @@ from analysis.formats import show_duration, show_value
 from rse_study.cli.cell_names import name_of
 from rse_study.cli.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
+from rse_study.results.row_names import names_of_rows
 
 
 class ProgressBoard:
@@ -119,7 +120,8 @@ class ProgressBoard:
 
 
 def _name(cell: Any) -> str:
-    return name_of(cell.stage, cell.number, cell.seed, cell.label)
+    (name,) = names_of_rows([(cell.number, cell.label, cell.proposal if cell.stage == "grid" else {})])
+    return name_of(cell.stage, cell.number, cell.seed, name)
 
 
 def _verdict(record: CellRecord) -> str:

@@ -5,10 +5,10 @@ from fnmatch import fnmatchcase
 
 from rse_study.data.attack_sets import ATTACK_SETS
 from rse_study.data.glue import GLUE
+from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.names import known_evaluations
 from rse_study.registry import did_you_mean
 
-RECIPE_NAMES = ("textfooler", "textbugger", "pwws", "bae", "bert_attack")  # of evaluation/attacks/recipes
 ATTACKED = tuple(name for name in ATTACK_SETS if name != "ag")  # ag: there is nothing to train a victim on
 ADVERSARIAL_STS = ("AdvSTS-B", "AdvSICK-R")  # as RobustSentEmbed calls them
 FINE_TUNED = "fine_tuned"  # the preset of what is measured after fine-tuning
@@ -17,12 +17,12 @@ NLI = ("SNLI", "MNLI", "ANLI")
 
 def attack_names() -> tuple[str, ...]:
     """attack-<set>/<recipe>: classifiers under attack."""
-    return tuple(f"attack-{name}/{recipe}" for name in ATTACKED for recipe in RECIPE_NAMES)
+    return tuple(f"attack-{name}/{recipe}" for name in ATTACKED for recipe in RECIPES)
 
 
 def adversarial_sts_names() -> tuple[str, ...]:
     """AdvSTS-B/<recipe>, AdvSICK-R/<recipe>: similarity under attack."""
-    return tuple(f"{task}/{recipe}" for task in ADVERSARIAL_STS for recipe in RECIPE_NAMES)
+    return tuple(f"{task}/{recipe}" for task in ADVERSARIAL_STS for recipe in RECIPES)
 
 
 def fine_tuned_names() -> tuple[str, ...]:

@@ -6,12 +6,12 @@ Contrasts that are looked at together share one error of 5 %: their intervals ho
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rse_study.results.reader import Reader
+from rse_study.results.row_names import names_of_cells
 from rse_study.results.statistics import (
     EXACT_UP_TO,
     Interval,
@@ -56,11 +56,6 @@ class ComparedContrast:
     resolvable: float
 
 
-def row_name(label: str, proposal: Mapping[str, Any]) -> str:
-    """What a row of a grid is called: its label, or its values by axis name: "rho = 0.5, N = 5"."""
-    return label or ", ".join(f"{name} = {_shown(value)}" for name, value in proposal.items())
-
-
 def row_scores(reader: Reader, metric: str = "") -> pd.DataFrame:
     """Scores [rows, seeds] of a grid's rows, or of a search's confirmed trials; in the order of the ledger.
 
@@ -78,7 +73,7 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, pd.Dat
     is_grid = study.kind == "grid"
     cells = cells[cells["stage"] == ("grid" if is_grid else "confirm")]
     statuses = reader.statuses_for_next_run()
-    cells = cells.assign(row=_names(cells, is_grid), status=cells["identity"].map(statuses))
+    cells = cells.assign(row=names_of_cells(study, cells), status=cells["identity"].map(statuses))
     num_unplanned = max(0, study.num_cells - len(cells)) if is_grid else 0
     found = {}
     for metric in metrics:
@@ -151,22 +146,6 @@ def against(scores: pd.DataFrame, baseline: str) -> dict[str, ContrastWeights]:
     return {row: {row: 1.0, baseline: -1.0} for row in scores.index if row != baseline}
 
 
-def _names(cells: pd.DataFrame, is_grid: bool) -> list[str]:
-    """A name per cell, shared by the seeds of its trial; where another trial has it, too, with the trial's number.
-
-    A row with a label keeps it: so it is called in the study's file.
-    """
-    rows = list(zip(cells["trial"], cells["label"], cells["proposal"], strict=True))
-    found = [row_name(label, values if is_grid else {"trial": trial}) for trial, label, values in rows]
-    owners: dict[str, set[int]] = {}
-    for name, (trial, _, _) in zip(found, rows, strict=True):
-        owners.setdefault(name, set()).add(trial)
-    return [
-        name if label or len(owners[name]) == 1 else f"{name} (trial {trial})"
-        for name, (trial, label, _) in zip(found, rows, strict=True)
-    ]
-
-
 def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
     is_known = p_values.size > 0 and not np.isnan(p_values).any()
     return holm(p_values) if is_known else np.full(p_values.shape, np.nan)
@@ -190,7 +169,3 @@ def _wide(cells: pd.DataFrame, values: Mapping[str, float], degenerate: Iterable
 def _objectives(reader: Reader) -> dict[str, float]:
     table = reader.trials_table().dropna(subset="objective")
     return dict(zip(table["identity"], table["objective"], strict=True))
-
-
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

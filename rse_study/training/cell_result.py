@@ -1,4 +1,4 @@
-"""How a cell ended: rank 0 writes it to result.json, and whoever opens the folder again reads it."""
+"""How a cell ended: result.json, written by rank 0 and read by all."""
 
 from pathlib import Path
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Scores of the encoder while it trains: dev pairs, replayed attacks, watched evaluations.
+"""Scores of the encoder while it trains: dev pairs, replays, watched ones.
 
 Nothing is drawn and no weight moves: a cell ends in the same weights, whatever is measured on the way.
 """
@@ -41,7 +41,7 @@ class ReplayedAttacks:
         )
 
     def metrics(self, embed: Embed) -> dict[str, float]:
-        """Return robust/..., of which `degenerate` is 1 where pairs or texts show a collapse."""
+        """Return robust/...; `degenerate` is 1 where pairs or texts show a collapse."""
         parts = [replayed.as_metrics(replayed.replay(embed, self.pairs))] if self.pairs else []
         if self.texts:
             parts.append(replayed_texts.as_metrics(replayed_texts.replay_texts(embed, self.texts)))
@@ -61,7 +61,10 @@ class InTrainingEvaluator:
     tokenizer: Any
 
     def evaluate_dev(self) -> dict[str, float]:
-        """Spearman x100 on the dev pairs, which may select, and the scores under replayed attacks."""
+        """Return Spearman x100 on the dev pairs, and the scores under replayed attacks.
+
+        The dev pairs may select a checkpoint.
+        """
         score = next(
             row for row in evaluate_sts(self.embed, [self.materials.dev]) if row.aggregation == "all"
         )

@@ -1,4 +1,7 @@
-"""The training loop: a generator of Progress that takes verdicts, may stop anywhere and goes on from there."""
+"""The training loop: a generator of Progress that takes verdicts.
+
+It may stop anywhere and goes on from there.
+"""
 
 import time
 from collections.abc import Callable, Generator
@@ -95,7 +98,10 @@ def train(
 
 
 def drive(points: Points, report: Report) -> None:
-    """Run `train(...)` to its end: every point is reported; "stop" from `report` ends the cell early."""
+    """Run `train(...)` to its end; "stop" from `report` ends the cell early.
+
+    Every point is reported, and every verdict handed back.
+    """
     verdict: Verdict | None = None
     with closing(points):
         while True:

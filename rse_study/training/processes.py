@@ -1,4 +1,4 @@
-"""One cell on this machine without Ray: in this process, or shared by several that form a gloo group."""
+"""One cell on this machine without Ray, in one process or in several."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""One worker of a cell: what it holds while it trains, and one optimiser step of it."""
+"""One worker of a cell: what it holds, and one optimiser step of it."""
 
 import functools
 import math

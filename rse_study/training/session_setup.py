@@ -1,4 +1,4 @@
-"""Opens the session of a cell: loads encoder, batches and generator, makes networks and optimiser."""
+"""Opens the session of a cell: encoder, batches, networks, optimiser."""
 
 import contextlib
 from collections.abc import Callable
@@ -64,6 +64,7 @@ def open_session(
         streams, collectives, _autocast(trial, device), generator and generator.to(device), synonyms
     )
     adam = trial.optimizer
+    # Decay is of every parameter, biases and LayerNorms included. Decision 0015.
     optimizer = torch.optim.AdamW(
         networks.parameters(),
         lr=adam.lr,

@@ -13,7 +13,8 @@ from rse_study.results.records import (
     RungRow,
     StudyRecord,
 )
-from rse_study.results.result_file import Point, Result
+from rse_study.results.result_file import Point, Result, write_result
+from rse_study.results.schema import cell_folder
 
 AXES = (
     AxisRecord(
@@ -108,14 +109,15 @@ def history(last: int, score) -> tuple[Point, ...]:
 
 
 def run(ledger: Ledger, record: CellRecord, status: str, points: tuple[Point, ...], **result) -> None:
-    """An attempt and its result."""
+    """An attempt and its result; that of a failure lies on the disk, too: without it the cell would run again."""
     ledger.start(record.identity, executor="inline", workers=1, threads=1)
-    ledger.record_result(
-        Result(
-            identity=record.identity, seed=record.seed, config=record.config, status=status, history=points,
-            final=points[-1].metrics, **{"duration_s": points[-1].t * 0.4, **result},
-        )
+    ended = Result(
+        identity=record.identity, seed=record.seed, config=record.config, status=status, history=points,
+        final=points[-1].metrics, **{"duration_s": points[-1].t * 0.4, **result},
     )  # fmt: skip
+    if status == "failed":
+        write_result(cell_folder(ledger.study_dir, record.identity), ended)
+    ledger.record_result(ended)
 
 
 def last_step(ledger: Ledger, trial: int) -> int:

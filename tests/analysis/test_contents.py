@@ -43,7 +43,7 @@ def test_trials_of_a_search_go_by_their_number(cells):
 
 def test_rows_of_a_grid_go_by_label_and_else_by_their_values(cells):
     assert names(study("grid"), cells) == [
-        "paper setting", "paper setting", "N = 2, norm = l1", "twice (trial 2)", "twice (trial 3)",
+        "base", "base", "num = 2, norm = l1", "twice (trial 2)", "twice (trial 3)",
     ]  # fmt: skip
 
 

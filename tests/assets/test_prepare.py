@@ -69,8 +69,8 @@ def small_defaults(tmp_path_factory):
 def ready(cache, tmp_path):
     """Prepare a trial; the data folder is empty."""
 
-    def ready(wanted, told=lambda line: None):
-        return prepare(wanted, cache, tmp_path, told)
+    def ready(wanted, announce=lambda line: None):
+        return prepare(wanted, cache, tmp_path, announce)
 
     return ready
 
@@ -84,9 +84,9 @@ def assets(cache):
 
 class TestComplete:
     def test_everything_a_run_needs_is_there(self, ready):
-        told = []
-        found = ready(trial(), told.append)
-        assert told[0].startswith(f"corpus: {NUM} sentences")
+        lines = []
+        found = ready(trial(), lines.append)
+        assert lines[0].startswith(f"corpus: {NUM} sentences")
         corpus, (encoder, tokenizer) = TokenisedCorpus.open(found.corpus), load_encoder(found.base)
         assert (len(corpus), corpus.meta.max_length) == (NUM, 16)
         assert corpus.row(0).tolist()[:3] == tokenizer(builtin.corpus(0, NUM)[0]).input_ids[:3]
@@ -99,10 +99,10 @@ class TestComplete:
 
     def test_the_second_call_builds_nothing(self, ready, cache):
         first = ready(trial())
-        before, told = assets(cache), []
-        second = ready(trial(), told.append)
+        before, lines = assets(cache), []
+        second = ready(trial(), lines.append)
         assert assets(cache) == before
-        assert not [line for line in told if "masked-LM step" in line]
+        assert not [line for line in lines if "masked-LM step" in line]
         assert (second.corpus, second.base, second.fingerprints) == (
             first.corpus,
             first.base,

@@ -66,9 +66,43 @@ def test_status_says_why_a_cell_was_lost_and_that_a_run_goes_on(rse, lost):
 def test_run_ends_with_what_the_next_run_takes_up_again(lost, grid_dir, capsys):
     assert conclude(grid_dir) == errors.INCOMPLETE
     said = capsys.readouterr().err
-    assert said.startswith("1 of 6 cells are not complete, 1 of them still to run. row ")
-    assert said.endswith(": worker killed by signal 9\n")
+    assert said == (
+        "1 of 6 cells are not complete, 1 of them still to run. "
+        "row optimizer.lr = 0.01 seed 1: worker killed by signal 9\n"
+    )
 
 
 def test_no_claim_is_judged_while_a_lost_cell_is_to_run_again(rse, lost):
     assert "cells of 1 row are still to run" in rse("check", "old_grid").out
+
+
+ROW = "optimizer.lr = 0.001"
+
+
+def test_a_row_has_one_name_on_every_screen_and_in_the_report(rse, lost, grid_dir):
+    """As the study's file calls its axis, which has the symbol xi."""
+    (name,) = [one["name"] for one in status_of(rse)["lost"]]
+    assert name == "row optimizer.lr = 0.01 seed 1"
+    assert list(json.loads(rse("plan", "old_grid.yaml", "--json").out)["new"]) == ["optimizer.lr = 0.01"]
+    assert "\n    optimizer.lr = 0.01: seeds 1" in rse("plan", "old_grid.yaml").out
+    assert f"\n{ROW} " in rse("check", "old_grid").out
+    assert rse("report", "old_grid").code == 0
+    report = (grid_dir / "report.html").read_text(encoding="utf-8")
+    assert ROW in report
+    assert "xi = " not in report
+
+
+@pytest.mark.parametrize(
+    "spelling", ["optimizer.lr = 0.001", "optimizer.lr=1e-3", "xi = 0.001", "xi = 1/1000", " xi=0.0010"]
+)
+def test_compare_takes_a_row_in_every_spelling_that_means_it(rse, grid_dir, spelling):
+    ended = rse("compare", "old_grid:SimCSE", f"old_grid:{spelling}", "--unpaired")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines()[1].startswith(f"SimCSE minus {ROW}: +0.72, 95 % [")
+
+
+@pytest.mark.parametrize("spelling", ["xi = 0.002", "lr = 0.001", "xi = 0.001, rho = 1", "xi"])
+def test_compare_refuses_what_means_no_row(rse, grid_dir, spelling):
+    ended = rse("compare", "old_grid:SimCSE", f"old_grid:{spelling}", "--unpaired")
+    assert ended.code == 2
+    assert ended.err.startswith(f"old_grid: no row {spelling!r} with a score. ")

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from rse_study.cli import verbs
+from rse_study.cli.app import app
 from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
 from rse_study.results.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run
@@ -36,6 +38,16 @@ def test_every_summary_is_whole_at_80_columns(rse, monkeypatch, arguments, comma
     listed = dict(line.split(maxsplit=1) for line in lines)
     summaries = {name: inspect.getdoc(command).splitlines()[0] for name, command in commands.items()}
     assert listed == summaries | ({} if arguments else {"data": "The data sets the project knows."})
+
+
+def test_every_argument_is_explained():
+    commands = typer.main.get_command(app).commands
+    calls = {**commands, **commands["data"].commands}
+    unexplained = [
+        f"{name} {param.name}" for name, call in calls.items() for param in call.params if not param.help
+    ]
+    assert {*NAMES, *DATA_COMMANDS} <= set(calls)
+    assert unexplained == []
 
 
 def test_every_command_has_its_file():

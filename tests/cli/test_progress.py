@@ -74,7 +74,7 @@ def test_what_decides_is_told_beside_the_dev_score(screen):
         (cell_of(3, 1, stage="confirm"), "trial 3 seed 1 (confirm)"),
         (cell_of(-1, 1, stage="confirm", label="base"), "base seed 1 (confirm)"),
         (cell_of(2, 1, stage="grid", label="SimCSE"), "row SimCSE seed 1"),
-        (cell_of(2, 1, stage="grid"), "row 2 seed 1"),
+        (cell_of(2, 1, stage="grid"), "row rho = 0.25, norm = l2 seed 1"),
     ],
 )
 def test_cells_go_by_the_name_of_their_stage(screen, cell, name):

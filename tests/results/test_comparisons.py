@@ -13,7 +13,6 @@ from rse_study.results.comparisons import (
     compare,
     compare_all,
     differences,
-    row_name,
     row_scores,
     scores_by_metric,
 )
@@ -166,22 +165,6 @@ def test_every_other_row_stands_against_the_baseline(scores):
     assert against(scores, "b") == {row: {row: 1.0, "b": -1.0} for row in ("a", "c", "d")}
 
 
-@pytest.mark.parametrize(
-    ("label", "proposal", "name"),
-    [
-        ("", {"rho": 0.5}, "rho = 0.5"),
-        ("", {"rho": 1.0}, "rho = 1"),
-        ("", {"alpha": 1e-5, "beta": 1e-3}, "alpha = 1e-05, beta = 0.001"),
-        ("", {"N": 12, "norm": "linf"}, "N = 12, norm = linf"),
-        ("", {"lambda1": 1 / 128}, "lambda1 = 0.0078125"),
-        ("", {"is_flat": True}, "is_flat = True"),
-        ("SimCSE", {"rho": 0.5}, "SimCSE"),
-    ],
-)
-def test_a_row_is_called_by_its_label_or_its_values(label, proposal, name):
-    assert row_name(label, proposal) == name
-
-
 def test_scores_of_a_grid_are_those_of_the_last_step(tmp_path):
     rows = {"rho = 1": (71.0, 72.5, 70.0), "rho = 0.5": (75.0, 74.0, 77.25), "SimCSE": (69.0, 70.0, 68.5)}
     found = read(tabled.make(tmp_path, rows))
@@ -285,7 +268,7 @@ def test_confirmed_trials_are_the_rows_of_a_search(tmp_path):
     folder = searched.make(tmp_path, searched.search, searched.confirm)
     found = read(folder)
     assert found.to_numpy().tolist() == [[59.4, 60.6], [62.3, 61.1]]
-    assert list(found.index) == ["base", "trial = 12"]
+    assert list(found.index) == ["base", "trial 12"]
     assert list(found.columns) == [1, 2]
     assert read(folder, "builtin/test/all").to_numpy().tolist() == [[58.0, 60.0], [61.5, 59.0]]
 

@@ -10,6 +10,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.results.comparisons import LEVEL, ComparedContrast, compare, row_scores
 from rse_study.results.reader import Reader
+from rse_study.results.row_names import find_row, names_of_cells
 from rse_study.results.statistics import EXACT_UP_TO, welch_interval
 
 MIN_SEEDS = 3
@@ -61,6 +62,7 @@ def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:
         named = {measure.name: measure.metric for measure in reader.study().shown_measures}
         scores = row_scores(reader, named.get(metric, metric)).dropna(how="all")
         known = [*named, *reader.evaluations()["metric"].unique()]
+        row = _row_of(reader, row) or row
     if scores.empty:
         rule = f"no row has a score of {label!r}" if metric else "no row has a score yet"
         remedy = did_you_mean(metric, known) if metric else "See how far it is: rse-study status"
@@ -70,6 +72,13 @@ def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:
             f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, list(scores.index))
         )
     return (scores.loc[[row]] if row else scores), label
+
+
+def _row_of(reader: Reader, wanted: str) -> str | None:
+    """The name of the row that is meant, however its values are spelled."""
+    study, cells = reader.study(), reader.cells()
+    columns = zip(names_of_cells(study, cells), cells["label"], cells["proposal"], strict=True)
+    return find_row(study, wanted, {name: {} if label else values for name, label, values in columns})
 
 
 def _pairs(

@@ -4,7 +4,7 @@ Every outcome is stored in the folder of the attacks.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,8 @@ import torch
 
 from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
-from rse_study.assets.attack_resources import SIMILARITY, used_by
-from rse_study.assets.minilm import is_minilm_here
+from rse_study.assets.minilm import has_minilm
+from rse_study.assets.prepare import Announce
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli.json_output import json_of
 from rse_study.cli.model_argument import model_name
@@ -24,7 +24,7 @@ from rse_study.cli.screen import announce, print_table
 from rse_study.cli.verbs.evaluate_encoder import embedder_of
 from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir
-from rse_study.downstream.attack_models import NEED_MASKED_LM
+from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.names import ADVERSARIAL_STS, ATTACKED
@@ -33,13 +33,13 @@ from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.resources import Resource
 from rse_study.models.embedder import Embedder
 from rse_study.registry import Registry
 from rse_study.results.attack_file import SummaryRow
 
 SAY_EVERY = 50  # inputs, steps
-Announce = Callable[[str], None]
-Attack = AttackedClassifier | AttackedSimilarity
+AttackEvaluation = AttackedClassifier | AttackedSimilarity
 
 
 @dataclass(frozen=True)
@@ -97,15 +97,15 @@ def can_run(recipe: str, masked_lm: str) -> bool:
 
     Where no recipe was named, those that can run are the default.
     """
-    if recipe in NEED_MASKED_LM and not masked_lm:
+    if needs_masked_lm(recipe) and not masked_lm:
         return False
-    return SIMILARITY not in used_by(recipe) or is_minilm_here()
+    return Resource.SENTENCE_SIMILARITY not in RECIPES.get(recipe).needs or has_minilm()
 
 
-def _read(name: str, recipe: str, request: AttackRequest) -> Attack:
+def _read(name: str, recipe: str, request: AttackRequest) -> AttackEvaluation:
     RECIPES.get(recipe, where="--recipe")
     Registry("attack set", dict.fromkeys((*ATTACKED, *ADVERSARIAL_STS))).get(name, where="--on")
-    if recipe in NEED_MASKED_LM and not request.settings.attacks.masked_lm:
+    if needs_masked_lm(recipe) and not request.settings.attacks.masked_lm:
         rule, remedy = (
             "its candidates are a masked language model's",
             "Give --masked-lm: a folder, or minilm-mlm",
@@ -118,7 +118,7 @@ def _read(name: str, recipe: str, request: AttackRequest) -> Attack:
 
 
 def _rows(
-    attacks: Sequence[Attack], weights: ModelFiles, embed: Embedder, say: Announce
+    attacks: Sequence[AttackEvaluation], weights: ModelFiles, embed: Embedder, say: Announce
 ) -> Iterator[SummaryRow]:
     victims: dict[str, VictimClassifier] = {}
     for one in attacks:

@@ -2,8 +2,8 @@
 
 from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder
+from rse_study.models.encoder_settings import stored_template
 from rse_study.models.loading import load_encoder
-from rse_study.models.stored import stored_template
 
 
 def embedder_of(model: str, name: str, pooling: str) -> Embedder:

@@ -59,8 +59,9 @@ def _unused(
     sets: Sequence[str], recipes: Sequence[str], goal: str
 ) -> Iterator[tuple[Iterable[str], str, str, str]]:
     """(options, where, rule, remedy). Names nobody knows are refused where they are looked up, not here."""
-    from rse_study.downstream.attack_models import NEED_MASKED_LM
-    from rse_study.downstream.names import ADVERSARIAL_STS, ATTACKED, RECIPE_NAMES
+    from rse_study.downstream.names import ADVERSARIAL_STS, ATTACKED
+    from rse_study.evaluation.attacks.recipes import RECIPES, recipes_with
+    from rse_study.evaluation.attacks.resources import Resource
 
     on, scores = f"--on {', '.join(sets)}", " or ".join(ADVERSARIAL_STS)
     if {*sets} <= {*ATTACKED}:
@@ -70,8 +71,9 @@ def _unused(
         yield ("epochs", "lr", "max_length"), on, rule, "add a classifier's set: --on mr"
     if goal == "maximise":
         yield ("tau",), "--goal maximise", "there is no distance to reach", "choose another goal"
-    if {*recipes} <= {*RECIPE_NAMES} - {*NEED_MASKED_LM}:
-        rule, remedy = "no masked language model is asked", f"add --recipe {' or '.join(NEED_MASKED_LM)}"
+    asking = recipes_with(Resource.MASKED_LM)
+    if {*recipes} <= {*RECIPES} - {*asking}:
+        rule, remedy = "no masked language model is asked", f"add --recipe {' or '.join(asking)}"
         yield ("masked_lm",), f"--recipe {', '.join(recipes)}", rule, remedy
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from rse_study.cli.model_argument import cell_folder
 from rse_study.cli.writable import require_folder
+from rse_study.models.encoder_settings import stored_pooling
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder
-from rse_study.models.stored import stored_pooling
 
 
 def export_model(source: str, directory: Path, trial: str, store: Path) -> None:

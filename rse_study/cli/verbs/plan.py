@@ -19,8 +19,7 @@ from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import Plan, check_allowance, plan
 from rse_study.study.planning.sampling import spread
-from rse_study.study.planning.stated_hours import with_stated_hours
-from rse_study.study.planning.throughput import Throughput
+from rse_study.study.planning.throughput import Throughput, with_stated_hours
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
@@ -93,7 +92,7 @@ def require_allowance(
 
 
 def limits(checked: CheckedStudy, max_hours: float | None, max_cost: float | None) -> Allowance:
-    """Return the study's budget, with what the command line says instead.
+    """Return the study's allowance, with what the command line says instead.
 
     Parameters
     ----------
@@ -106,7 +105,7 @@ def limits(checked: CheckedStudy, max_hours: float | None, max_cost: float | Non
     """
     given = {"max_hours": max_hours, "max_cost": max_cost}
     said = {name: value for name, value in given.items() if value is not None}
-    return checked.study.budget.model_copy(update=said)
+    return checked.study.allowance.model_copy(update=said)
 
 
 def planned_study(checked: CheckedStudy, store: Path, probes: bool) -> Plan:
@@ -121,23 +120,23 @@ def planned_study(checked: CheckedStudy, store: Path, probes: bool) -> Plan:
     probes
         Time a few steps on this machine instead.
     """
-    sizes = DataSizes(data_dir(), checked.study.settings)
-    known, rates = _history(checked, store, sizes)
+    data_sizes = DataSizes(data_dir(), checked.study.settings)
+    ledger_state, throughput = _history(checked, store, data_sizes)
     if probes:
         from rse_study.study.planning.probe import probe
 
-        rates = replace(rates, timed=probe(checked, _prepared), source="a probe on this machine")
-    return plan(checked, known, with_stated_hours(rates, checked, sizes), sizes)
+        throughput = replace(throughput, timed=probe(checked, _prepared), source="a probe on this machine")
+    return plan(checked, ledger_state, with_stated_hours(throughput, checked, data_sizes), data_sizes)
 
 
-def _history(checked: CheckedStudy, store: Path, sizes: DataSizes) -> tuple[LedgerState, Throughput]:
+def _history(checked: CheckedStudy, store: Path, data_sizes: DataSizes) -> tuple[LedgerState, Throughput]:
     """What the ledgers of the store say. Where there are none, nothing is imported to read them."""
     if not any(store.glob("*/ledger.sqlite")):
         return LedgerState(), Throughput()
     from rse_study.study.planning.history import history_of
 
     encoders = {trial.encoder.name for trial in spread(checked)}
-    return history_of(store / checked.study.name, store, sizes, encoders)
+    return history_of(store / checked.study.name, store, data_sizes, encoders)
 
 
 def _prepared(trial: Trial) -> Materials:

@@ -61,8 +61,8 @@ def as_content(plan: Plan) -> dict[str, Any]:
         },
         "num_cells": sum(stage.num_cells for stage in plan.stages),
         "num_to_run": sum(stage.num_to_run for stage in plan.stages),
-        "steps": _range(plan.bill.steps),
-        "gradient_passes": _range(plan.bill.gradient_passes),
+        "steps": _range(plan.cost.steps),
+        "gradient_passes": _range(plan.cost.gradient_passes),
         "device_hours": _range(plan.device_hours),
         "spent_hours": plan.spent_hours,
         "price_per_hour": plan.price_per_hour,
@@ -81,9 +81,9 @@ def _stage_content(stage: StagePlan) -> dict[str, Any]:
         "executor": used.runs_on,
         **{name: getattr(used, name) for name in ("workers", "threads", "gpus")},
         **{name: getattr(stage, name) for name in names},
-        "steps": _range(stage.bill.steps),
-        "gradient_passes": _range(stage.bill.gradient_passes),
-        "work": _range(stage.bill.work),
+        "steps": _range(stage.cost.steps),
+        "gradient_passes": _range(stage.cost.gradient_passes),
+        "work": _range(stage.cost.work),
         "device_hours": _range(stage.device_hours),
     }
 
@@ -96,8 +96,8 @@ def _stage_row(stage: StagePlan) -> tuple[str, ...]:
         stage.name,
         f"{used.runs_on}, {used.workers} x {device}",
         *(f"{number:,}" for number in (stage.num_trials, stage.num_seeds, stage.num_cells, *counts)),
-        _count(stage.bill.steps),
-        _count(stage.bill.gradient_passes),
+        _count(stage.cost.steps),
+        _count(stage.cost.gradient_passes),
         _time(stage.device_hours),
     )
 

@@ -16,7 +16,7 @@ import torch
 from rse_study.assets import prepare
 from rse_study.cli.arguments import study_folder
 from rse_study.cli.cell_argument import find_cell
-from rse_study.cli.cell_names import name_of
+from rse_study.cli.cell_names import names_by_identity
 from rse_study.cli.errors import CONTRADICTED, OK
 from rse_study.cli.screen import announce
 from rse_study.cli.writable import require_cache, require_new_folder
@@ -84,9 +84,10 @@ def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
     Raises InputError where it has not ended with a result.
     """
     with Reader(study_dir) as reader:
-        row = find_cell(reader.cells(retired=True), wanted, study_dir)
+        cells = reader.cells(retired=True)
+        row = find_cell(cells, wanted, study_dir)
         history = reader.history(row["identity"])
-    name = name_of(row["stage"], row["trial"], row["seed"], row["label"])
+        name = names_by_identity(reader.study(), cells)[row["identity"]]
     if row["status"] not in FINISHED or not {"workers", "threads"} <= row["provenance"].keys():
         ended = f"{row['status']}: {row['reason']}" if row["reason"] else row["status"]
         what, rule = f"{name} cannot be replayed", f"it is {ended}; there is no result to compare with"

@@ -10,7 +10,7 @@ from analysis.report import write_report
 from analysis.tables import as_text
 from rse_study.assets import prepare
 from rse_study.cli.arguments import study_file
-from rse_study.cli.cell_names import name_of
+from rse_study.cli.cell_names import names_by_identity
 from rse_study.cli.errors import INCOMPLETE, OK
 from rse_study.cli.paper_table import problems_of_table
 from rse_study.cli.progress import ProgressBoard
@@ -107,6 +107,7 @@ def conclude(folder: Path) -> int:
     """
     with Reader(folder) as reader:
         counts, cells = reader.counts(), reader.cells()
+        names = names_by_identity(reader.study(), cells)
     num_left = counts["planned"] - counts["complete"] - counts["stopped_early"]
     if num_left <= 0:
         return OK
@@ -115,7 +116,6 @@ def conclude(folder: Path) -> int:
     told += "".join(f", {number} of them {what}" for what, number in parts.items() if number)
     failed = cells[cells["status"] == "failed"].to_dict("records")
     if failed:
-        row = failed[0]
-        told += f". {name_of(row['stage'], row['trial'], row['seed'], row['label'])}: {row['reason']}"
+        told += f". {names[failed[0]['identity']]}: {failed[0]['reason']}"
     print(told, file=sys.stderr)
     return INCOMPLETE

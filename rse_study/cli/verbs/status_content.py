@@ -3,16 +3,18 @@
 It is what `status` shows and, with --json, prints.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from rse_study.cli.cell_names import name_of
+from rse_study.cli.cell_names import names_by_identity
 from rse_study.cli.verbs.status_pace import pace_of
 from rse_study.results.lock import holder
 from rse_study.results.reader import Reader
 from rse_study.results.records import Record, StudyRecord
+from rse_study.results.row_names import in_order_of_file
 
 NUM_EVENTS = 5
 NUM_STANDINGS = 20  # of confirmed trials, more than anybody confirms
@@ -106,7 +108,8 @@ def state_of(study_dir: Path) -> StudyStatus:
     """Read it. Raises InputError where there is no study; disturbs nobody who runs it."""
     with Reader(study_dir) as reader:
         study, cells, attempts = reader.study(), reader.cells(), reader.attempts()
-        running = _running(reader, cells, attempts)
+        names = names_by_identity(study, cells)
+        running = _running(reader, cells, attempts, names)
         counts, table, events = reader.counts(), reader.trials_table(), reader.events().tail(NUM_EVENTS)
         revision = int(reader.revisions()["number"].max())
         cells = cells.assign(status=cells["identity"].map(reader.statuses_for_next_run()))
@@ -123,8 +126,8 @@ def state_of(study_dir: Path) -> StudyStatus:
         best=next(iter(_standings(study, cells, table[~confirms])), None),
         confirmed=tuple(_standings(study, cells, table[confirms])),
         running=running,
-        failed=_failed(cells, attempts),
-        lost=_lost(cells, attempts),
+        failed=_failed(cells, attempts, names),
+        lost=_lost(cells, attempts, names),
         num_attempts=len(attempts),
         num_retries=int((attempts["number"] > 1).sum()),
         **vars(pace),
@@ -144,17 +147,14 @@ def _standings(study: StudyRecord, cells: pd.DataFrame, table: pd.DataFrame) -> 
     )
     proposals = dict(zip(cells["trial"], cells["proposal"], strict=True))
     return [
-        RankedTrial(**row, proposal=_in_order(study, proposals[row["trial"]]))
+        RankedTrial(**row, proposal=in_order_of_file(study, proposals[row["trial"]]))
         for row in ranked.head(NUM_STANDINGS).to_dict("records")
     ]
 
 
-def _in_order(study: StudyRecord, proposal: dict[str, Any]) -> dict[str, Any]:
-    """As the study's file has its axes; the ledger sorts them."""
-    return {axis.name: proposal[axis.name] for axis in study.axes if axis.name in proposal}
-
-
-def _running(reader: Reader, cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[Running, ...]:
+def _running(
+    reader: Reader, cells: pd.DataFrame, attempts: pd.DataFrame, names: Mapping[str, str]
+) -> tuple[Running, ...]:
     newest = attempts.groupby("cell")["number"].max()
     found = []
     for row in cells[cells["status"] == "running"].itertuples():
@@ -168,7 +168,7 @@ def _running(reader: Reader, cells: pd.DataFrame, attempts: pd.DataFrame) -> tup
         num_steps = budget.get("amount") if budget.get("unit") == "steps" else None
         found.append(
             Running(
-                name=_name(row),
+                name=names[row.identity],
                 identity=row.identity,
                 attempt=int(newest.get(row.identity, 1)),
                 started=row.started,
@@ -180,11 +180,11 @@ def _running(reader: Reader, cells: pd.DataFrame, attempts: pd.DataFrame) -> tup
     return tuple(found)
 
 
-def _failed(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[EndedCell, ...]:
+def _failed(cells: pd.DataFrame, attempts: pd.DataFrame, names: Mapping[str, str]) -> tuple[EndedCell, ...]:
     numbers = attempts.groupby("cell")["number"].max()
     return tuple(
         EndedCell(
-            name=_name(row),
+            name=names[row.identity],
             identity=row.identity,
             attempt=int(numbers.get(row.identity, 0)),
             at=row.ended,
@@ -194,9 +194,8 @@ def _failed(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[EndedCell, ...
     )
 
 
-def _lost(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[EndedCell, ...]:
+def _lost(cells: pd.DataFrame, attempts: pd.DataFrame, names: Mapping[str, str]) -> tuple[EndedCell, ...]:
     """Oldest first."""
-    names = {row.identity: _name(row) for row in cells.itertuples()}
     to_run = cells.loc[cells["status"] == "planned", "identity"]
     is_last_of_lost = (attempts["outcome"] == "failed") & attempts["cell"].isin(to_run)
     rows = attempts[(attempts["outcome"] == "lost") | is_last_of_lost].sort_values("ended", kind="stable")
@@ -206,7 +205,3 @@ def _lost(cells: pd.DataFrame, attempts: pd.DataFrame) -> tuple[EndedCell, ...]:
         )
         for row in rows.itertuples()
     )
-
-
-def _name(row: Any) -> str:
-    return name_of(row.stage, row.trial, row.seed, row.label)

@@ -1,4 +1,4 @@
-"""An attack in four parts, as TextAttack formulates it: goal x constraints x transformation x search."""
+"""Attacks in four parts (TextAttack): goal, constraints, transformation, search."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -10,59 +10,80 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.goals import Goal, VictimOutput
 
 T = TypeVar("T")
-Asking = Generator[Sequence[AttackedText], Sequence[VictimOutput], T]
-"""Yields texts, is sent the victim's answer to each. Fewer answers than texts: the budget is spent."""
+QueryGenerator = Generator[Sequence[AttackedText], Sequence[VictimOutput], T]
+"""Yields texts, is sent the victim's output for each. Fewer outputs than texts: the budget of queries is spent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way on: a text in which the word at `position` is another. Similar ones are preferred among successes."""
+    """A transformed text: the word at `position` is another than before."""
 
-    worded: AttackedText
+    text: AttackedText
     position: int
     similarity: float = 0.0
+    """with the text before; of two candidates that reach the goal the more similar one is taken"""
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A text and what the victim says of it."""
+    """A text and the victim's output for it."""
 
-    worded: AttackedText
+    text: AttackedText
     row: VictimOutput
 
 
 @runtime_checkable
 class Transformation(Protocol):
-    """Other words for a word."""
+    """The transformation: which words may stand in a word's place."""
 
-    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
-        """Words, each once, in an order that is the same every time. `draw` is fresh for each input and position."""
+    def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
+        """Return words, each once, in an order that is the same every time.
+
+        Parameters
+        ----------
+        text
+            What is transformed.
+        position
+            Of the word that is replaced, from 0.
+        generator
+            Of whatever is drawn; a fresh one for each input and position.
+        """
         ...
 
 
 @runtime_checkable
-class PositionRule(Protocol):
-    """Which words may be changed at all."""
+class PreTransformationConstraint(Protocol):
+    """A constraint on words: which of them may be changed at all."""
 
-    def allows(self, worded: AttackedText, position: int) -> bool:
+    def allows(self, text: AttackedText, position: int) -> bool:
         """Whether the word there may be changed, given what already is."""
         ...
 
 
 @runtime_checkable
-class CandidateRule(Protocol):
-    """Which changed texts are good enough."""
+class Constraint(Protocol):
+    """A constraint on candidates: which transformed texts are good enough."""
 
     def keep(
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
     ) -> Sequence[Candidate]:
-        """Those that pass, in order. All change the same position of `current`; there is one at least."""
+        """Return the candidates that pass, in order.
+
+        Parameters
+        ----------
+        candidates
+            One at least; all change the same position of `current`.
+        current
+            The text before this change.
+        original
+            The text before every change.
+        """
         ...
 
 
 @runtime_checkable
 class SearchProblem(Protocol):
-    """One input under attack, as a search sees it."""
+    """One input under attack, as a search method sees it."""
 
     @property
     def original(self) -> AttackedText:
@@ -71,7 +92,7 @@ class SearchProblem(Protocol):
 
     @property
     def clean(self) -> VictimOutput:
-        """What the victim says of it."""
+        """The victim's output for the clean text."""
         ...
 
     def positions(self) -> list[int]:
@@ -79,11 +100,11 @@ class SearchProblem(Protocol):
         ...
 
     def candidates(self, current: AttackedText, position: int) -> Sequence[Candidate]:
-        """What the word there may become."""
+        """What the word there may become: whatever passes all constraints."""
         ...
 
     def score(self, row: VictimOutput) -> float:
-        """How near the goal is."""
+        """The goal function's score of an output: the higher, the nearer is the goal."""
         ...
 
     def stops(self, row: VictimOutput) -> bool:
@@ -93,20 +114,21 @@ class SearchProblem(Protocol):
 
 @runtime_checkable
 class Search(Protocol):
-    """In which order words are changed, and to what."""
+    """The search method: in which order words are changed, and to what."""
 
-    def find(self, problem: SearchProblem) -> Asking[SearchResult]:
-        """The best text found, the original included."""
+    def find(self, problem: SearchProblem) -> QueryGenerator[SearchResult]:
+        """Search the best text, the original included."""
         ...
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """A whole attack. `label` says what it is, and which resources of the published one are replaced."""
+class Attack:
+    """A whole attack, ready to run: what an `AttackRecipe` builds."""
 
     label: str
+    """what it is, and which resources of the published one are replaced"""
     goal: Goal
     transformation: Transformation
     search: Search
-    position_rules: tuple[PositionRule, ...] = ()
-    candidate_rules: tuple[CandidateRule, ...] = ()
+    pre_transformation_constraints: tuple[PreTransformationConstraint, ...] = ()
+    constraints: tuple[Constraint, ...] = ()

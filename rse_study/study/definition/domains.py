@@ -1,4 +1,4 @@
-"""Axes of a search or a grid: what values one may take, and which fields of the trial it writes."""
+"""Axes of a search or a grid: values, and the fields of the trial they write."""
 
 import math
 from collections.abc import Sequence
@@ -38,12 +38,13 @@ Choices = Annotated[tuple[Option, ...], Field(min_length=2)]
 
 
 class Domain(Spec):
-    """What an axis may be. `into` lists the fields it writes; without it, the axis' own name is the field."""
+    """What an axis may be."""
 
     kind: ClassVar[str]
     scale: ClassVar[Scale] = "linear"
     is_finite: ClassVar[bool] = False
     into: Paths = ()
+    """fields it writes; without it, the axis' own name is the field"""
 
     def edges(self) -> tuple[Any, ...]:
         """The values at which the axis can break a trial: both ends, or every choice."""

@@ -1,4 +1,4 @@
-"""Points spread evenly over a space, to see what its trials cost before anybody has proposed one."""
+"""Points spread evenly over a space, to see what its trials cost."""
 
 import random
 from collections.abc import Iterator
@@ -14,7 +14,19 @@ NUM_POINTS = 64
 
 
 def sample(space: Space[Trial], seed: int, num_points: int = NUM_POINTS) -> list[Trial]:
-    """Trials at so many points of the space; the same ones for the same seed. Impossible points are left out."""
+    """Return trials at so many points of the space.
+
+    They are the same for the same seed. Impossible points are left out.
+
+    Parameters
+    ----------
+    space
+        The axes and the base.
+    seed
+        Of the draws.
+    num_points
+        How many.
+    """
     trials = []
     for point in _points(len(space.axes), seed, num_points):
         values = zip(space.axes, point, strict=True)
@@ -26,7 +38,7 @@ def sample(space: Space[Trial], seed: int, num_points: int = NUM_POINTS) -> list
 
 
 def spread(checked: CheckedStudy) -> list[Trial]:
-    """The trials of a grid, or points spread over the space of a search."""
+    """Return the trials of a grid, or points spread over the space of a search."""
     return [row.trial for row in checked.rows] or sample(checked.space, checked.study.search_seed)
 
 

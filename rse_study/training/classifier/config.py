@@ -11,27 +11,35 @@ from rse_study.spec import Spec, field
 
 
 class FineTuning(Spec):
-    """How a classifier is trained: AdamW, warm-up, linear decay to 0, a look at the dev data after every epoch."""
+    """How a classifier is trained: AdamW, warm-up, linear decay to 0.
 
-    lr: PositiveFloat = field(2e-5, description="AdamW's, at the end of the warm-up")
-    epochs: PositiveInt = field(3, description="passes over the training texts")
-    batch_size: PositiveInt = field(32, description="texts; one batch of an epoch may hold fewer")
-    max_length: int = field(128, ge=4, le=512, description="tokens; also what the trained classifier reads")
-    warmup: float = field(0.1, ge=0, lt=1, description="share of all steps in which the rate rises")
-    weight_decay: NonNegativeFloat = field(0.01, description="not on biases and norms")
-    max_norm: PositiveFloat = field(1.0, description="of all gradients together")
-    dropout: float = field(0.1, ge=0, lt=1, description="before the linear map; the encoder has its own")
-    dev_share: float = field(
-        0.1, gt=0, lt=1, description="of the training texts, where there are no dev data"
-    )
-    patience: NonNegativeInt = field(
-        0, description="epochs without a better dev score to end after; 0: never"
-    )
-    keep: Literal["best", "last"] = field(
-        "best", description="the epoch whose weights are kept, by dev score"
-    )
+    The dev data are scored after every epoch.
+    """
+
+    lr: PositiveFloat = 2e-05
+    """AdamW's, at the end of the warm-up"""
+    epochs: PositiveInt = 3
+    """passes over the training texts"""
+    batch_size: PositiveInt = 32
+    """texts; one batch of an epoch may hold fewer"""
+    max_length: int = field(128, ge=4, le=512)
+    """tokens; also what the trained classifier reads"""
+    warmup: float = field(0.1, ge=0, lt=1)
+    """share of all steps in which the rate rises"""
+    weight_decay: NonNegativeFloat = 0.01
+    """not on biases and norms"""
+    max_norm: PositiveFloat = 1.0
+    """of all gradients together"""
+    dropout: float = field(0.1, ge=0, lt=1)
+    """before the linear map; the encoder has its own"""
+    dev_share: float = field(0.1, gt=0, lt=1)
+    """of the training texts, where there are no dev data"""
+    patience: NonNegativeInt = 0
+    """epochs without a better dev score to end after; 0: never"""
+    keep: Literal["best", "last"] = "best"
+    """the epoch whose weights are kept, by dev score"""
 
     def rate(self, step: int, num_steps: int) -> float:
-        """Learning rate of a step, counted from 0."""
+        """Return the learning rate of a step, counted from 0."""
         warm_up = max(1, round(self.warmup * num_steps))
         return self.lr * min((step + 1) / warm_up, (num_steps - step) / max(1, num_steps - warm_up))

@@ -1,7 +1,7 @@
-"""Fine-tuning of a whole encoder for classes, or for gold similarities, in one process.
+"""Fine-tuning of a whole encoder for classes, or for gold similarities.
 
-What seed, data and start decide is decided whatever happens on the way: an interrupted run that is called again ends
-in the same bits on the same kind of processor with the same number of threads.
+It runs in one process. What seed, data and start decide is decided whatever happens on the way: an interrupted run
+that is called again ends in the same bits on the same kind of processor with the same number of threads.
 """
 
 import time

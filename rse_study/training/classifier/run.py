@@ -1,4 +1,4 @@
-"""A fine-tuning between two steps: its networks, optimiser and batches, and one step of it."""
+"""A fine-tuning between two steps, and one step of it."""
 
 import math
 from dataclasses import dataclass

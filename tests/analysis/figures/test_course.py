@@ -44,12 +44,12 @@ def watched_dir(tmp_path_factory):
 def test_every_cell_is_a_line_as_far_as_it_came(watched_dir, contents):
     frame = course_data(contents(watched_dir), ALIGNMENT)
     assert frame.groupby(["series", "seed"], sort=False)["t"].apply(list).to_dict() == {
-        (series, seed): [20, 40] if (series, seed) != ("paper setting", 1) else [20]
-        for series in ("lambda1 = 0.000976562", "lambda1 = 0.0078125", "lambda1 = 0.125", "paper setting")
+        (series, seed): [20, 40] if (series, seed) != ("base", 1) else [20]
+        for series in ("lambda1 = 0.000976562", "lambda1 = 0.0078125", "lambda1 = 0.125", "base")
         for seed in (0, 1)
     }
     assert frame["value"].tolist()[:4] == pytest.approx([0.02, 0.04, 0.03, 0.05])
-    assert frame.loc[frame["is_base"], "series"].unique().tolist() == ["paper setting"]
+    assert frame.loc[frame["is_base"], "series"].unique().tolist() == ["base"]
     assert len(course_data(contents(watched_dir), ACCURACY)) == 7 * 5 + 3
 
 
@@ -67,9 +67,7 @@ def test_of_many_trials_the_papers_setting_stands_out(watched_dir, contents):
     others = frame[~frame["is_base"]]
     many = [others.assign(series=others["series"] + f", copy {number}") for number in range(3)]
     figure = draw_course(pd.concat([frame[frame["is_base"]], *many], ignore_index=True), ALIGNMENT)
-    assert [trace.showlegend for trace in figure.data] == [
-        trace.name == "paper setting" for trace in figure.data
-    ]
+    assert [trace.showlegend for trace in figure.data] == [trace.name == "base" for trace in figure.data]
     assert len({trace.line.color for trace in figure.data}) == 2
 
 

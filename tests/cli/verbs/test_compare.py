@@ -122,7 +122,7 @@ def test_confirmed_trials_of_a_search_are_rows(rse, tmp_path):
     searched.make(tmp_path / "studies" / "joint", searched.search, searched.confirm)
     ended = rse("compare", "joint:trial = 12", "joint:base", "--unpaired")
     assert ended.code == 0
-    assert ended.out.splitlines()[1].startswith("trial = 12 minus base: +1.70, 95 % [")
+    assert ended.out.splitlines()[1].startswith("trial 12 minus base: +1.70, 95 % [")
 
 
 def test_seeds_that_only_one_has_are_left_out_and_said(rse, make):

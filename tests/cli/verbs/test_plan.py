@@ -109,7 +109,7 @@ def test_json_of_a_study_without_history(rse):
         (["--max-hours", "7"], 0, ""),
         (["--max-hours", "6"], 4, "over budget: little: 6."),
         (["--max-hours", "7", "--max-cost", "10", "-o", "budget.price_per_hour=2"], 4, "max_cost = 10"),
-        (["--max-cost", "10"], 2, "Set budget.price_per_hour"),
+        (["--max-cost", "10"], 2, "Set allowance.price_per_hour"),
         (["-o", "budget.max_hours=6"], 4, "max_hours = 6"),
         (["-o", "budget.max_hours=6", "--max-hours", "0"], 0, ""),
         (["--max-hours", "-1"], 2, "--max-hours"),
@@ -119,7 +119,7 @@ def test_limits(rse, grid, ran, arguments, code, said):
     ended = rse("plan", str(grid), *arguments)
     assert ended.code == code, ended
     assert said in ended.err
-    assert ("device time in all" in ended.out) == (code != 2 or "budget" in said)
+    assert ("device time in all" in ended.out) == (code != 2 or "allowance" in said)
 
 
 def test_a_warning_where_only_the_high_estimate_is_too_much(rse, grid, ran):

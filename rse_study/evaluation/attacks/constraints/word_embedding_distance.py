@@ -10,7 +10,10 @@ from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 
 @dataclass(frozen=True)
 class WordEmbeddingDistance:
-    """Cosine with the original word at least `min_cosine`; words without a vector pass, as in TextAttack."""
+    """The vectors of the old and the new word have a cosine of at least `min_cosine`.
+
+    Words without a vector pass, as in TextAttack.
+    """
 
     vectors: Vectors
     min_cosine: float
@@ -21,6 +24,6 @@ class WordEmbeddingDistance:
         return [candidate for candidate in candidates if self._is_near(candidate, original)]
 
     def _is_near(self, candidate: Candidate, original: AttackedText) -> bool:
-        old, new = (text.word(candidate.position).lower() for text in (original, candidate.worded))
+        old, new = (text.word(candidate.position).lower() for text in (original, candidate.text))
         cosine = self.vectors.cosine(old, new)
         return cosine is None or cosine >= self.min_cosine

@@ -1,4 +1,4 @@
-"""How a tokenizer's vocabulary marks words: by what begins one, or by what goes on with it."""
+"""How a vocabulary marks words: by what begins one, or by what goes on with it."""
 
 from collections.abc import Collection
 
@@ -7,5 +7,8 @@ MARKS = ("\u0120", "\u2581")  # byte-level BPE and SentencePiece mark what begin
 
 
 def marks_beginnings(tokens: Collection[str]) -> bool:
-    """Whether words begin with a mark. Either sign may stand in the other kind's vocabulary as a character."""
+    """Whether words begin with a mark.
+
+    Either sign may stand in the other kind's vocabulary as a character.
+    """
     return sum(token.startswith(MARKS) for token in tokens) > sum(token.startswith(PIECE) for token in tokens)

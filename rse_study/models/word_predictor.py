@@ -1,18 +1,21 @@
-"""What a masked language model would put in a word's place, as attacks ask for it: whole words with probabilities."""
+"""What a masked language model would put in a word's place: whole words.
+
+With their probabilities, as attacks take them.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
+from rse_study.data.subword_marks import MARKS, PIECE, marks_beginnings
 from rse_study.data.template import specials
-from rse_study.data.word_marks import MARKS, PIECE, marks_beginnings
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank
 from rse_study.models.encoder import first_position
 from rse_study.models.rtd import Generator, masked_logits
 
 
-class MaskedWords:
+class WordPredictor:
     """Whole words of letters, one token each, the likeliest first.
 
     A word of several pieces is hidden even where it should be left to be seen: one token stands for it then.

@@ -1,4 +1,4 @@
-"""Whether a trial's numbers fit its corpus and its encoder: asked before anything is built or trained."""
+"""Whether a trial's numbers fit its corpus and encoder, before anything is built."""
 
 from typing import Any
 
@@ -26,7 +26,22 @@ def check_batch(trial: Trial, num_sentences: int) -> None:
 
 
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
-    """InputError where the encoder has fewer positions or layers than the trial asks for."""
+    """Refuse an encoder with fewer positions or layers than the trial needs.
+
+    Parameters
+    ----------
+    trial
+        What is asked of it.
+    base
+        Folder or hub name of the encoder.
+    tokenizer
+        Its tokenizer.
+
+    Raises
+    ------
+    InputError
+        where it has too few positions or sites, or no [MASK] where one is needed.
+    """
     encoder = _shape_of(base, trial.encoder.revision)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
     _check_sites(trial, encoder, base)
@@ -57,7 +72,22 @@ def _check_sites(trial: Trial, encoder: SentenceEncoder, base: str) -> None:
 
 
 def check_length(wanted: int, usable: int, name: str) -> None:
-    """InputError where a model reads fewer tokens than training gives it."""
+    """Refuse a model that reads fewer tokens than training gives it.
+
+    Parameters
+    ----------
+    wanted
+        Tokens of a sentence in training.
+    usable
+        Tokens the model reads.
+    name
+        The model, as the refusal names it.
+
+    Raises
+    ------
+    InputError
+        where `wanted` is more than `usable`.
+    """
     if wanted > usable:
         raise InputError(
             f"max_length = {wanted}",
@@ -68,7 +98,17 @@ def check_length(wanted: int, usable: int, name: str) -> None:
 
 
 def usable_length(name: str, revision: str, tokenizer: Any) -> int:
-    """Tokens a model can read, asked of its configuration alone."""
+    """Tokens a model can read, by its configuration alone.
+
+    Parameters
+    ----------
+    name
+        Folder or hub name.
+    revision
+        Branch, tag or commit on the hub.
+    tokenizer
+        Its tokenizer.
+    """
     return max_length(_shape_of(name, revision), tokenizer)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from rse_study.data.word_marks import marks_beginnings
+from rse_study.data.subword_marks import marks_beginnings
 
 
 @pytest.mark.parametrize(

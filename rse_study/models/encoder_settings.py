@@ -1,4 +1,4 @@
-"""What a saved encoder's folder says about itself: pooling, template and maximum length."""
+"""What a saved encoder's folder records: pooling, template and maximum length."""
 
 import json
 from pathlib import Path

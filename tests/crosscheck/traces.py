@@ -1,11 +1,11 @@
-"""What PWWS asked of an input from the first text to the last, whoever ran it: to see where two courses part."""
+"""Every query of PWWS on one input, whoever ran it: to see where two traces part."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rse_study.evaluation.attacks.attack import Recipe
+from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.single_input import Target, attack_one
 from rse_study.evaluation.attacks.victim import Victim
@@ -27,8 +27,8 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Course:
-    """All that was asked, the clean text aside. `options` rank the words, `visits` try them; none is empty."""
+class QueryTrace:
+    """Every query, the clean text aside. `options` rank the words, `visits` try them; none is empty."""
 
     clean: str
     words: tuple[str, ...]
@@ -37,34 +37,36 @@ class Course:
     visits: tuple[Step, ...] = ()
 
 
-def our_course(recipe: Recipe, victim: Victim, target: Target, seed: int) -> Course:
-    """That of our recipe on one text, asked without engine, memory or budget."""
-    going = attack_one(recipe, target, Streams(seed))
-    asked: list[Sequence[AttackedText]] = [next(going)]
+def our_trace(attack: Attack, victim: Victim, target: Target, seed: int) -> QueryTrace:
+    """That of our attack on one text, asked without engine, memory or budget."""
+    going = attack_one(attack, target, Streams(seed))
+    queries: list[Sequence[AttackedText]] = [next(going)]
     with suppress(StopIteration):
         while True:
-            texts = [worded.text for worded in asked[-1]]
-            asked.append(going.send(list(victim(texts)) if texts else []))
-    unknown, options, *visits = [*asked[1:], (), ()]
+            texts = [attacked.text for attacked in queries[-1]]
+            queries.append(going.send(list(victim(texts)) if texts else []))
+    unknown, options, *visits = [*queries[1:], (), ()]
     seen: set[int] = set()
     found = []
     for tried in visits:
         # A word that was tried in vain is not changed now: what is changed and was never tried is tried here.
-        placed = [({place for place, _ in worded.changes} - seen, worded.text[0]) for worded in tried]
+        placed = [({place for place, _ in attacked.changes} - seen, attacked.text[0]) for attacked in tried]
         found += _steps((place, text) for (place,), text in placed)
         seen |= {place for places, _ in placed for place in places}
-    first = (_steps((worded.changes[0][0], worded.text[0]) for worded in each) for each in (unknown, options))
-    return Course(target.text[0], tuple(asked[0][0].words), *map(tuple, first), tuple(found))
+    first = (
+        _steps((attacked.changes[0][0], attacked.text[0]) for attacked in each) for each in (unknown, options)
+    )
+    return QueryTrace(target.text[0], tuple(queries[0][0].words), *map(tuple, first), tuple(found))
 
 
-def their_course(clean: str, told: dict[str, Any]) -> Course:
+def their_trace(clean: str, answer: dict[str, Any]) -> QueryTrace:
     """That of TextAttack. Words are ranked from left to right; the first visit is to one of them, so it goes back."""
-    unknown, *rest = told["steps"] or [[]]
-    steps = [step for asked in rest for step in _steps(map(tuple, asked))]
+    unknown, *rest = answer["steps"] or [[]]
+    steps = [step for query in rest for step in _steps(map(tuple, query))]
     falls = (i for i in range(1, len(steps)) if steps[i].place <= steps[i - 1].place)
     first_visit = next(falls, len(steps))
     ranked = map(tuple, (_steps(map(tuple, unknown)), steps[:first_visit]))
-    return Course(clean, tuple(told["words"]), *ranked, tuple(steps[first_visit:]))
+    return QueryTrace(clean, tuple(answer["words"]), *ranked, tuple(steps[first_visit:]))
 
 
 def parted(mine: Sequence[Step], others: Sequence[Step]) -> int | None:

@@ -1,4 +1,4 @@
-"""The sentence encoder by which attacks judge whether a changed text still says the same: MiniLM, in place of USE."""
+"""The sentence encoder of attacks' similarity constraint: MiniLM, in place of USE."""
 
 from rse_study.assets.minilm import minilm_folder
 from rse_study.errors import InputError

@@ -6,7 +6,7 @@ import torch
 from rse_study.data import builtin
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank
 from rse_study.models.generators import load_generator
-from rse_study.models.masked_words import MaskedWords
+from rse_study.models.word_predictor import WordPredictor
 from tests.training.world import World
 
 
@@ -34,7 +34,7 @@ def directly(generator, words, position, *, is_masked):
 
 @pytest.mark.parametrize("is_masked", [True, False])
 def test_probabilities_are_the_models(generator, sentence, is_masked):
-    (found,) = MaskedWords(generator, num_words=10)([Blank(sentence, 2, is_masked)])
+    (found,) = WordPredictor(generator, num_words=10)([Blank(sentence, 2, is_masked)])
     expected = directly(generator, sentence, 2, is_masked=is_masked)
     vocabulary = generator.tokenizer.get_vocab()
     assert len(found) == 10
@@ -47,7 +47,7 @@ def test_probabilities_are_the_models(generator, sentence, is_masked):
 
 
 def test_a_place_does_not_feel_its_neighbours_in_the_batch(generator, sentence):
-    model = MaskedWords(generator, num_words=5)
+    model = WordPredictor(generator, num_words=5)
     blanks = [Blank(sentence, 1, True), Blank(sentence[:3], 0, True), Blank(sentence * 2, 4, False)]
     together, alone = model(blanks), [model([blank])[0] for blank in blanks]
     for one, other in zip(together, alone, strict=True):
@@ -56,7 +56,7 @@ def test_a_place_does_not_feel_its_neighbours_in_the_batch(generator, sentence):
 
 
 def test_a_long_text_is_cut_around_the_place(generator, sentence):
-    model = MaskedWords(generator, num_words=5)
+    model = WordPredictor(generator, num_words=5)
     long = sentence * 60
     for position in (0, len(long) // 2, len(long) - 1):
         ids, at = model._row(Blank(long, position, True))
@@ -68,5 +68,5 @@ def test_a_long_text_is_cut_around_the_place(generator, sentence):
 
 def test_a_word_of_no_known_piece_is_hidden(generator, sentence):
     words = [*sentence[:2], "", *sentence[2:]]
-    ids, at = MaskedWords(generator)._row(Blank(words, 2, False))
+    ids, at = WordPredictor(generator)._row(Blank(words, 2, False))
     assert ids[at] == generator.tokenizer.mask_token_id

@@ -13,8 +13,18 @@ from rse_study.training.trial import Trial
 FIELD = "batch_size"
 
 
-def check_shares(study: Study, space: Space[Trial], rows: Sequence[Row], *, where: str) -> list[InputError]:
-    """Each worker takes as many sentences of a batch as the next one, in every trial."""
+def check_batch_sizes(
+    study: Study, space: Space[Trial], rows: Sequence[Row], *, where: str
+) -> list[InputError]:
+    """Each worker must take as many sentences of a batch as the next, in every trial.
+
+    Parameters
+    ----------
+    study, space, rows
+        The study, its space, and the rows of a grid.
+    where
+        The file, named in problems.
+    """
     sizes = {row.trial.batch_size for row in rows} or _sizes(study.base, space)
     problems = []
     for at, resources in resources_of(study):

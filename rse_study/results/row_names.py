@@ -1,0 +1,119 @@
+"""What a row of a grid, or a trial of a search, is called: one name on screens, in reports, `compare` and claims."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from rse_study.results.records import BASELINES, StudyRecord
+
+if TYPE_CHECKING:
+    import pandas as pd  # a plan asks for names, too, and has no need of it
+
+Proposal = Mapping[str, Any]
+TrialRow = tuple[int, str, Proposal]
+"""A trial's number, its label, its values by axis name."""
+
+
+def row_name(label: str, proposal: Proposal) -> str:
+    """A row's label, or else its values by axis name: "rho = 0.5, N = 5".
+
+    >>> row_name("", {"optimizer.lr": 1e-3, "norm": "l2"})
+    'optimizer.lr = 0.001, norm = l2'
+    """
+    return label or ", ".join(f"{axis} = {_shown(value)}" for axis, value in proposal.items())
+
+
+def names_of_rows(rows: Sequence[TrialRow], retired: Iterable[int] = ()) -> list[str]:
+    """A name for each row; no two trials share one, and none has a baseline's.
+
+    A label is what the study's file calls its row: where a combination of values has the same name, it is the
+    combination that gets its trial's number, "rho = 0.5 (trial 3)". Trials that are `retired` take no name away.
+    """
+    names = [row_name(label, proposal) or f"trial {trial}" for trial, label, proposal in rows]
+    owners: dict[str, dict[int, bool]] = {}  # by name: the trials, and whether it is their label
+    for name, (trial, label, _) in zip(names, rows, strict=True):
+        if trial not in set(retired):
+            owners.setdefault(name, {})[trial] = bool(label)
+
+    def is_shared(name: str, label: str) -> bool:
+        mine = owners.get(name, {})
+        return sum(mine.values()) > 1 if label else len(mine) > 1
+
+    return [
+        f"{name} (trial {trial})" if is_shared(name, label) or name in BASELINES.values() else name
+        for name, (trial, label, _) in zip(names, rows, strict=True)
+    ]
+
+
+def names_of_cells(study: StudyRecord, cells: "pd.DataFrame") -> list[str]:
+    """A name for each cell of `Reader.cells`, shared by the seeds of its trial; a search's trial has its number."""
+    columns = (cells[name] for name in ("trial", "label", "proposal"))
+    rows = [
+        (trial, label, in_order_of_file(study, proposal) if study.kind == "grid" else {})
+        for trial, label, proposal in zip(*columns, strict=True)
+    ]
+    current = set(cells.loc[~cells["retired"].astype(bool), "trial"])
+    return names_of_rows(rows, {trial for trial, _, _ in rows if trial not in current})
+
+
+def in_order_of_file(study: StudyRecord, proposal: Proposal) -> dict[str, Any]:
+    """A trial's values in the order in which the study's file has its axes; the ledger sorts them."""
+    return {axis.name: proposal[axis.name] for axis in study.axes if axis.name in proposal} | dict(proposal)
+
+
+def find_row(study: StudyRecord, wanted: str, rows: Mapping[str, Proposal]) -> str | None:
+    """The name of the one row that is meant; None where there is none, or more than one.
+
+    Parameters
+    ----------
+    study
+        Its axes say which symbols stand for which of their names.
+    wanted
+        A row's name, or its values spelled otherwise: "xi=1e-3", in any order of the axes.
+    rows
+        Each row's values by axis name, by the row's name; none for a row that goes by its label alone.
+    """
+    if wanted in rows:
+        return wanted
+    if study.kind == "search":
+        given = re.fullmatch(r"\s*trial\s*=?\s*(\d+)\s*", wanted)
+        return next((name for name in rows if given and name == f"trial {given[1]}"), None)
+    axes = {axis.name: axis.name for axis in study.axes}
+    axes |= {heading: axis.name for axis, heading in zip(study.axes, study.headings, strict=True)}
+    pairs = [[part.strip() for part in pair.split("=", 1)] for pair in wanted.split(",")]
+    if any(len(pair) < 2 or pair[0] not in axes for pair in pairs):
+        return None
+    values = {axes[axis]: text for axis, text in pairs}
+    for agrees in (_is_equal, _looks_equal):  # the exact value first: two rows may look alike
+        matching = [name for name, proposal in rows.items() if _agree(values, proposal, agrees)]
+        if len(matching) == 1:
+            return matching[0]
+    return None
+
+
+def _agree(values: Mapping[str, str], proposal: Proposal, agrees: Callable[[str, Any], bool]) -> bool:
+    return values.keys() == proposal.keys() and all(agrees(text, proposal[a]) for a, text in values.items())
+
+
+def _is_equal(text: str, value: Any) -> bool:
+    number = _number(text)
+    return text == str(value) if number is None else isinstance(value, int | float) and number == value
+
+
+def _looks_equal(text: str, value: Any) -> bool:
+    number = _number(text)
+    return text == _shown(value) if number is None else _shown(number) == _shown(value)
+
+
+def _number(text: str) -> float | None:
+    """`1e-3`, `0.5`, `1/128` as a study's file may have them."""
+    try:
+        return float(Fraction(text.replace(" ", "")))
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _shown(value: Any) -> str:
+    """Six digits of a number with a fraction; a whole one as it is."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
