@@ -11,7 +11,10 @@ from rse_study.training.classifier.config import FineTuning
 
 
 class Attacks(Spec):
-    """How attacks are asked; the evaluation's name says what is attacked, and by which recipe."""
+    """How attacks are asked.
+
+    The evaluation's name says what is attacked, and by which recipe.
+    """
 
     num_inputs: NonNegativeInt = 0
     """the first so many of a set; 0: all of it"""

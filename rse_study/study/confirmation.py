@@ -22,7 +22,9 @@ class TrialResult:
 def best_trials(
     results: Sequence[TrialResult], num_best: int, direction: Literal["maximize", "minimize"]
 ) -> list[int]:
-    """The trials to confirm beside the baseline, best first (`results.ranking`); on a tie the earlier trial.
+    """Return the trials to confirm beside the baseline, best first.
+
+    The order is that of `results.ranking`; on a tie the earlier trial comes first.
 
     Parameters
     ----------
