@@ -9,6 +9,11 @@ from typing import Any
 
 import torch
 
+from rse_study.evaluation.rank_correlation import DIGITS
+
+SIMILARITY_DIGITS = "similarity_digits"
+"""Key of the decimals of a cosine that decide its rank; cells made before decision 0016 lack it."""
+
 
 def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
     """Return versions, processor or GPU, precision, workers and threads.
@@ -31,6 +36,7 @@ def provenance(device: torch.device, workers: int = 1, precision: str = "float32
         "precision": precision,
         "workers": workers,
         "threads": torch.get_num_threads(),
+        SIMILARITY_DIGITS: DIGITS,
     }
 
 

@@ -12,9 +12,14 @@ from rse_study.results.result_file import Result, read_result
 from rse_study.training.loop import Progress
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.processes import train_locally
+from rse_study.training.provenance import SIMILARITY_DIGITS
 from rse_study.training.trial import Trial
 
 ENDING = "how it ended"
+RANKED = ("dev", "spearman", "drop", "all", "mean", "wmean")
+"""Last words of the metrics that are rank correlations of cosines."""
+MOST_BY_TIES = 1e-3
+"""Points of 100 that a few cosines equal but for their last bit can move a rank correlation."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,8 @@ class ReplayComparison:
     num_points: int
     """points of the recorded history"""
     differences: tuple[ReplayDifference, ...] = ()
+    reranked: tuple[ReplayDifference, ...] = ()
+    """scores on record from before equal cosines tied, and no farther apart than that can move them"""
 
     @property
     def is_equal(self) -> bool:
@@ -98,7 +105,11 @@ def replay(
 
 def compare(recorded: Result, again: Result) -> ReplayComparison:
     """Compare two results of one cell; NaN equals NaN."""
-    return ReplayComparison(len(recorded.history), tuple(_differences(recorded, again)))
+    differences = tuple(_differences(recorded, again))
+    is_earlier = SIMILARITY_DIGITS not in recorded.provenance
+    reranked = tuple(one for one in differences if is_earlier and _is_reranked(one))
+    others = tuple(one for one in differences if one not in reranked)
+    return ReplayComparison(len(recorded.history), others, reranked)
 
 
 def _differences(recorded: Result, again: Result) -> Iterator[ReplayDifference]:
@@ -111,6 +122,14 @@ def _differences(recorded: Result, again: Result) -> Iterator[ReplayDifference]:
     ends = [f"{result.status} {result.reason}".strip() for result in (recorded, again)]
     if ends[0] != ends[1]:
         yield ReplayDifference(max((t for t, _ in before | after), default=0), ENDING, *ends)
+
+
+def _is_reranked(difference: ReplayDifference) -> bool:
+    """Whether it is a rank correlation, moved no farther than ties move it (decision 0016)."""
+    old, new = difference.recorded, difference.again
+    if not isinstance(old, float) or not isinstance(new, float):
+        return False
+    return difference.name.rpartition("/")[2] in RANKED and abs(new - old) <= MOST_BY_TIES
 
 
 def _same(a: float | None, b: float | None) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import Point, Result, read_result
 from rse_study.training.loop import drive, train
+from rse_study.training.provenance import SIMILARITY_DIGITS
 from rse_study.training.replay import ReplayDifference, compare, replay
 from rse_study.training.trial import Trial
 from tests.training.world import Complete, World, small_trial, stop_at
@@ -86,3 +87,21 @@ def result(*points: tuple[int, dict[str, float]], **ending: str) -> Result:
 def test_compare(one: Result, other: Result, names: list[tuple[int, str]]) -> None:
     assert [(d.t, d.name) for d in compare(one, other).differences] == names
     assert compare(one, other).is_equal == (not names)
+
+
+def test_a_score_from_before_equal_cosines_tied_is_told_apart(complete: Complete) -> None:
+    """Only in a cell that does not know how its cosines were ranked, only a rank correlation, and only as far."""
+    now = read_result(complete.folder)
+    earlier = {key: value for key, value in now.provenance.items() if key != SIMILARITY_DIGITS}
+
+    def compared(name: str, by: float, provenance: dict) -> tuple[int, int]:
+        points = [point.model_dump() for point in now.history]
+        points[-1]["metrics"][name] += by
+        changes = {"history": tuple(Point(**point) for point in points), "provenance": provenance}
+        found = compare(now.model_copy(update=changes), now)
+        return len(found.reranked), len(found.differences)
+
+    assert compared("dev", 8e-7, earlier) == (1, 0)
+    assert compared("dev", 8e-7, now.provenance) == (0, 1)
+    assert compared("dev", 0.1, earlier) == (0, 1)
+    assert compared("loss", 8e-7, earlier) == (0, 1)

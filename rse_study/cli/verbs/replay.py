@@ -153,8 +153,14 @@ def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> It
     """
     num_numbers = sum(len(point.metrics) for point in recorded.history)
     counted = f"{compared.num_points} points, {num_numbers} numbers"
+    if compared.reranked:
+        most = max(abs(float(one.again or 0) - float(one.recorded or 0)) for one in compared.reranked)
+        yield (
+            f"note: {len(compared.reranked)} scores are from before equal cosines tied (decision 0016): "
+            f"at most {most:.1g} apart"
+        )
     if compared.is_equal:
-        yield f"{name}: bit-equal: {counted}"
+        yield f"{name}: {'equal but for these' if compared.reranked else 'bit-equal'}: {counted}"
         return
     yield f"{name}: not equal: {len(compared.differences)} differences in {counted}"
     yield from (f"    {_difference(difference)}" for difference in islice(compared.differences, MOST_SHOWN))
