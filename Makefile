@@ -5,13 +5,15 @@ STUDY ?= search_spaces/quickstart.yaml
 WORKERS ?= 2
 EXECUTOR ?=
 MINI ?= rse_table6_mini rse_table5_mini rse_masks_mini rse_figure5_mini rse_figure4_mini rse_figure6_mini rse_section_b4_mini
+# Containers like to set it. Every process of the tests would compile all modules anew, and there are hundreds of them.
+unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help study mini test faults schema methods setup lint format types floors check clean
+.PHONY: help study mini test check-slow schema methods setup lint format types floors check clean
 
 help: ## what can be made
-	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
 
 study: $(VENV)/.runtime ## run the quickstart and say where its report is (EXECUTOR=train: all of it on Ray Train)
 	$(BIN)/rse-study run $(STUDY) $(if $(EXECUTOR),-o resources.executor=$(EXECUTOR))
@@ -20,12 +22,11 @@ mini: $(VENV)/.runtime ## the papers' ablations at mini scale (hours on 2 cores;
 	for study in $(MINI); do $(BIN)/rse-study run $$study || exit $$?; done
 	for study in $(MINI); do $(BIN)/rse-study check $$study --out docs/results/rse_mini; done || true
 
-test: setup ## the whole test suite
+test: setup ## the test suite, but for what is slow by nature (8 minutes on 2 cores)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
-faults: setup ## kills by the dozen, and everything else that takes too long for the test suite (about an hour)
-	RSE_STUDY_SLOW=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/faults
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults.kill_driver
+check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment, every anchor (half an hour)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m slow
 
 schema: $(VENV)/.runtime ## the JSON schema that editors check study files with
 	$(BIN)/python -m rse_study.study.definition.schema > search_spaces/study.schema.json

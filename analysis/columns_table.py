@@ -14,7 +14,7 @@ from analysis.formats import (
     DEGENERATE,
     counted,
     decimals_of,
-    listed,
+    join_words,
     show_measured,
     show_number,
     show_signed,
@@ -106,7 +106,7 @@ def _directions(cells: Sequence[TableCell], table: str) -> str:
     counts = Counter(cell.direction for cell in cells if cell.direction)
     if not counts:
         return ""
-    minus = listed(dict.fromkeys(cell.minus for cell in cells if cell.direction))
+    minus = join_words(dict.fromkeys(cell.minus for cell in cells if cell.direction))
     told = f"{counts['same']} same, {counts['other']} other, {counts['undecided']} undecided"
     told += f", {counts['incomplete']} incomplete" if counts["incomplete"] else ""
     open_ones = [cell for cell in cells if cell.direction == "undecided"]
@@ -124,7 +124,7 @@ def _which_way(cells: Sequence[TableCell]) -> str:
     if not less:
         return ""
     is_all = all(cell.less_is_better for cell in cells)
-    return "Less is better." if is_all else f"Of {listed(less)} less is better."
+    return "Less is better." if is_all else f"Of {join_words(less)} less is better."
 
 
 def _worthless(cells: Sequence[TableCell]) -> str:

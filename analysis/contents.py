@@ -71,7 +71,7 @@ def read_contents(reader: Reader) -> Contents:
     watched = [name for name in metrics["name"].unique() if is_watched(study, name)]
     return Contents(
         study=study,
-        cells=standing(study, _cells(reader), reader.last_points(study.objective.metric)),
+        cells=with_last_values(study, _cells(reader), reader.last_points(study.objective.metric)),
         curves=curves.reset_index(drop=True),
         course=metrics.loc[metrics["name"].isin(watched), ["cell", "t", "name", "value"]],
         attempts=reader.attempts(retired=True),
@@ -100,7 +100,7 @@ def is_watched(study: StudyRecord, metric: str) -> bool:
     return evaluation == "robust" or evaluation in study.resolved.get("base", {}).get("watched", {})
 
 
-def standing(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:
+def with_last_values(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:
     """Return `cells` with objective and t at each one's last step, and its name.
 
     Parameters

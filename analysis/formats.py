@@ -82,7 +82,7 @@ def show_status(status: str) -> str:
     return STATUSES.get(status, status)
 
 
-def listed(words: Iterable[Any]) -> str:
+def join_words(words: Iterable[Any]) -> str:
     """a; a and b; a, b and c."""
     *first, last = [str(word) for word in words] or [""]
     return f"{', '.join(first)} and {last}" if first else last

@@ -9,17 +9,26 @@ from torch import Tensor
 
 
 class Collectives:
-    """One process on its own. Group() is the same over torch.distributed's default group."""
+    """One process on its own.
+
+    Group() is the same over torch.distributed's default group.
+    """
 
     rank = 0
     size = 1
 
     def gather(self, rows: Tensor) -> Tensor:
-        """Concatenation over workers along dim 0, with gradient; the same shape on every worker."""
+        """Concatenate rows over workers along dim 0, with gradient.
+
+        The shape is the same on every worker.
+        """
         return rows
 
     def gather_ragged(self, rows: Tensor) -> Tensor:
-        """Concatenation along dim 0 where workers hold different numbers of rows; no gradient."""
+        """Concatenate along dim 0 where workers hold different numbers of rows.
+
+        No gradient passes.
+        """
         return rows.detach()
 
     def sum(self, x: Tensor) -> Tensor:
@@ -27,7 +36,7 @@ class Collectives:
         return x
 
     def any(self, flag: bool) -> bool:
-        """True on every worker as soon as one says so."""
+        """Return True on every worker as soon as one says so."""
         return flag
 
     def all_reduce_gradients(self, parameters: Iterable[torch.nn.Parameter]) -> None:

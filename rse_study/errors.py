@@ -5,7 +5,13 @@ from typing import Any
 
 
 class InputError(Exception):
-    """Bad input, found at the border: says what, where, which rule, and what to do about it. Exit code 2."""
+    """Bad input: says what, where, which rule, and what to do. Exit code 2.
+
+    It is raised at the border: files, YAML, the command line.
+
+    >>> print(InputError("rho = 2", where="a.yaml", rule="must be <= 1", remedy="Lower it"))
+    a.yaml: rho = 2: must be <= 1. Lower it
+    """
 
     def __init__(self, what: str, *, where: str = "", rule: str = "", remedy: str = "") -> None:
         super().__init__(what, where, rule, remedy)
@@ -21,7 +27,10 @@ class InputError(Exception):
 
 
 class MissingFile(InputError):
-    """A file that is not there. `part` names what is missing of a set whose other parts are there."""
+    """A file that is not there.
+
+    `part` names what is missing of a set whose other parts are there.
+    """
 
     def __init__(
         self, what: str, *, where: str = "", rule: str = "", remedy: str = "", part: str = ""
@@ -49,7 +58,7 @@ class OverBudget(Exception):
 
 
 class NonFiniteLoss(Exception):
-    """The loss became NaN or infinite: the run ends here, with its reason on record."""
+    """The loss became NaN or infinite: the run ends, with its reason on record."""
 
     def __init__(self, reason: str, step: int) -> None:
         super().__init__(reason, step)
@@ -60,6 +69,6 @@ class NonFiniteLoss(Exception):
 
     @classmethod
     def parse(cls, text: str) -> "NonFiniteLoss":
-        """The error whose text was kept."""
+        """Return the error whose text was stored."""
         step, _, reason = text.removeprefix("step ").partition(": ")
         return cls(reason, int(step))

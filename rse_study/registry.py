@@ -10,7 +10,10 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """What can be chosen by name in a configuration: one line per entry, in its folder's `__init__`."""
+    """What can be chosen by name in a configuration.
+
+    One line per entry, in its folder's `__init__`.
+    """
 
     def __init__(self, noun: str, entries: dict[str, T] | None = None) -> None:
         self.noun, self._entries = noun, dict(entries or {})
@@ -22,7 +25,7 @@ class Registry(Generic[T]):
         return entry
 
     def get(self, name: str, *, where: str = "") -> T:
-        """The entry called `name`. Raises InputError with a did-you-mean."""
+        """Return the entry called `name`. Raises InputError with a did-you-mean."""
         if name in self._entries:
             return self._entries[name]
         raise InputError(
@@ -37,7 +40,11 @@ class Registry(Generic[T]):
 
 
 def did_you_mean(word: str, options: Iterable[str]) -> str:
-    """Say "Did you mean 'x'?" where something is near, else the options themselves."""
+    """Say "Did you mean 'x'?" where something is near, else list the options.
+
+    >>> did_you_mean("num_step", ["num_steps", "sigma"])
+    "Did you mean 'num_steps'?"
+    """
     names = [str(option) for option in options]
     near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if near:

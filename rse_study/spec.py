@@ -1,4 +1,4 @@
-"""Base of every configured object: frozen, strict about its keys, and identified by its canonical JSON."""
+"""Base of every configured object: frozen, strict, identified by its JSON."""
 
 import functools
 import hashlib
@@ -40,7 +40,10 @@ class Spec(BaseModel):
         return given | {key: _number(value, kinds[key]) for key, value in odd.items()}
 
     def identity(self) -> dict[str, Any]:
-        """Everything that decides this object's numbers: its fields (neutral ones left out) and semantics."""
+        """Return everything that decides this object's numbers: fields, semantics.
+
+        Fields at their neutral value are left out.
+        """
         fields = {
             name: _identity_of(getattr(self, name))
             for name, field in type(self).model_fields.items()
@@ -64,7 +67,19 @@ def field(
     neutral: Any = PydanticUndefined,
     **bounds: Any,
 ) -> Any:
-    """A pydantic field that may carry the paper's `symbol` (alpha, rho, ...) and a `neutral` value."""
+    """Declare a pydantic field that may carry a symbol and a neutral value.
+
+    Parameters
+    ----------
+    default
+        As of `pydantic.Field`.
+    symbol
+        The paper's letter (alpha, rho, ...).
+    neutral
+        The value that reproduces what was computed before the field existed: identities leave it out.
+    bounds
+        As of `pydantic.Field`: gt, ge, lt, le, min_length, ...
+    """
     extra: dict[str, Any] = {} if symbol is None else {"symbol": symbol}
     if neutral is not PydanticUndefined:
         extra["neutral"] = neutral
@@ -98,7 +113,11 @@ def hash_file(path: Path) -> str:
 
 
 def fraction(value: Any) -> Any:
-    """The number a text such as "1/128" stands for; anything else as it is."""
+    """Return the number a text such as "1/128" stands for; else what is given.
+
+    >>> fraction("1/128"), fraction("none")
+    (0.0078125, 'none')
+    """
     if not isinstance(value, str) or value.count("/") != 1:
         return value
     numerator, denominator = value.split("/")

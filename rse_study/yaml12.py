@@ -1,4 +1,7 @@
-"""YAML 1.2 in: `1e-5` is a number, `off`/`no`/`on` are strings, duplicate keys are refused."""
+"""YAML 1.2 in: `1e-5` is a number, `off`/`no`/`on` are strings.
+
+Duplicate keys are refused.
+"""
 
 import re
 from pathlib import Path
@@ -14,7 +17,10 @@ OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b).*", re.MULTILINE)  # by its 
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping in a YAML file. Raises InputError (missing, not UTF-8, not YAML, not a mapping)."""
+    """Return the mapping in a YAML file.
+
+    Raises InputError where it is missing, not UTF-8, not YAML, or no mapping.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
@@ -31,7 +37,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
-    """The mapping in a YAML text; `where` names its source in errors."""
+    """Return the mapping in a YAML text; `where` names its source in errors."""
     other = OTHER_VERSION.search(text)
     if other:
         line = f"{where}:{text.count(chr(10), 0, other.start()) + 1}"

@@ -1,6 +1,7 @@
 """Settings of the whole suite."""
 
 import os
+import secrets
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Ray's workers are nice by 15: beside a busy neighbour, such as the other half of the suite, they would hardly run.
 os.environ.setdefault("RAY_worker_niceness", "0")
+
+# Whoever starts a cluster asks for a token by itself; who joins one must be told to, and which. Without one in the
+# environment Ray writes it into HOME, and reads it there only once in a process.
+os.environ.setdefault("RAY_AUTH_MODE", "token")
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
 # jaxtyping's import hook keeps bytecode of its own, also of everything that a checked module is the first to import:
 # on a fresh checkout transformers and half of torch would be compiled once more, in each of the processes.
@@ -57,14 +63,12 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def token_home(tmp_path_factory) -> Path:
-    """Where Ray writes its token. One for all clusters of a process: Ray reads its token once and keeps it."""
-    return tmp_path_factory.mktemp("home")
+def cluster() -> Iterator[str]:
+    """The address of a cluster that studies of several modules join, each in folders of its own.
 
+    It has one CPU: every process that runs cells beside another takes seconds to import what it needs.
+    """
+    from tests.on_ray.cluster import running_cluster  # imports Ray, which half of the suite does without
 
-@pytest.fixture(scope="module")
-def ray_home(token_home) -> Iterator[Path]:
-    """HOME is `token_home` as long as a module's cluster may run."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(token_home))
-        yield token_home
+    with running_cluster() as address:
+        yield address

@@ -8,6 +8,7 @@ import pytest
 from analysis.paper.claims import claims_of, known_places, printed_values
 from analysis.paper.columns import columns_of
 from rse_study.data.glue import GLUE
+from rse_study.downstream import registry
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import row_name
 from rse_study.study.checking.data_check import check_data
@@ -56,6 +57,21 @@ def checked():
         return known[path]
 
     return read
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _read_once():
+    """What is evaluated is read once, however many studies ask for it; what is not here is looked for every time."""
+    known, read = {}, registry.read_evaluation
+
+    def read_once(*arguments):
+        if repr(arguments) not in known:
+            known[repr(arguments)] = read(*arguments)
+        return known[repr(arguments)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "read_evaluation", read_once)
+        yield
 
 
 def rows_of(study):

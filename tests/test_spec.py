@@ -5,7 +5,7 @@ from functools import cache
 from typing import ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SerializeAsAny, ValidationError, create_model
 
@@ -107,8 +107,23 @@ def placed(spec: Spec, beside: list[Spec]) -> list[Spec]:
     return [spec, Holder(alone=spec, several=(*beside, spec), named={"x": spec})]
 
 
-@given(old=OLD, beside=st.lists(OLD, max_size=2), draws=st.data())
+GROWN = given(old=OLD, beside=st.lists(OLD, max_size=2), draws=st.data())
+
+
+@settings(max_examples=25)
+@GROWN
 def test_a_new_field_moves_no_identity_at_its_neutral_value_and_any_elsewhere(old, beside, draws):
+    assert_identity_moves_where_the_value_is_not_neutral(old, beside, draws)
+
+
+@pytest.mark.slow
+@settings(max_examples=400)
+@GROWN
+def test_a_new_field_moves_no_identity_in_many_more_examples(old, beside, draws):
+    assert_identity_moves_where_the_value_is_not_neutral(old, beside, draws)
+
+
+def assert_identity_moves_where_the_value_is_not_neutral(old, beside, draws):
     """Whatever the default is, and wherever the class stands in a configuration."""
     kind, values = draws.draw(
         st.sampled_from([(str, WORDS), (tuple[Inner, ...], BALLS), (int, st.integers(0, 3))])

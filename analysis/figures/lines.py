@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
-from analysis.figures.scales import places, scale_of, x_axis
+from analysis.figures.scales import positions, scale_of, x_axis
 from analysis.figures.style import GREY, SEED_COLOURS, SEED_SYMBOLS, label_text, plain
 from analysis.formats import show_value
 from rse_study.results.records import AxisRecord
@@ -92,12 +92,12 @@ def draw_lines(
         name = label_text(str(series)) if series else "mean of the seeds"
         means = part.drop_duplicates("x").sort_values("x")
         figure.add_scatter(
-            x=places(means["x"], scale), y=means["mean"], name=name, mode="lines+markers",
+            x=positions(means["x"], scale), y=means["mean"], name=name, mode="lines+markers",
             line={"color": colour, "width": 2}, marker={"symbol": symbol, "size": 9},
             hovertemplate=f"mean %{{y:.{decimals}f}}<extra></extra>",
         )  # fmt: skip
         figure.add_scatter(
-            x=places(part["x"], scale), y=part["value"], mode="markers", text=part["seed"], showlegend=False,
+            x=positions(part["x"], scale), y=part["value"], mode="markers", text=part["seed"], showlegend=False,
             marker={"symbol": f"{symbol}-open", "size": 6, "color": colour if series else GREY},
             hovertemplate=f"seed %{{text}}: %{{y:.{decimals}f}}<extra></extra>",
         )  # fmt: skip

@@ -35,11 +35,11 @@ def x_axis(values: Iterable[float], scale: AxisScale) -> dict[str, Any]:
     ticks = sorted(set(values))
     texts = [show_value(tick) for tick in ticks]
     look = {"type": scale, "tickfont": {"color": INK}}
-    at = places(ticks, scale)
+    at = positions(ticks, scale)
     order = {"categoryorder": "array", "categoryarray": at} if scale == "category" else {}
     return look | order | {"tickvals": at, "ticktext": texts}
 
 
-def places(values: Iterable[float], scale: AxisScale) -> list[Any]:
+def positions(values: Iterable[float], scale: AxisScale) -> list[Any]:
     """Where values stand on an axis: numbers, or their names among categories."""
     return [repr(float(value)) if scale == "category" else float(value) for value in values]

@@ -8,7 +8,7 @@ from analysis import page
 from analysis.figures.falls import draw_falls, falls_data
 from analysis.figures.queries import draw_queries, queries_data
 from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS
-from analysis.formats import counted, listed, show_number
+from analysis.formats import counted, join_words, show_number
 from analysis.intervals import share_interval
 from rse_study.results.attack_file import FURTHEST, SIMILARITY, AttackFolder
 
@@ -121,7 +121,7 @@ def left_out(outcomes: pd.DataFrame) -> str:
         f"{counted(len(part), 'input')} of {attack_set} under {recipe}"
         for (attack_set, recipe), part in others.groupby(["set", "recipe"], sort=False)
     ]
-    return f"In the list below and not in these figures, which are of the inputs asked for last: {listed(parts)}."
+    return f"In the list below and not in these figures, which are of the inputs asked for last: {join_words(parts)}."
 
 
 def figures(attacks: AttackFolder) -> str:

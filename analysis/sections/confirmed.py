@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import BASE, PAPER_SETTING, Contents
-from analysis.formats import counted, listed, show_number, show_signed, show_status
+from analysis.formats import counted, join_words, show_number, show_signed, show_status
 from analysis.scores import NOT_MEASURED, degenerate_note, differences, scores, seeds_of, show_scores
 from analysis.search import confirm_plan, confirmed, num_confirmed, trials
 from analysis.sections.scores import above_text, dots, is_higher_better, row_classes
@@ -102,7 +102,7 @@ def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -
     if cells.empty:
         best = "the best trial" if plan["num_best"] == 1 else f"the best {plan['num_best']} trials"
         who = f"{best} and the paper's setting" if plan["baseline"] == "base" else best
-        return f"Planned, not done yet: {who} with {listed(f'seed {seed}' for seed in plan['seeds'])}."
+        return f"Planned, not done yet: {who} with {join_words(f'seed {seed}' for seed in plan['seeds'])}."
     open_cells = cells[cells["status"] != "complete"]
     texts = [
         f"{name}, seed {seed} ({show_status(status)})"

@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.formats import counted, listed
+from analysis.formats import counted, join_words
 from analysis.search import confirm_plan, num_confirmed
 
 ORDER = ("complete", "stopped_early", "failed", "running")
@@ -86,6 +86,6 @@ def caution(contents: Contents) -> str:
     seeds = confirm_plan(study).get("seeds", ())
     if not seeds:
         return text + "This study confirms nothing: it proposes, and none of its numbers is a result."
-    where = f" on {listed(study.evaluations)}" if study.evaluations else ""
-    others = f"other {'seed' if len(seeds) == 1 else 'seeds'}: {listed(seeds)}{where}"
+    where = f" on {join_words(study.evaluations)}" if study.evaluations else ""
+    others = f"other {'seed' if len(seeds) == 1 else 'seeds'}: {join_words(seeds)}{where}"
     return f"{text}Only the confirmed values ({others}) are results."

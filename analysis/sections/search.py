@@ -10,7 +10,7 @@ from analysis.contents import Contents, baseline_scores
 from analysis.figures.curves import curve_data, draw_curves
 from analysis.figures.history import draw_history, history_data
 from analysis.figures.slices import draw_slice, slice_data
-from analysis.formats import counted, listed, show_number
+from analysis.formats import counted, join_words, show_number
 from analysis.scores import degenerate_note
 from analysis.search import settings, trials
 from analysis.tables import beaten, show_trials
@@ -83,7 +83,7 @@ def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
     continued = table.loc[(table["status"] == "complete") & table["identity"].isin(stopped), "trial"]
     if len(continued):
         texts.append(
-            f"Stopped early, and continued to the full budget after the search: trial {listed(continued)}."
+            f"Stopped early, and continued to the full budget after the search: trial {join_words(continued)}."
         )
     return " ".join(texts)
 

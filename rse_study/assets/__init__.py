@@ -1,4 +1,4 @@
-"""Content-addressed assets: tokenised corpora, the tiny encoder, generators; `prepare` puts a trial's together."""
+"""Content-addressed assets of trials; `prepare` puts a trial's together."""
 
 from rse_study.assets.prepare import prepare
 

@@ -1,8 +1,6 @@
-"""The replayed adversarial set: dev pairs attacked once against a reference encoder, for every trial of a study."""
+"""The replayed adversarial set: dev pairs attacked once for all trials of a study."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -13,10 +11,11 @@ from rse_study.assets.store import build, write_meta
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of
-from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.outcome import AttackOutcome
-from rse_study.evaluation.attacks.recipes import PWWS, TextBugger, TextFooler
+from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.resumable_attack import ProgressCallback
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.streams import Streams
 from rse_study.training.trial import Encoder, Replayed
@@ -25,12 +24,6 @@ KIND = "adversarial"
 SEMANTICS = 2  # bump when the same settings find other texts, or are refused
 NUM_IN_FLIGHT = 8
 OF_TEXTS = {"labelled", "num_texts", "num_training"}  # fields that decide nothing of the pairs
-ProgressCallback = Callable[[int, int], None]  # inputs done, of how many
-RECIPES_OF_PAIRS: dict[str, Callable[..., Any]] = {
-    "pwws": PWWS,
-    "textbugger": TextBugger,
-    "textfooler": TextFooler,
-}
 
 
 def adversarial_set(
@@ -40,11 +33,31 @@ def adversarial_set(
     encoder: Encoder,
     dev: StsPairs,
     data_dir: Path,
-    told: ProgressCallback = lambda done, total: None,
+    on_progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
-    """The folder of the set, made if it is not there yet. `base`: what `reference: base` stands for.
+    """Return the folder of the set, made if it is not there yet.
 
-    Raises InputError where the reference or what the recipe uses is missing, and where no pair could be changed.
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    replayed
+        Recipe, reference, sides, budget and seed, as the trial says them.
+    base
+        Folder or hub name that `reference: base` stands for.
+    encoder
+        The trial's encoder: its pooling and template are the reference's too.
+    dev
+        The pairs that are drawn from; all of them fit the map from cosines to gold.
+    data_dir
+        Where the recipe's resources lie.
+    on_progress
+        Is called after each pair, while the set is made.
+
+    Raises
+    ------
+    InputError
+        where the reference or a resource is missing, and where no pair could be changed.
     """
     reference = Reference.of(replayed, base, encoder)
     key = {
@@ -57,14 +70,13 @@ def adversarial_set(
 
     def make(draft: Path) -> None:
         embed = reference.load()
-        recipe = RECIPES_OF_PAIRS[replayed.recipe](sides=replayed.sides)(
-            resources_of(replayed.recipe, data_dir), Maximise(distance="deviation")
-        )
+        recipe = RECIPES.get(replayed.recipe)(sides=replayed.sides)
+        furthest = recipe.build(resources_of(replayed.recipe, data_dir), Maximise(distance="deviation"))
         targets = targets_of(dev, _drawn(len(dev), replayed.num_pairs, replayed.seed))
         victim = victim_of(embed, fit_score(embed, dev))
         outcomes: list[AttackOutcome] = []
-        for outcome in attack(
-            recipe,
+        for outcome in attack_all(
+            furthest,
             victim,
             targets,
             max_queries=replayed.max_queries,
@@ -72,17 +84,17 @@ def adversarial_set(
             num_in_flight=NUM_IN_FLIGHT,
         ):
             outcomes.append(outcome)
-            told(len(outcomes), len(targets))
+            on_progress(len(outcomes), len(targets))
         num_changed = require_changes(outcomes, replayed, f"{dev.name} {dev.split}")
         draft.mkdir()
-        _pairs(dev, outcomes, recipe.label, replayed.reference).save(draft)
+        _pairs(dev, outcomes, furthest.label, replayed.reference).save(draft)
         figures = summarise_scores(outcomes)
         write_meta(
             draft,
             {
                 "asset": KIND,
                 **key,
-                "recipe": recipe.label,
+                "recipe": furthest.label,
                 "num_changed": num_changed,
                 "clean_spearman": figures.clean_spearman,
                 "spearman_under_attack": figures.spearman_under_attack,
@@ -102,7 +114,22 @@ def _drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:
 
 
 def require_changes(outcomes: list[AttackOutcome], replayed: Replayed, where: str) -> int:
-    """How many inputs were changed. Raises InputError where none was: what is clean says nothing of robustness."""
+    """Count the inputs that were changed, and refuse a set without any.
+
+    Parameters
+    ----------
+    outcomes
+        Of all inputs.
+    replayed
+        Named in the refusal: its recipe and budget.
+    where
+        The data, as the refusal names them.
+
+    Raises
+    ------
+    InputError
+        where none was changed: clean texts say nothing of robustness.
+    """
     num_changed = sum(bool(outcome.changed) for outcome in outcomes)
     if not num_changed:
         what = f"{replayed.recipe} changed none of {len(outcomes)} inputs"

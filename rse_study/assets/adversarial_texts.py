@@ -1,16 +1,17 @@
-"""Replayed adversarial texts: labelled texts attacked once through a probe on a reference encoder."""
+"""Replayed adversarial texts: attacked once, through a probe on the reference."""
 
 from dataclasses import replace
 from pathlib import Path
 
-from rse_study.assets.adversarial_set import NUM_IN_FLIGHT, ProgressCallback, require_changes
+from rse_study.assets.adversarial_set import NUM_IN_FLIGHT, require_changes
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.reference import Reference
 from rse_study.assets.store import build, write_meta
 from rse_study.data.few_labelled import FewLabelled, read_few_labelled
-from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.resumable_attack import ProgressCallback
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.replayed_texts import ReplayedTexts, probe_of, victim_of
 from rse_study.training.trial import Encoder, Replayed
@@ -25,13 +26,32 @@ def adversarial_texts(
     base: str,
     encoder: Encoder,
     data_dir: Path,
-    told: ProgressCallback = lambda done, total: None,
+    on_progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
-    """The folder of the texts, made if it is not there yet. `base`: what `reference: base` stands for.
+    """Return the folder of the texts, made if it is not there yet.
 
     The victim is a logistic regression on the reference's frozen embeddings; a text is changed until the victim
-    names another class, and stays as it is where it does so already. Raises InputError where something that is
-    used is missing, where there are too few texts, and where none could be changed.
+    names another class, and stays as it is where it does so already.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    replayed
+        Recipe, reference, texts, budget and seed, as the trial says them.
+    base
+        Folder or hub name that `reference: base` stands for.
+    encoder
+        The trial's encoder: its pooling and template are the reference's too.
+    data_dir
+        Where the texts and the recipe's resources lie.
+    on_progress
+        Is called after each text, while the set is made.
+
+    Raises
+    ------
+    InputError
+        where something that is used is missing, where there are too few texts, and where none could be changed.
     """
     reference, few = Reference.of(replayed, base, encoder), read_for(replayed, data_dir)
     key = {
@@ -47,11 +67,12 @@ def adversarial_texts(
 
     def make(draft: Path) -> None:
         embed = reference.load()
-        recipe = RECIPES.get(replayed.recipe)(resources_of(replayed.recipe, data_dir))
+        recipe = RECIPES.get(replayed.recipe)()
+        untargeted = recipe.build(resources_of(replayed.recipe, data_dir))
         victim = victim_of(embed, probe_of(embed, few.training))
         outcomes: list[AttackOutcome] = []
-        for outcome in attack(
-            recipe,
+        for outcome in attack_all(
+            untargeted,
             victim,
             few.inputs,
             max_queries=replayed.max_queries,
@@ -59,17 +80,17 @@ def adversarial_texts(
             num_in_flight=NUM_IN_FLIGHT,
         ):
             outcomes.append(outcome)
-            told(len(outcomes), len(few.inputs))
+            on_progress(len(outcomes), len(few.inputs))
         num_changed = require_changes(outcomes, replayed, f"{few.inputs.name} {few.inputs.split}")
         draft.mkdir()
-        _texts(few, outcomes, recipe.label, replayed.reference).save(draft)
+        _texts(few, outcomes, untargeted.label, replayed.reference).save(draft)
         figures = summarise(outcomes)
         write_meta(
             draft,
             {
                 "asset": KIND,
                 **key,
-                "recipe": recipe.label,
+                "recipe": untargeted.label,
                 "num_changed": num_changed,
                 "clean_accuracy": 100 * figures.original_accuracy,
                 "accuracy_under_attack": 100 * figures.accuracy_under_attack,
@@ -81,7 +102,10 @@ def adversarial_texts(
 
 
 def read_for(replayed: Replayed, data_dir: Path) -> FewLabelled:
-    """The texts a trial names. Raises InputError where there are too few, or files are missing."""
+    """The texts a trial names.
+
+    Raises InputError where there are too few, or files are missing.
+    """
     return read_few_labelled(
         replayed.labelled,
         data_dir,

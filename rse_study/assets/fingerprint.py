@@ -13,7 +13,7 @@ DESCRIPTIONS = (".json", ".txt", ".model")
 
 
 def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:
-    """sha256 over a folder's weights, configuration and tokenizer files; a hub name's commit."""
+    """sha256 over a folder's weights, configuration, tokenizer; a hub name's commit."""
     folder = Path(path_or_name)
     if not folder.is_dir():
         found = cached_file(path_or_name, "config.json", revision=revision)
@@ -32,6 +32,9 @@ def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:
 
 
 def fingerprint_of_weights(folder: Path) -> str:
-    """sha256 over a folder's weights files alone, a head's among them: how they were made is no part of it."""
+    """sha256 over a folder's weights files alone, a head's among them.
+
+    How they were made is no part of it.
+    """
     files = sorted(path for path in folder.iterdir() if path.suffix in WEIGHTS)
     return fingerprint_of({path.name: hash_file(path) for path in files})

@@ -6,10 +6,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.fit import check_length, usable_length
-from rse_study.assets.masked_lm import TrainingCallback, masked_accuracy, one_thread, split
+from rse_study.assets.masked_accuracy import masked_accuracy
+from rse_study.assets.masked_lm import TrainingCallback, one_thread, split
 from rse_study.assets.minilm import minilm_generator
 from rse_study.assets.store import META, build, write_meta
+from rse_study.assets.trial_checks import check_length, usable_length
 from rse_study.data.tokenised import tokenise
 from rse_study.errors import InputError
 from rse_study.models.generators import check_same_tokenizer, load_generator
@@ -22,14 +23,35 @@ MEASURED_ON = 4000  # sentences: 3,800 to count words by, 200 held out
 
 
 def choose_generator(
-    trial: Trial, base: str, root: Path, sentences: list[str], told: TrainingCallback
+    trial: Trial, base: str, root: Path, sentences: list[str], on_progress: TrainingCallback
 ) -> tuple[str, str]:
-    """(folder or hub name, revision) of G; two empty texts where RTD is off. `base` is the base encoder's own."""
+    """Return the generator G of a trial as (folder or hub name, revision).
+
+    Two empty texts where replaced-token detection is off.
+
+    Parameters
+    ----------
+    trial
+        Says which generator it wants.
+    base
+        Folder or hub name of the base encoder.
+    root
+        The folder of all assets.
+    sentences
+        The training corpus, on which a generator is tuned where one is made.
+    on_progress
+        Is called after each step of that tuning.
+
+    Raises
+    ------
+    InputError
+        where the one that is wanted cannot be G of this encoder.
+    """
     if not trial.method.generator:
         return "", ""
     wanted, encoder = trial.method.generator, trial.encoder
     if wanted == "minilm-mlm" or (wanted == "base" and encoder.name == "minilm"):
-        return str(minilm_generator(root, sentences, told=told)), "main"
+        return str(minilm_generator(root, sentences, on_progress=on_progress)), "main"
     if wanted == "tiny" and encoder.name != "tiny":
         where, rule = (
             "method.rtd.generator",
@@ -47,7 +69,28 @@ def choose_generator(
 def check_generator(
     name: str, revision: str, tokenizer: Any, wanted_length: int, root: Path, sentences: list[str]
 ) -> None:
-    """InputError where G reads other or fewer tokens than the encoder, or is no better than the commonest token."""
+    """Refuse a generator that does not fit the encoder, or guesses too little.
+
+    Parameters
+    ----------
+    name
+        Folder or hub name of G.
+    revision
+        Its branch, tag or commit on the hub.
+    tokenizer
+        The encoder's; G's must be the same, token by token.
+    wanted_length
+        Tokens of a sentence in training; G must read as many.
+    root
+        The folder of all assets, where a measured accuracy is stored.
+    sentences
+        The training corpus, on which the accuracy is measured.
+
+    Raises
+    ------
+    InputError
+        where G reads other or fewer tokens than the encoder, or is no better than the commonest token.
+    """
     check_same_tokenizer(load_tokenizer(name, revision), tokenizer)
     usable = usable_length(name, revision, tokenizer)
     check_length(wanted_length, usable, name)

@@ -1,4 +1,4 @@
-"""Masked-LM training of small models, and what a masked LM is worth beside always saying the commonest token."""
+"""Masked-LM training of small models, and their accuracy beside the unigram's."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,10 +11,10 @@ import torch
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
+from rse_study.assets.masked_accuracy import masked_accuracy
 from rse_study.data.batches import Batch, Batches
-from rse_study.data.masking import mask_tokens, rtd_mask
+from rse_study.data.masking import mask_tokens
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
-from rse_study.models.embedder import evaluation_mode
 from rse_study.models.rtd import masked_logits
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
@@ -29,7 +29,8 @@ class MaskedLMTraining(Spec):
     """Budget of a masked-LM training: AdamW, a tenth of warm-up, linear decay."""
 
     num_steps: PositiveInt = 1500
-    max_epochs: PositiveInt = field(6, description="a small corpus gets fewer steps: at most so many passes")
+    max_epochs: PositiveInt = 6
+    """a small corpus gets fewer steps: at most so many passes"""
     batch_size: PositiveInt = 64
     max_length: int = field(64, ge=4)
     lr: PositiveFloat = 1e-3
@@ -38,14 +39,6 @@ class MaskedLMTraining(Spec):
     def steps_for(self, num_batches: int) -> int:
         """Steps on a corpus of `num_batches` batches."""
         return min(self.num_steps, self.max_epochs * num_batches)
-
-
-class MaskedAccuracy(Spec):
-    """Share of masked held-out tokens that are guessed, 20 % masked as in RTD."""
-
-    model: float
-    unigram: float  # always the commonest token of the training sentences
-    num_tokens: int
 
 
 def split(sentences: list[str]) -> tuple[list[str], list[str]]:
@@ -57,9 +50,10 @@ def split(sentences: list[str]) -> tuple[list[str], list[str]]:
 
 
 class LengthSorted:
-    """Batches of sentences of like length, in a random order: a third of the padding, for the same mathematics.
+    """Batches of sentences of like length, in a random order.
 
-    Masked-LM rows do not meet in the loss, so here (unlike in contrastive training) any rows may share a batch.
+    A third of the padding, for the same mathematics. Masked-LM rows do not meet in the loss, so here (unlike in
+    contrastive training) any rows may share a batch.
     """
 
     def __init__(self, corpus: TokenisedCorpus, batch_size: int, streams: Streams) -> None:
@@ -84,9 +78,23 @@ def train_masked_lm(
     model: Any,
     corpus: TokenisedCorpus,
     spec: MaskedLMTraining,
-    told: TrainingCallback = lambda done, total, loss: None,
+    on_progress: TrainingCallback = lambda done, total, loss: None,
 ) -> None:
-    """Train what requires a gradient in `model`: 15 % of the tokens, 80/10/10; one thread, seeded."""
+    """Train what requires a gradient in `model`, on one thread and seeded.
+
+    15 % of the tokens are predicted; of these 80 % are masked, 10 % random, 10 % left (Devlin et al. 2019).
+
+    Parameters
+    ----------
+    model
+        A masked LM of transformers.
+    corpus
+        Training sentences.
+    spec
+        Budget, batch size and seed.
+    on_progress
+        Is called after each step.
+    """
     streams = Streams(spec.seed)
     batches = LengthSorted(corpus, spec.batch_size, streams)
     num_steps = spec.steps_for(batches.num_batches)
@@ -102,7 +110,7 @@ def train_masked_lm(
         nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         schedule.step()
-        told(step + 1, num_steps, float(loss.detach()))
+        on_progress(step + 1, num_steps, float(loss.detach()))
     model.eval()
 
 
@@ -110,25 +118,6 @@ def rate(step: int, num_steps: int) -> float:
     """Share of the learning rate at a step: up over the first tenth, then down to 0."""
     warm_up = max(1, num_steps // 10)
     return min((step + 1) / warm_up, (num_steps - step) / max(1, num_steps - warm_up))
-
-
-@torch.no_grad()
-def masked_accuracy(model: Any, held_out: TokenisedCorpus, training: TokenisedCorpus) -> MaskedAccuracy:
-    """Accuracy at the positions RTD would mask, beside the commonest token of the training sentences."""
-    batches = Batches(held_out, min(64, len(held_out)), Streams(0))
-    commonest = _commonest(training)
-    num_right = num_unigram = num_tokens = 0
-    with evaluation_mode(model):
-        for step in range(batches.num_batches):
-            batch = batches.batch(step)
-            masked = rtd_mask(batch, Streams(0), step)
-            hidden = batch.ids.masked_fill(masked, held_out.meta.mask_id)
-            truth = batch.ids[masked]
-            num_right += int((masked_logits(model, hidden, masked, batch.mask).argmax(-1) == truth).sum())
-            num_unigram += int((truth == commonest).sum())
-            num_tokens += len(truth)
-    total = max(1, num_tokens)
-    return MaskedAccuracy(model=num_right / total, unigram=num_unigram / total, num_tokens=num_tokens)
 
 
 @contextmanager
@@ -156,23 +145,32 @@ def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Ge
     return summed / max(1, int(chosen.sum()))
 
 
-def _commonest(corpus: TokenisedCorpus) -> int:
-    counts = torch.bincount(torch.from_numpy(corpus.ids[:].astype("int64")))
-    special = [i for i in corpus.meta.special_ids if i < len(counts)]
-    counts[special] = 0
-    return int(counts.argmax())
-
-
 def train_and_measure(
-    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLMTraining, told: TrainingCallback
+    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLMTraining, on_progress: TrainingCallback
 ) -> dict[str, Any]:
-    """Train on 19 of 20 sentences, measure on the others; what meta.json records of it."""
+    """Train on 19 of 20 sentences, measure on the others.
+
+    Returns what meta.json records of it.
+
+    Parameters
+    ----------
+    model
+        A masked LM of transformers.
+    tokenizer
+        Its tokenizer.
+    sentences
+        The corpus, which is split.
+    spec
+        Budget, batch size and seed of the training.
+    on_progress
+        Is called after each step.
+    """
     start = time.monotonic()
     training, held_out = split(sentences)
     with TemporaryDirectory() as scratch, one_thread():
         kept = tokenise(training, tokenizer, spec.max_length, Path(scratch) / "training")
         left = tokenise(held_out, tokenizer, spec.max_length, Path(scratch) / "held_out")
-        train_masked_lm(model, kept, spec, told)
+        train_masked_lm(model, kept, spec, on_progress)
         accuracy = masked_accuracy(model, left, kept)
     return {
         "masked_accuracy": accuracy.model,

@@ -30,7 +30,7 @@ class MiniLMGenerator(Spec):
     training: MaskedLMTraining = MaskedLMTraining(num_steps=300, batch_size=32, max_length=48, lr=3e-4)
 
 
-def is_minilm_here() -> bool:
+def has_minilm() -> bool:
     """Whether the extra `minilm` is installed."""
     return importlib.util.find_spec(PACKAGE) is not None
 
@@ -48,7 +48,7 @@ def minilm_folder() -> Path:
 
 
 def packaged(name: str) -> str:
-    """The folder of the encoder that comes with the package, by its word; every other name as it is."""
+    """The folder of `minilm`, which comes with a package; every other name as it is."""
     return str(minilm_folder()) if name == "minilm" else name
 
 
@@ -56,10 +56,24 @@ def minilm_generator(
     root: Path,
     sentences: list[str],
     spec: MiniLMGenerator | None = None,
-    told: TrainingCallback = lambda done, total, loss: None,
+    on_progress: TrainingCallback = lambda done, total, loss: None,
     base: Path | None = None,
 ) -> Path:
-    """Folder of the masked LM, with its accuracy beside the unigram's in meta.json."""
+    """Return the folder of the masked LM, with its accuracies in meta.json.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    sentences
+        The corpus its head is tuned on.
+    spec
+        How it is tuned.
+    on_progress
+        Is called after each step.
+    base
+        The encoder's folder; None: that of the extra `minilm`.
+    """
     wanted, folder = spec or MiniLMGenerator(), base or minilm_folder()
     used = sentences[: wanted.max_sentences]
     key = {
@@ -67,7 +81,7 @@ def minilm_generator(
         "sentences": fingerprint_of(used),
         "base": hash_file(folder / "model.safetensors"),
     }
-    return build(root, "minilm-mlm", key, lambda draft: _make(draft, folder, used, wanted, told))
+    return build(root, "minilm-mlm", key, lambda draft: _make(draft, folder, used, wanted, on_progress))
 
 
 def with_masked_lm_head(folder: Path, seed: int) -> Any:
@@ -77,13 +91,13 @@ def with_masked_lm_head(folder: Path, seed: int) -> Any:
 
 
 def _make(
-    draft: Path, folder: Path, sentences: list[str], spec: MiniLMGenerator, told: TrainingCallback
+    draft: Path, folder: Path, sentences: list[str], spec: MiniLMGenerator, on_progress: TrainingCallback
 ) -> None:
     tokenizer = load_tokenizer(str(folder))
     model = with_masked_lm_head(folder, spec.training.seed)
     if spec.tuned == "head":
         model.bert.requires_grad_(False)
-    measured = train_and_measure(model, tokenizer, sentences, spec.training, told)
+    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)

@@ -1,4 +1,4 @@
-"""A trial's materials on this machine: corpus, base encoder, generator and dev pairs, each made or found once."""
+"""A trial's materials on this machine: corpus, base encoder, generator, dev pairs."""
 
 import json
 from collections.abc import Callable
@@ -7,7 +7,6 @@ from pathlib import Path
 from rse_study.assets.adversarial_set import adversarial_set
 from rse_study.assets.adversarial_texts import adversarial_texts
 from rse_study.assets.fingerprint import fingerprint_of_model
-from rse_study.assets.fit import check_batch, check_encoder
 from rse_study.assets.generator import check_generator, choose_generator
 from rse_study.assets.masked_lm import TrainingCallback
 from rse_study.assets.minilm import packaged
@@ -15,6 +14,7 @@ from rse_study.assets.store import META
 from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import tiny_encoder
 from rse_study.assets.tokenised import tokenised_corpus
+from rse_study.assets.trial_checks import check_batch, check_encoder
 from rse_study.assets.watched import watched_evaluation
 from rse_study.data import builtin
 from rse_study.data.corpus import read_corpus
@@ -30,25 +30,42 @@ from rse_study.training.materials import Materials
 from rse_study.training.trial import Selection, Trial
 
 Announce = Callable[[str], None]
-TOLD_EVERY = 100  # steps between two lines about an asset's training
+LINE_EVERY = 100  # steps between two lines about an asset's training
 
 
 def prepare(
     trial: Trial, cache_dir: Path, data_dir: Path, announce: Announce = lambda line: None
 ) -> Materials:
-    """Everything a trial is trained on and judged by. Raises InputError where something is missing or misfit."""
+    """Make or find everything a trial is trained on and judged by.
+
+    Parameters
+    ----------
+    trial
+        What is prepared.
+    cache_dir
+        Assets lie in its folder `assets`.
+    data_dir
+        Where corpora, dev pairs and word lists lie.
+    announce
+        Is called with lines that say what was made.
+
+    Raises
+    ------
+    InputError
+        where something is missing or does not fit.
+    """
     corpus = read_corpus(trial.corpus, data_dir)
     announce(f"corpus: {corpus}")
     check_batch(trial, len(corpus.sentences))
     if trial.method.needs_synonyms:
         wordnet_archive(data_dir)  # missed now, and not after minutes of training
     dev = dev_pairs(trial.selection, data_dir)
-    root = cache_dir / "assets"
+    root = cache_dir.absolute() / "assets"
     base = _base(trial, root, corpus.sentences, announce)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
     check_encoder(trial, base, tokenizer)
-    told = _teller("minilm-mlm", announce)
-    generator, revision = choose_generator(trial, base, root, corpus.sentences, told)
+    on_progress = _training_progress("minilm-mlm", announce)
+    generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress)
     if generator:
         check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     tokenised = tokenised_corpus(root, corpus.sentences, tokenizer, trial.max_length, trial.encoder.template)
@@ -68,9 +85,9 @@ def prepare(
     }
     return Materials(
         corpus=tokenised,
-        base=base,
+        base=_whole_path(base),
         dev=dev,
-        generator=generator,
+        generator=_whole_path(generator),
         generator_revision=revision,
         synonyms=synonyms,
         replayed=replayed,
@@ -83,8 +100,8 @@ def prepare(
 def _replayed(trial: Trial, base: str, dev: StsPairs, root: Path, data_dir: Path, announce: Announce) -> str:
     if trial.replayed.recipe == "none":
         return ""
-    told = _attacked("pairs", trial, announce)
-    folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, told)
+    on_progress = _attack_progress("pairs", trial, announce)
+    folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, on_progress)
     made = json.loads((folder / META).read_text(encoding="utf-8"))
     announce(
         f"adversarial set: {made['num_changed']} of {trial.replayed.num_pairs} pairs changed by {made['recipe']}, "
@@ -96,8 +113,8 @@ def _replayed(trial: Trial, base: str, dev: StsPairs, root: Path, data_dir: Path
 def _replayed_texts(trial: Trial, base: str, root: Path, data_dir: Path, announce: Announce) -> str:
     if trial.replayed.labelled == "none":
         return ""
-    told = _attacked("texts", trial, announce)
-    folder = adversarial_texts(root, trial.replayed, base, trial.encoder, data_dir, told)
+    on_progress = _attack_progress("texts", trial, announce)
+    folder = adversarial_texts(root, trial.replayed, base, trial.encoder, data_dir, on_progress)
     made = json.loads((folder / META).read_text(encoding="utf-8"))
     announce(
         f"adversarial texts: {made['num_changed']} of {trial.replayed.num_texts} changed by {made['recipe']}, "
@@ -115,21 +132,26 @@ def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:
 
 def _base(trial: Trial, root: Path, sentences: list[str], announce: Announce) -> str:
     if trial.encoder.name == "tiny":
-        return str(tiny_encoder(root, sentences, told=_teller("tiny", announce)))
+        return str(tiny_encoder(root, sentences, on_progress=_training_progress("tiny", announce)))
     return packaged(trial.encoder.name)
 
 
-def _attacked(noun: str, trial: Trial, announce: Announce) -> Callable[[int, int], None]:
-    def told(done: int, total: int) -> None:
-        if done % TOLD_EVERY == 0 or done == total:
+def _whole_path(name: str) -> str:
+    """A folder wherever this process works: Ray's workers do so elsewhere. A hub's name as it is, and no name."""
+    return str(Path(name).absolute()) if name and Path(name).is_dir() else name
+
+
+def _attack_progress(noun: str, trial: Trial, announce: Announce) -> Callable[[int, int], None]:
+    def on_progress(done: int, total: int) -> None:
+        if done % LINE_EVERY == 0 or done == total:
             announce(f"asset adversarial set: {done} of {total} {noun} attacked by {trial.replayed.recipe}")
 
-    return told
+    return on_progress
 
 
-def _teller(name: str, announce: Announce) -> TrainingCallback:
-    def told(done: int, total: int, loss: float) -> None:
-        if done % TOLD_EVERY == 0 or done == total:
+def _training_progress(name: str, announce: Announce) -> TrainingCallback:
+    def on_progress(done: int, total: int, loss: float) -> None:
+        if done % LINE_EVERY == 0 or done == total:
             announce(f"asset {name}: masked-LM step {done} of {total}, loss {loss:.2f}")
 
-    return told
+    return on_progress

@@ -1,4 +1,4 @@
-"""The reference of replayed attacks: the encoder that they are found against, as a study names it."""
+"""The reference of replayed attacks: the encoder against which they are made."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,28 @@ from rse_study.training.trial import Encoder, Replayed
 
 @dataclass(frozen=True)
 class Reference:
-    """Folder or hub name with its revision; read with a trial's own pooling and template."""
+    """An encoder's folder or hub name, read with a trial's own pooling and template."""
 
     name: str
+    """folder or hub name"""
     revision: str
+    """branch, tag or commit on the hub"""
     encoder: Encoder
+    """the trial's, for its pooling and template"""
 
     @classmethod
     def of(cls, replayed: Replayed, base: str, encoder: Encoder) -> "Reference":
-        """`base`: what `reference: base` stands for."""
+        """The reference that a study names.
+
+        Parameters
+        ----------
+        replayed
+            Names it: base, minilm, a folder or a hub name.
+        base
+            Folder or hub name that `reference: base` stands for.
+        encoder
+            The trial's, with its pooling and template.
+        """
         is_base = replayed.reference == "base"
         if is_base:
             return cls(base, encoder.revision, encoder)

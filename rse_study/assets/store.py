@@ -1,4 +1,7 @@
-"""Content-addressed folders: built once, whole or not at all, by whichever process comes first."""
+"""Content-addressed folders: built once, whole or not at all.
+
+Of several processes the first builds, and the others wait.
+"""
 
 import fcntl
 import json
@@ -15,15 +18,35 @@ META = "meta.json"  # written last by every builder
 
 
 def asset_path(root: Path, kind: str, key: Any) -> Path:
-    """Where the asset of this kind and key lies, or will lie."""
+    """Where the asset of this kind and key lies, or will lie.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    kind
+        The first part of the folder's name.
+    key
+        JSON-able; all that decides the content. Its fingerprint is the name's second part.
+    """
     return root / f"{kind}-{fingerprint_of(key)[:16]}"
 
 
 def build(root: Path, kind: str, key: Any, builder: Callable[[Path], None]) -> Path:
-    """The folder of (kind, key), made by `builder(draft)` if it is not there yet.
+    """Return the folder of (kind, key), made by `builder(draft)` if it is not there.
 
-    The builder creates `draft` and writes its meta.json last. Other processes wait; an interrupted build leaves a
-    draft that the next one clears away.
+    Other processes wait; an interrupted build leaves a draft that the next one clears away.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    kind
+        The first part of the folder's name.
+    key
+        JSON-able; all that decides the content.
+    builder
+        Creates the folder it is given, and writes its meta.json last.
     """
     final = asset_path(root, kind, key)
     if is_complete(final):
@@ -41,7 +64,7 @@ def build(root: Path, kind: str, key: Any, builder: Callable[[Path], None]) -> P
 
 
 def write_meta(draft: Path, content: dict[str, Any]) -> None:
-    """meta.json, the last file of every asset, with the hash of its weights where it has any."""
+    """Write meta.json, an asset's last file, with the hash of its weights if any."""
     weights = draft / "model.safetensors"
     content = {**content, "weights": hash_file(weights)} if weights.is_file() else content
     (draft / META).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -7,9 +7,9 @@ import torch
 
 from rse_study.assets.store import build, write_meta
 from rse_study.assets.tokenised import rules_fingerprint
+from rse_study.data.subword_marks import MARKS, PIECE, marks_beginnings
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import vocabulary_fingerprint
-from rse_study.data.word_marks import MARKS, PIECE, marks_beginnings
 from rse_study.data.wordnet import synonyms_of, wordnet_fingerprint
 from rse_study.errors import InputError
 
@@ -17,7 +17,22 @@ RULES = 1  # of `make_synonyms`: raised when they change, so that old tables are
 
 
 def synonym_table(root: Path, tokenizer: Any, data_dir: Path) -> Path:
-    """Folder of the table, to be opened with Synonyms.open. Raises InputError without WordNet, or without a pair."""
+    """Return the folder of the table, to be opened with Synonyms.open.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    tokenizer
+        Whose tokens are replaced.
+    data_dir
+        Where WordNet lies.
+
+    Raises
+    ------
+    InputError
+        without WordNet, or where no token has a synonym.
+    """
     key = {
         "vocabulary": vocabulary_fingerprint(tokenizer),
         "tokenizer": rules_fingerprint(tokenizer),
@@ -39,7 +54,7 @@ def synonym_table(root: Path, tokenizer: Any, data_dir: Path) -> Path:
 
 
 def make_synonyms(tokenizer: Any, data_dir: Path) -> Synonyms:
-    """Every token that is a word of WordNet, with its synonyms that are one token, too."""
+    """Every token that is a word of WordNet, with its synonyms of one token."""
     names = {token: name for name, token in tokenizer.get_vocab().items()}
     size, special = max(names) + 1, set(tokenizer.all_special_ids)
     is_marked = marks_beginnings(names.values())

@@ -1,4 +1,7 @@
-"""The asset `tiny`: a small BERT of our own, made from the study's corpus alone; base encoder and generator."""
+"""The asset `tiny`: a small BERT of our own, made from the study's corpus alone.
+
+It is base encoder and generator.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -9,15 +12,19 @@ from transformers import BertConfig, BertForMaskedLM
 from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
 from rse_study.assets.store import build, write_meta
 from rse_study.assets.word_pieces import train_tokenizer
+from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading, seeded_init
-from rse_study.models.stored import StoredPooling, store_pooling
 from rse_study.spec import Spec, field, fingerprint_of
 
 
 class TinyEncoder(Spec):
-    """Sizes and training of the tiny encoder (MINI_SCALE: 2 layers, d 128, 8k word pieces, mean pooling)."""
+    """Sizes and training of the tiny encoder.
 
-    vocabulary_size: int = field(8000, ge=100, description="at most; a small corpus gives fewer word pieces")
+    2 layers, d 128, 8k word pieces, mean pooling: what two cores train in minutes.
+    """
+
+    vocabulary_size: int = field(8000, ge=100)
+    """at most; a small corpus gives fewer word pieces"""
     hidden_size: PositiveInt = 128
     num_layers: PositiveInt = 2
     num_heads: PositiveInt = 4
@@ -33,12 +40,24 @@ def tiny_encoder(
     root: Path,
     sentences: list[str],
     spec: TinyEncoder | None = None,
-    told: TrainingCallback = lambda done, total, loss: None,
+    on_progress: TrainingCallback = lambda done, total, loss: None,
 ) -> Path:
-    """Folder in Hugging Face's layout: BertForMaskedLM, tokenizer, pooling `mean`, meta.json."""
+    """Return a folder in Hugging Face's layout: BertForMaskedLM, tokenizer, pooling.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    sentences
+        The corpus: vocabulary and training alike come from it.
+    spec
+        Sizes and training.
+    on_progress
+        Is called after each step.
+    """
     wanted = spec or TinyEncoder()
     key = {"spec": wanted.identity(), "sentences": fingerprint_of(sentences)}
-    return build(root, "tiny", key, lambda draft: _make(draft, sentences, wanted, told))
+    return build(root, "tiny", key, lambda draft: _make(draft, sentences, wanted, on_progress))
 
 
 def random_model(spec: TinyEncoder, vocabulary_size: int) -> Any:
@@ -56,10 +75,10 @@ def random_model(spec: TinyEncoder, vocabulary_size: int) -> Any:
         return BertForMaskedLM(config).float()
 
 
-def _make(draft: Path, sentences: list[str], spec: TinyEncoder, told: TrainingCallback) -> None:
+def _make(draft: Path, sentences: list[str], spec: TinyEncoder, on_progress: TrainingCallback) -> None:
     tokenizer = train_tokenizer(sentences, spec.vocabulary_size, spec.max_positions)
     model = random_model(spec, len(tokenizer))
-    measured = train_and_measure(model, tokenizer, sentences, spec.training, told)
+    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)

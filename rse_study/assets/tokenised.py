@@ -15,9 +15,25 @@ def tokenised_corpus(
     tokenizer: Any,
     max_length: int,
     template: str = "",
-    progress: Callable[[int, int], None] = lambda num_done, num_all: None,
+    on_progress: Callable[[int, int], None] = lambda num_done, num_all: None,
 ) -> Path:
-    """Folder of the tokenised corpus, to be opened with TokenisedCorpus.open."""
+    """Return the tokenised corpus' folder, to be opened with TokenisedCorpus.open.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    sentences
+        The corpus.
+    tokenizer
+        The encoder's.
+    max_length
+        Tokens of a sentence, special ones included.
+    template
+        Of prompt pooling; empty without.
+    on_progress
+        Is called with the number of sentences done, and of how many.
+    """
     key = {
         "sentences": fingerprint_of(sentences),
         "vocabulary": vocabulary_fingerprint(tokenizer),
@@ -27,13 +43,16 @@ def tokenised_corpus(
     }
 
     def write(draft: Path) -> None:
-        tokenise(sentences, tokenizer, max_length, draft, template, progress)
+        tokenise(sentences, tokenizer, max_length, draft, template, on_progress)
 
     return build(root, "tokenised", key, write)
 
 
 def rules_fingerprint(tokenizer: Any) -> str:
-    """Rules as well as words: two tokenizers may share a vocabulary and split differently."""
+    """Fingerprint of a tokenizer's rules, besides its vocabulary.
+
+    Two tokenizers may share a vocabulary and split differently.
+    """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         return type(tokenizer).__name__

@@ -1,4 +1,7 @@
-"""Victims: classifiers fine-tuned once from an encoder, on texts that no attack will ask about, and kept."""
+"""Victims: classifiers fine-tuned once from an encoder, and stored.
+
+They see no text that an attack will change.
+"""
 
 import json
 import shutil
@@ -18,9 +21,10 @@ from rse_study.data.pairs import StsPairs
 from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
-from rse_study.training.classifier.config import identity_of_tuning
-from rse_study.training.classifier.data import Supervised
-from rse_study.training.classifier.loop import FineTuned, FineTuning, Start, TuningCallback, fine_tune
+from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier.data import Start, Supervised, identity_of_tuning
+from rse_study.training.classifier.loop import TuningCallback, fine_tune
+from rse_study.training.classifier.run import FineTuned
 
 KIND = "victim"
 WEAK = 0.6  # clean accuracy below which a victim is marked weak: what is broken already is easily broken
@@ -28,15 +32,14 @@ WEAK = 0.6  # clean accuracy below which a victim is marked weak: what is broken
 
 @dataclass(frozen=True)
 class VictimClassifier:
-    """A victim on disk. Accuracies are shares; `num_removed` of the training texts were among the inputs.
-
-    Of a regression Spearman's rho stands in accuracy's place.
-    """
+    """A victim on disk."""
 
     folder: Path
     dev_accuracy: float
+    """a share; of a regression Spearman's rho"""
     is_weak: bool
     num_removed: int
+    """training texts that were among the inputs"""
 
     def load(self) -> TextClassifier:
         """The classifier; its `predict` is what an attack asks."""
@@ -44,7 +47,7 @@ class VictimClassifier:
 
     @property
     def weights(self) -> str:
-        """What the fine-tuning came to, by content: on another device the same materials give other weights."""
+        """sha256 of the weights: another device makes others of the same materials."""
         return fingerprint_of_weights(self.folder)
 
 
@@ -60,11 +63,41 @@ def victim(
     dev: Supervised | None = None,
     revision: str = "main",
     device: str = "cpu",
-    told: TuningCallback = lambda progress: None,
+    on_progress: TuningCallback = lambda progress: None,
 ) -> VictimClassifier:
-    """The victim of these materials, fine-tuned if it is not there yet; `inputs` are what it will be attacked with.
+    """Return the victim of these materials, fine-tuned if it is not there yet.
 
-    An interrupted fine-tuning goes on where it stopped. `base` is a folder or a hub name. Raises InputError.
+    An interrupted fine-tuning goes on where it stopped.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    base
+        Folder or hub name of the encoder it begins with.
+    pooling
+        Of the encoder's token vectors.
+    training
+        Texts with classes, or pairs with gold scores.
+    inputs
+        What it will be attacked with: none of it is trained on.
+    seed
+        Of the fine-tuning.
+    spec
+        How it is fine-tuned.
+    dev
+        What selects its checkpoint; None: a share of `training`.
+    revision
+        The encoder's branch, tag or commit on the hub.
+    device
+        Where it is fine-tuned.
+    on_progress
+        Is called after each step.
+
+    Raises
+    ------
+    InputError
+        where encoder or texts cannot serve.
     """
     kept, num_removed = _unseen(training, inputs)
     left = None if dev is None else _unseen(dev, inputs)[0]
@@ -76,7 +109,9 @@ def victim(
 
     def make(draft: Path) -> None:
         with one_thread():
-            tuned = fine_tune(wanted, seed, start, kept, steps, dev=left, device=device, told=told)
+            tuned = fine_tune(
+                wanted, seed, start, kept, steps, dev=left, device=device, on_progress=on_progress
+            )
         save_classifier(draft, tuned.classifier)
         _describe(draft, tuned, num_removed, {**key, "trained_on": kept.name, "device": device})
 
@@ -87,7 +122,10 @@ def victim(
 
 
 def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
-    """The examples at these places, in this order; of pairs with a gold value without their subsets."""
+    """The examples at these places, in this order.
+
+    Pairs with a gold score lose their subsets.
+    """
     if isinstance(training, Labelled):
         return training.take(places)
     first, second = ([side[place] for place in places] for side in (training.first, training.second))

@@ -1,4 +1,4 @@
-"""The data of watched evaluations: read once where the data lie, and handed on as a file named by its content."""
+"""The data of watched evaluations, read once and stored under their content."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +13,29 @@ KIND = "evaluation"
 
 @dataclass(frozen=True)
 class Watched:
-    """An evaluation's folder, to be opened with `read_stored`, and the fingerprint of its data."""
+    """The folder of an evaluation, for `read_stored`, and its data's fingerprint."""
 
     folder: Path
     fingerprint: str
 
 
 def watched_evaluation(root: Path, name: str, data_dir: Path) -> Watched:
-    """The evaluation of that name. Raises InputError where its files are missing or malformed."""
+    """Read and store the evaluation of that name.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    name
+        As studies write it; of a frozen encoder.
+    data_dir
+        Where its data lie.
+
+    Raises
+    ------
+    InputError
+        where its files are missing or malformed.
+    """
     evaluation = read_evaluation(name, data_dir)
     assert isinstance(evaluation, FrozenEvaluation), name
 

@@ -17,7 +17,17 @@ ALPHABET_SIZE = 200
 
 
 def train_tokenizer(sentences: list[str], vocabulary_size: int, max_positions: int) -> Any:
-    """Lower-casing WordPiece of at most so many pieces, with BERT's frame [CLS] ... [SEP]."""
+    """Train a lower-casing WordPiece tokenizer with BERT's frame [CLS] ... [SEP].
+
+    Parameters
+    ----------
+    sentences
+        The corpus.
+    vocabulary_size
+        Word pieces, at most.
+    max_positions
+        Tokens it says its model can read.
+    """
     special = list(SPECIAL.values())
     tokenizer = _frame(models.WordPiece(_train(sentences, vocabulary_size), unk_token="[UNK]"))
     ends = [(token, special.index(token)) for token in ("[CLS]", "[SEP]")]

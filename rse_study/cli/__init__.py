@@ -1,4 +1,7 @@
-"""The command `rse-study`. Thin: every verb is one function call, and heavy imports wait until a verb needs them."""
+"""The command `rse-study`.
+
+Every verb is one function call, and heavy imports wait until a verb needs them.
+"""
 
 
 def main() -> None:

@@ -1,23 +1,11 @@
-"""Every verb, registered."""
+"""The typer application: every command of `commands`, guarded by `errors`."""
 
-from collections.abc import Callable
 from importlib import metadata
 from typing import Annotated
 
 import typer
 
-from rse_study.cli import (
-    checking,
-    datasets,
-    doctor,
-    models,
-    plan,
-    replaying,
-    starting,
-    studies,
-    training,
-    watching,
-)
+from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
 from rse_study.cli.errors import guarded
 
 app = typer.Typer(
@@ -28,7 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-catalogue = typer.Typer(help="The data sets the project knows.", no_args_is_help=True)
+data = typer.Typer(help="The data sets the project knows.", no_args_is_help=True)
 
 
 def _show_version(wanted: bool) -> bool:
@@ -51,30 +39,8 @@ def _root(
     """A study platform for robust sentence embeddings."""
 
 
-VERBS: tuple[Callable[..., int | None], ...] = (
-    training.train,
-    studies.validate,
-    plan.plan,
-    studies.run,
-    watching.status,
-    watching.dashboard,
-    replaying.replay,
-    studies.report,
-    checking.check,
-    checking.compare,
-    studies.studies,
-    models.evaluate,
-    models.export,
-    starting.init,
-    doctor.doctor,
-)
-DATA_VERBS: dict[str, Callable[..., int | None]] = {
-    "list": datasets.show,
-    "verify": datasets.verify,
-    "fetch": datasets.fetch,
-}
-for verb in VERBS:
-    app.command()(guarded(verb))
-for name, verb in DATA_VERBS.items():
-    catalogue.command(name)(guarded(verb))
-app.add_typer(catalogue, name="data")
+for command in COMMANDS:
+    app.command()(guarded(command))
+for name, command in DATA_COMMANDS.items():
+    data.command(name)(guarded(command))
+app.add_typer(data, name="data")

@@ -4,12 +4,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from typer import Context
+else:
+    Context = typer.Context.__base__  # typer passes one of these, and none of its own class
 
 StudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A YAML file, or the name of a shipped study.")
@@ -17,19 +22,46 @@ StudyArgument = Annotated[
 RanStudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study that has run: its name, folder or YAML file.")
 ]
+RowArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY[:ROW]", help="A study that has run, or one row of it: rse-table6:rho = 0.5."
+    ),
+]
+CellArgument = Annotated[
+    str, typer.Argument(metavar="CELL", help="A trial's number, TRIAL/SEED, or an identity's first digits.")
+]
 TrialArgument = Annotated[
     str, typer.Argument(metavar="TRIAL", help="A YAML file, or the name of a shipped trial.")
+]
+ModelArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL", help="A Hugging Face encoder (folder or name), `minilm`, or a cell's folder."
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("-o", "--override", metavar="PATH=VALUE", help="Change a setting; may be repeated."),
 ]
+MaxHours = Annotated[
+    float | None,
+    typer.Option(min=0, help="Device hours the study may cost in all; default: its allowance; 0 = no limit."),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(min=0, help="Price the study may have in all; default: its allowance; 0 = no limit."),
+]
+DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 Store = Annotated[Path, typer.Option(help="Folder that holds the studies' folders.")]
 DEFAULT_STORE = Path("studies")
 
 
 def shipped_studies() -> Iterator[Path]:
-    """The studies that come with the package, by name: searches first, then the papers' tables at both scales."""
+    """List the studies that come with the package, sorted by name.
+
+    Searches come first, then the papers' tables at both scales.
+    """
     for pattern in ("*.yaml", "mini/*.yaml", "paper/*.yaml"):
         yield from sorted(Path(str(files("search_spaces"))).glob(pattern))
 
@@ -49,10 +81,10 @@ def trial_file(trial: str) -> Path:
     return _file(trial, "trial", shipped_trials())
 
 
-def _file(given: str, kind: str, found: Iterable[Path]) -> Path:
+def _file(given: str, kind: str, paths: Iterable[Path]) -> Path:
     if Path(given).suffix in (".yaml", ".yml") or os.path.isfile(given):
         return Path(given)
-    shipped = {path.stem: path for path in found}
+    shipped = {path.stem: path for path in paths}
     wanted = given.replace("-", "_")
     if wanted in shipped:
         return shipped[wanted]
@@ -63,14 +95,14 @@ def _file(given: str, kind: str, found: Iterable[Path]) -> Path:
 
 
 def study_folder(study: str, store: Path) -> Path:
-    """The folder of a study that has run: the folder itself, its name, or its YAML file."""
+    """Find the folder of a study that has run, by its name, folder or YAML file."""
     from rse_study.results.schema import ledger_path
 
     return _folder_where(study, store, lambda folder: ledger_path(folder).is_file())
 
 
-def remains_folder(study: str, store: Path) -> Path:
-    """The folder of a study of which there is a ledger, or at least what one can be rebuilt from."""
+def recoverable_folder(study: str, store: Path) -> Path:
+    """Find the folder of a study that has a ledger, or from which one can be rebuilt."""
     from rse_study.results.schema import ledger_path
     from rse_study.results.study_file import FILE_NAME
 

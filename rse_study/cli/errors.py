@@ -1,4 +1,7 @@
-"""The one place where errors become messages and exit codes. No traceback reaches a user for bad input."""
+"""The one place where errors become messages and exit codes.
+
+No traceback reaches a user for bad input.
+"""
 
 import functools
 import os

@@ -1,9 +1,12 @@
-"""Models a user may name: a cell's folder, a study's trial, a packaged or a Hugging Face encoder."""
+"""Models a user may name.
+
+A cell's folder, a study's trial, a packaged or a Hugging Face encoder.
+"""
 
 from pathlib import Path
 
 from rse_study.cli.arguments import study_folder
-from rse_study.cli.cells import find_cell
+from rse_study.cli.cell_argument import find_cell
 from rse_study.errors import InputError
 from rse_study.results import schema
 from rse_study.results.reader import Reader
@@ -33,7 +36,22 @@ def model_name(model: str) -> str:
 
 
 def cell_folder(source: str, trial: str, store: Path) -> Path:
-    """The folder of a cell: itself, or that of the best (or a numbered) trial of a study."""
+    """Find the folder of a cell that has kept its model.
+
+    Parameters
+    ----------
+    source
+        A cell's folder, or a study that has run.
+    trial
+        Of a study: `best`, or what `find_cell` accepts.
+    store
+        Folder that holds the studies' folders.
+
+    Raises
+    ------
+    InputError
+        Where there is no such cell, or it kept no model.
+    """
     if (Path(source) / MODEL / "config.json").is_file():
         return Path(source)
     if Path(source).is_dir() and not schema.ledger_path(Path(source)).is_file():

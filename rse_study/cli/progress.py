@@ -1,4 +1,7 @@
-"""Progress of a study on a screen: one row a running cell, one line a cell that ended. A `Watcher` of on_ray."""
+"""Progress of a study on a screen.
+
+One row a running cell, one line a cell that ended: a `StudyCallback` of on_ray.
+"""
 
 from collections.abc import Mapping
 from types import TracebackType
@@ -10,16 +13,25 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.formats import show_duration, show_value
-from rse_study.cli.naming import name_of
+from rse_study.cli.cell_names import name_of
 from rse_study.cli.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_rows
 
 
 class ProgressBoard:
-    """What happens, as it happens. `num_planned`: cells in all; `num_ended`: those that had ended before.
+    """Shows what happens in a study, as it happens.
 
-    `objective`: the metric that decides, told of a cell that ended beside its dev score.
+    Parameters
+    ----------
+    num_planned
+        Cells in all.
+    num_ended
+        Cells that had ended before.
+    console
+        Where it is shown; a terminal gets a live table, anything else plain lines.
+    objective
+        The metric that decides, shown of a cell that ended beside its dev score.
     """
 
     def __init__(
@@ -29,7 +41,7 @@ class ProgressBoard:
         console: Console | None = None,
         objective: str = "dev",
     ) -> None:
-        self._console, self._told = console or Console(), tuple(dict.fromkeys(("dev", objective)))
+        self._console, self._deciding = console or Console(), tuple(dict.fromkeys(("dev", objective)))
         self._num_planned, self._num_ended = num_planned, num_ended
         self._running: dict[str, tuple[str, str]] = {}  # by identity: name, progress
         self._last: dict[str, str] = {}
@@ -53,22 +65,32 @@ class ProgressBoard:
         self._update(cell, "starting")
 
     def progressed(self, cell: Any, t: int, num_steps: int, metrics: Mapping[str, float]) -> None:
-        """A cell reported."""
-        followed = dict.fromkeys((*SHOWN, *self._told))
+        """Show what a cell reported.
+
+        Parameters
+        ----------
+        cell
+            Its proposal, as the cell queue gave it out.
+        t, num_steps
+            Optimiser steps done, and in all.
+        metrics
+            What was measured at step t.
+        """
+        followed = dict.fromkeys((*SHOWN, *self._deciding))
         seen = f"step {t}/{num_steps}  {describe(metrics, tuple(followed))}"
         if not self._live and (t == 0 or "dev" in metrics):
             self._say(f"{_name(cell)}: {seen}")
         if "dev" in metrics:
-            self._last[cell.identity] = describe(metrics, self._told)
+            self._last[cell.identity] = describe(metrics, self._deciding)
         self._update(cell, seen)
 
     def ended(self, cell: Any, record: CellRecord) -> None:
         """A cell ended; `record` says how."""
         self._num_ended += not cell.continues
         self._running.pop(cell.identity, None)
-        told = [_verdict(record), self._last.pop(cell.identity, ""), show_duration(record.duration_s)]
+        parts = [_verdict(record), self._last.pop(cell.identity, ""), show_duration(record.duration_s)]
         count = f"[{self._num_ended} of {self._num_planned}]"
-        self._say(f"{_name(cell)}: {'  '.join(part for part in (*told, count) if part)}")
+        self._say(f"{_name(cell)}: {'  '.join(part for part in (*parts, count) if part)}")
         self._draw()
 
     def lost(self, cell: Any, reason: str) -> None:
@@ -77,7 +99,7 @@ class ProgressBoard:
         self._say(f"{_name(cell)}: lost: {reason}; tried again")
         self._draw()
 
-    def told(self, text: str) -> None:
+    def message(self, text: str) -> None:
         """Something about the study as a whole."""
         self._say(text)
 

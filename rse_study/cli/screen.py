@@ -14,17 +14,17 @@ LINE_SECONDS = 10.0  # between two plain lines of one run
 
 
 def announce(text: str) -> None:
-    """One line."""
+    """Print one line at once."""
     print(text, flush=True)
 
 
 def describe(metrics: Mapping[str, float], shown: Sequence[str] = SHOWN) -> str:
-    """The few metrics a reader follows."""
+    """Return the few metrics a reader follows, in one line."""
     return "  ".join(f"{name} {metrics[name]:.4g}" for name in shown if name in metrics)
 
 
 class Bar:
-    """Progress of one run."""
+    """Progress of one training run: a bar on a terminal, lines elsewhere."""
 
     def __init__(self, title: str, console: Console | None = None) -> None:
         self._title, self._console = title, console or Console()
@@ -42,7 +42,15 @@ class Bar:
             self._rich.stop()
 
     def show(self, t: int, num_steps: int, metrics: Mapping[str, float]) -> None:
-        """Step `t` is done."""
+        """Show that step `t` is done.
+
+        Parameters
+        ----------
+        t, num_steps
+            Optimiser steps done, and in all.
+        metrics
+            What was measured at step t; a line is printed where the dev score is among them.
+        """
         if self._rich and self._task is not None:
             self._rich.update(self._task, completed=t, total=num_steps, seen=describe(metrics))
         elif t in (0, num_steps) or "dev" in metrics or time.monotonic() - self._said >= LINE_SECONDS:
@@ -51,7 +59,10 @@ class Bar:
 
 
 def print_table(frame: pd.DataFrame, console: Console | None = None) -> None:
-    """A frame of strings; columns aligned, the first to the left; nothing cut when the output is no terminal."""
+    """Print a frame of strings, its columns aligned, the first one to the left.
+
+    Nothing is cut when the output is no terminal.
+    """
     screen = console or Console()
     if not screen.is_terminal:
         first = frame.columns[0]

@@ -1,6 +1,6 @@
-"""Readers of the inputs attacked by TextFooler (Jin et al. 2020): 1000 a set, lower-cased and tokenised.
+"""Readers of the 1000 inputs a set that TextFooler attacked (Jin et al. 2020).
 
-Layout below the data folder, plain or gzip:
+They are lower-cased and tokenised. Layout below the data folder, plain or gzip:
 
     attack/<set>/<set>.txt   mr, imdb, yelp, ag: label BLANK text
                              mnli_matched, mnli_mismatched, snli: label TAB premise TAB hypothesis
@@ -49,10 +49,10 @@ ATTACK_SETS: Registry[tuple[str, ...]] = Registry(
 
 
 def read_attack_set(name: str, data_dir: Path) -> Labelled:
-    """The inputs of a set, named `attack-<set>`, split `test`, in the file's order. Raises InputError.
+    """Read the inputs of a set: `attack-<set>`, split `test`, in the file's order.
 
     Classes are in the order of the files' numbers (negative, positive; ag: world, sports, business, sci/tech);
-    those of pairs are entailment, neutral, contradiction.
+    those of pairs are entailment, neutral, contradiction. Raises InputError.
     """
     classes = ATTACK_SETS.get(name)
     if name in OF_TRANSFER:

@@ -18,10 +18,14 @@ class Batch:
     """One worker's share of a global batch."""
 
     ids: Int[Tensor, "b l"]
-    mask: Bool[Tensor, "b l"]  # True = real token
-    perturbable: Bool[Tensor, "b l"]  # real and not special
-    rows: Int[Tensor, " b"]  # index of the sentence in the global batch, before it is sorted by length
-    num_rows: int  # sentences of the global batch, over all workers
+    mask: Bool[Tensor, "b l"]
+    """True = real token"""
+    perturbable: Bool[Tensor, "b l"]
+    """real and not special"""
+    rows: Int[Tensor, " b"]
+    """index of the sentence in the global batch, before it is sorted by length"""
+    num_rows: int
+    """sentences of the global batch, over all workers"""
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on a device."""
@@ -30,10 +34,10 @@ class Batch:
 
 
 class Batches:
-    """Every epoch is a fresh permutation cut into global batches; the incomplete last one is dropped.
+    """Global batches: every epoch is a fresh permutation, cut into batches.
 
-    A global batch is sorted by length (stable) and dealt to the workers in turn, so that which sentences meet
-    in a batch depends on seed and step only, never on the number of workers.
+    The incomplete last one is dropped. A global batch is sorted by length (stable) and dealt to the workers in turn, so
+    that which sentences meet in a batch depends on seed and step only, never on the number of workers.
     """
 
     def __init__(

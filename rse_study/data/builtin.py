@@ -1,4 +1,7 @@
-"""The generated data of the quickstart: a corpus, graded pairs, a small labelled set. No files, no network."""
+"""The quickstart's generated data: a corpus, graded pairs, a small labelled set.
+
+No files, no network.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -33,11 +36,12 @@ class LabelledSentences:
     """Sentences with a class each."""
 
     sentences: list[str]
-    labels: np.ndarray  # [n] int64; 1 = good, 0 = bad
+    labels: np.ndarray
+    """[n] int64; 1 = good, 0 = bad"""
 
 
 def corpus(seed: int = 0, num_sentences: int = 8000) -> list[str]:
-    """Distinct sentences of the grammar: four of five tell an event, the others an opinion."""
+    """Distinct sentences of the grammar: four of five tell an event, one an opinion."""
     draw = Draw("corpus", seed)
     found: dict[str, None] = {}
     while len(found) < num_sentences:
@@ -74,7 +78,10 @@ def opinions() -> Labelled:
 
 
 def similarity(one: GrammarEvent, other: GrammarEvent) -> float:
-    """How alike two events are, 0..1: weighted share of agreeing slots; negating one costs about half."""
+    """How alike two events are, 0..1: the weighted share of slots that agree.
+
+    Negating one of them costs about half.
+    """
     agreement = {slot: _agreement(one, other, slot) for slot in _WEIGHTS}
     told = {slot: weight for slot, weight in _WEIGHTS.items() if getattr(one, slot) or getattr(other, slot)}
     share = sum(weight * agreement[slot] for slot, weight in told.items()) / sum(told.values())

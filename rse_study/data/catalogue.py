@@ -1,4 +1,4 @@
-"""The data the project knows: what each set is, where it came from, whether the files here are as measured."""
+"""The catalogue of data: what each set is, where it came from, and its checksums."""
 
 import gzip
 import hashlib
@@ -24,7 +24,8 @@ class File(Spec):
     """One file, below the data folder; it may lie there plain or with `.gz` added."""
 
     path: str
-    rows: int = 0  # line ends; 0 for what is no text
+    rows: int = 0
+    """line ends; 0 for what is no text"""
     sha256: str = ""  # of the uncompressed content; empty = never measured
 
 
@@ -33,7 +34,8 @@ class FileHome(Spec):
 
     kind: Literal["file"] = "file"
     repository: str
-    members: dict[str, str]  # path in the repository -> path below the data folder
+    members: dict[str, str]
+    """path in the repository -> path below the data folder"""
 
 
 class ArchiveHome(Spec):
@@ -42,7 +44,8 @@ class ArchiveHome(Spec):
     kind: Literal["archive"] = "archive"
     repository: str
     archive: str
-    folders: dict[str, str]  # folder in the archive -> folder below the data folder
+    folders: dict[str, str]
+    """folder in the archive -> folder below the data folder"""
 
 
 class TableHome(Spec):
@@ -51,7 +54,8 @@ class TableHome(Spec):
     kind: Literal["table"] = "table"
     repository: str
     columns: tuple[str, ...]
-    splits: dict[str, str]  # split -> path below the data folder
+    splits: dict[str, str]
+    """split -> path below the data folder"""
 
 
 Home = Annotated[FileHome | ArchiveHome | TableHome, Field(discriminator="kind")]
@@ -83,7 +87,10 @@ class CatalogueEntry:
 
 @dataclass(frozen=True)
 class Verified:
-    """One file looked at: `ok` = as measured, `fetched` = as fetched, `unmeasured` = nothing to compare with."""
+    """One file beside the catalogue.
+
+    `ok` = as measured, `fetched` = as fetched, `unmeasured` = nothing to compare with.
+    """
 
     name: str
     path: str
@@ -111,7 +118,10 @@ def list_sets(data_dir: Path) -> list[CatalogueEntry]:
 
 
 def verify(names: list[str], data_dir: Path) -> list[Verified]:
-    """Every file of the named sets (of all, where none is named) against its checksum. Raises InputError."""
+    """Compare every file of the named sets (none: of all sets) with its checksum.
+
+    Raises InputError for a set that is not known.
+    """
     chosen = [catalogue().get(name) for name in names or catalogue()]
     fetched = fetched_checksums(data_dir)
     return [_verify(entry.name, file, data_dir, fetched) for entry in chosen for file in entry.files]

@@ -1,4 +1,4 @@
-"""From lines of a file to a labelled set: what every reader of classification data does alike."""
+"""From lines of a file to a labelled set: what readers of classes share."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,26 @@ _REMEDY = "Fetch the file again, or correct the line"
 def labelled(
     name: str, split: str, examples: Iterable[Example], classes: tuple[str, ...], where: str
 ) -> Labelled:
-    """The examples that have a label; how many had none is counted. Raises InputError where none is left."""
+    """Make a set of the examples that have a label; how many had none is counted.
+
+    Parameters
+    ----------
+    name
+        Of the set.
+    split
+        Of the set.
+    examples
+        (text, label's number; none where there is no label).
+    classes
+        Names, in the order of the numbers.
+    where
+        The file, as a refusal names it.
+
+    Raises
+    ------
+    InputError
+        where no example is left.
+    """
     texts, labels, num_unlabelled = [], [], 0
     for text, label in examples:
         if label is None:
@@ -36,7 +55,22 @@ def labelled(
 
 
 def label_of(found: object, known: Mapping[str, int], where: str) -> int:
-    """The class a label stands for. Raises InputError that lists the labels there are."""
+    """The class a label stands for.
+
+    Parameters
+    ----------
+    found
+        What the file says.
+    known
+        Labels, and the class of each.
+    where
+        The line, as a refusal names it.
+
+    Raises
+    ------
+    InputError
+        that lists the labels there are.
+    """
     label = known.get(str(found))
     if label is None:
         rule = f"a label is one of {', '.join(known)}"
@@ -45,7 +79,10 @@ def label_of(found: object, known: Mapping[str, int], where: str) -> int:
 
 
 def read_objects(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """(file:line, the wanted values) of every line of a JSON Lines file; blank lines are passed over."""
+    """(file:line, the wanted values) of every line of a JSON Lines file.
+
+    Blank lines are passed over. Raises InputError for a line that lacks one.
+    """
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             where = f"{path}:{number}"
@@ -61,12 +98,25 @@ def text_of(*parts: object, where: str) -> Text:
 
 
 def malformed(what: str, where: str, rule: str) -> InputError:
-    """The refusal of a line."""
+    """The refusal of a line.
+
+    Parameters
+    ----------
+    what
+        Is wrong with it.
+    where
+        It stands.
+    rule
+        It breaks.
+    """
     return InputError(what, where=where, rule=rule, remedy=_REMEDY)
 
 
 def find_set_file(below: str, data_dir: Path) -> Path:
-    """A file of the catalogue by its path below the data folder. Raises MissingFile that tells the layout."""
+    """A file of the catalogue by its path below the data folder.
+
+    Raises MissingFile that tells the layout.
+    """
     try:
         return find_file(below, data_dir)
     except MissingFile as error:

@@ -1,4 +1,4 @@
-"""Sets from the Hugging Face hub into the data folder, in the layout the readers expect."""
+"""Fetch sets from the Hugging Face hub into the data folder, as readers expect."""
 
 import gzip
 import hashlib
@@ -42,10 +42,21 @@ class Fetched:
 
 
 def fetch(name: str, data_dir: Path, mirror: Path | None = None) -> list[Fetched]:
-    """Write the set's missing files; what is here already is never replaced. Raises InputError.
+    """Write the set's missing files; what is there already is never replaced.
 
-    A repository `owner/name` is taken from the folder of that name in `mirror` (the data folder itself, where
-    none is given) if it is there, else from the hub.
+    Parameters
+    ----------
+    name
+        Of the set, in the catalogue.
+    data_dir
+        Where the files go.
+    mirror
+        A folder that is looked into before the hub, for a folder called `owner/name`; None: `data_dir` itself.
+
+    Raises
+    ------
+    InputError
+        where it cannot be had, or is not what the catalogue says.
     """
     entry = catalogue().get(name)
     if not entry.homes:

@@ -1,6 +1,7 @@
-"""A few labelled texts: some to attack, and others to fit a probe on. From sets without a test split alone.
+"""A few labelled texts: some to attack, others to fit a probe on.
 
-They are what trials are judged by at every look, and so may select: a test split that had done so could report nothing.
+From sets without a test split alone: trials are judged by them while they train, so they may select, and a test split
+that had done so could report nothing.
 """
 
 from dataclasses import dataclass
@@ -45,9 +46,25 @@ def tasks_seen_with(labelled: str) -> tuple[str, ...]:
 def read_few_labelled(
     labelled: str, data_dir: Path, *, num_inputs: int, num_training: int, seed: int
 ) -> FewLabelled:
-    """`builtin`, or a transfer task that is cross-validated; drawn by the seed (stream `order`).
+    """Draw texts to attack, and others to train on, by the seed (stream `order`).
 
-    Raises InputError where files are missing, or there are too few texts, of a class or in all.
+    Parameters
+    ----------
+    labelled
+        `builtin`, or a transfer task that is cross-validated.
+    data_dir
+        Where the task's files lie.
+    num_inputs
+        Texts that will be attacked.
+    num_training
+        Others, that probes are fitted on.
+    seed
+        Of the draw.
+
+    Raises
+    ------
+    InputError
+        where files are missing, or there are too few texts, of a class or in all.
     """
     whole = builtin.opinions() if labelled == BUILTIN else _whole(labelled, data_dir)
     where = f"{whole.name} {whole.split}"

@@ -1,4 +1,4 @@
-"""GLUE (Wang et al. 2018) as `datasets` reads it: from the hub, or a local folder in the hub's layout.
+"""GLUE (Wang et al. 2018) as `datasets` reads it: from the hub, or a local folder.
 
 A local folder is one of these, below the data folder or absolute; one that is called as the hub calls it
 (nyu-mll/glue) is taken before the hub is asked:
@@ -34,11 +34,12 @@ MAX_GOLD = 5.0
 
 @dataclass(frozen=True)
 class GlueTask:
-    """One task: how `datasets` calls it, its columns, and its classes in the order of its numbers."""
+    """One task: how `datasets` calls it, its columns, and its classes."""
 
     config: str
     columns: tuple[str, ...]
-    classes: tuple[str, ...]  # empty: gold similarities from 0 to 5
+    classes: tuple[str, ...]
+    """empty: gold similarities from 0 to 5"""
     dev: tuple[str, ...] = ("validation",)
 
     @property
@@ -70,13 +71,31 @@ GLUE: Registry[GlueTask] = Registry(
 def read_glue(
     name: str, split: str, data_dir: Path, dataset: str = HUB_NAME, revision: str = "main"
 ) -> Labelled | StsPairs:
-    """One labelled split, named `GLUE-<task>`; STS-B as pairs with gold. Raises InputError.
+    """Read one labelled split, named `GLUE-<task>`; STS-B as pairs with gold.
 
     Labels may be numbers or the classes' names; the order of classes is GLUE's own whatever order a copy lists.
+
+    Parameters
+    ----------
+    name
+        Of the task, as `GLUE` lists it.
+    split
+        As GLUE calls it.
+    data_dir
+        Where a local folder may lie.
+    dataset
+        A folder, or a name on the hub.
+    revision
+        Branch, tag or commit on the hub.
+
+    Raises
+    ------
+    InputError
+        where it cannot be read, or is not this task.
     """
     task = GLUE.get(name)
     Registry(f"split of GLUE {name}", dict.fromkeys(task.splits)).get(split)
-    place, config = _place(task, dataset, data_dir)
+    place, config = _source_of(task, dataset, data_dir)
     table = load_split(place, split, data_dir, config=config, revision=revision)
     where = f"{place} {config} {split}".replace("  ", " ")
     for column in (*task.columns, "label"):
@@ -88,7 +107,7 @@ def read_glue(
     return labelled(f"GLUE-{name}", split, _examples(table, task, where), task.classes, where)
 
 
-def _place(task: GlueTask, dataset: str, data_dir: Path) -> tuple[str, str]:
+def _source_of(task: GlueTask, dataset: str, data_dir: Path) -> tuple[str, str]:
     """(name for `datasets`, configuration). Raises MissingFile where a folder has other tasks, and not this one."""
     folder = data_dir / dataset
     if not folder.is_dir():

@@ -17,7 +17,10 @@ NUM_FORMS = 4
 
 
 class Draw:
-    """Seeded choices, built on `random()` alone: the one method Python promises never to change."""
+    """Seeded choices, built on `random()` alone.
+
+    It is the one method Python promises never to change.
+    """
 
     def __init__(self, *key: object) -> None:
         self._random = random.Random(int(fingerprint_of([str(part) for part in key])[:16], 16))
@@ -41,7 +44,8 @@ class Topic:
 
     name: str
     agents: tuple[Concept, ...]
-    actions: tuple[tuple[Concept, tuple[Concept, ...]], ...]  # verbs and what they apply to
+    actions: tuple[tuple[Concept, tuple[Concept, ...]], ...]
+    """verbs and what they apply to"""
     things: tuple[Concept, ...]
     places: tuple[Concept, ...]
 
@@ -54,7 +58,8 @@ class Vocabulary:
     people: tuple[Concept, ...]
     qualities: tuple[Concept, ...]
     times: tuple[Concept, ...]
-    opinions: tuple[tuple[Concept, ...], tuple[Concept, ...]]  # bad, good
+    opinions: tuple[tuple[Concept, ...], tuple[Concept, ...]]
+    """bad, good"""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,10 @@ class GrammarEvent:
 
 @dataclass(frozen=True)
 class Wording:
-    """How it is said: which synonym in each slot (modulo their number) and which form of sentence."""
+    """How an event is worded: the synonym of each slot, and the form of sentence.
+
+    Numbers count modulo how many synonyms and forms there are.
+    """
 
     synonyms: tuple[int, ...]
     form: int
@@ -143,7 +151,17 @@ def say(event: GrammarEvent, wording: Wording) -> str:
 
 
 def change(event: GrammarEvent, slot: str, draw: Draw) -> GrammarEvent:
-    """The event with another concept of the same topic in one slot, still one the grammar tells."""
+    """The event with another concept of the same topic in one slot.
+
+    Parameters
+    ----------
+    event
+        What is changed.
+    slot
+        Which part of it.
+    draw
+        Chooses among the concepts that the grammar tells there.
+    """
     topic = event.topic
     if slot == "agent":
         return replace(

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
-from rse_study.spec import Spec, field
+from rse_study.spec import Spec
 
 _OFFLINE_REMEDY = (
     "Check name and connection, or copy the dataset's folder into the data folder and name its path"
@@ -18,14 +18,18 @@ _OFFLINE_REMEDY = (
 class Dataset(Spec):
     """One text column of one split of a dataset."""
 
-    kind: Literal["hub"] = field("hub", description="a dataset; a study may leave it out")
-    dataset: str = Field(
-        min_length=1, description="folder (absolute or in the data folder) or name on the hub"
-    )
-    column: str = field("text", description="the column that holds the sentences")
-    split: str = field("train", description="name of the split; slices such as train[:1000] are understood")
-    config: str = field("", description="name of the dataset's configuration; empty for the default one")
-    revision: str = field("main", description="branch, tag or commit on the hub; not used for a folder")
+    kind: Literal["hub"] = "hub"
+    """a dataset; a study may leave it out"""
+    dataset: str = Field(min_length=1)
+    """folder (absolute or in the data folder) or name on the hub"""
+    column: str = "text"
+    """the column that holds the sentences"""
+    split: str = "train"
+    """name of the split; slices such as train[:1000] are understood"""
+    config: str = ""
+    """name of the dataset's configuration; empty for the default one"""
+    revision: str = "main"
+    """branch, tag or commit on the hub; not used for a folder"""
 
 
 def read_column(source: Dataset, data_dir: Path) -> Iterator[str]:
@@ -44,7 +48,26 @@ def read_column(source: Dataset, data_dir: Path) -> Iterator[str]:
 
 
 def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revision: str = "main") -> Any:
-    """One split of a dataset as `datasets` reads it. Raises InputError for whatever cannot be loaded."""
+    """Read one split of a dataset as `datasets` does.
+
+    Parameters
+    ----------
+    name
+        A folder, absolute or below the data folder, or a name on the hub.
+    split
+        Its name; slices such as train[:1000] are understood.
+    data_dir
+        The data folder.
+    config
+        Name of the dataset's configuration; empty for the default one.
+    revision
+        Branch, tag or commit on the hub.
+
+    Raises
+    ------
+    InputError
+        for whatever cannot be loaded.
+    """
     import datasets
 
     folder = data_dir / name

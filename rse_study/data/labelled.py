@@ -21,7 +21,8 @@ class Labelled:
     texts: list[Text]
     labels: Int[np.ndarray, " n"]
     classes: tuple[str, ...]
-    num_unlabelled: int = 0  # examples of the split that were left out because they have no label
+    num_unlabelled: int = 0
+    """examples of the split that were left out because they have no label"""
 
     def __post_init__(self) -> None:
         assert len(self.texts) == len(self.labels), self.name

@@ -1,4 +1,4 @@
-"""Where data and caches lie on this machine: two settings, both environment variables."""
+"""Where data and caches lie on this machine: two environment variables."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which tokens are masked: for masked-LM training, and for replaced-token detection."""
+"""Masks for masked-LM training and for replaced-token detection."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -17,9 +17,24 @@ def mask_tokens(
     generator: torch.Generator,
     share: float = 0.15,
 ) -> tuple[Int[Tensor, "*batch"], Bool[Tensor, "*batch"]]:
-    """Corrupted ids and which tokens to predict, as BERT was trained (Devlin et al. 2019, section 3.1).
+    """Corrupt ids, and say which tokens to predict (Devlin et al. 2019, section 3.1).
 
     Of the chosen tokens 80 % become [MASK], 10 % a random token, 10 % stay. Tensors live on the CPU.
+
+    Parameters
+    ----------
+    ids
+        Token ids.
+    maskable
+        Tokens that may be chosen.
+    mask_id
+        That of [MASK].
+    vocabulary_size
+        Random tokens are below it.
+    generator
+        Of all that is drawn.
+    share
+        Of the tokens that is chosen, 0..1.
     """
     chosen = (torch.rand(ids.shape, generator=generator) < share) & maskable
     fate = torch.rand(ids.shape, generator=generator)
@@ -29,10 +44,21 @@ def mask_tokens(
 
 
 def rtd_mask(batch: Batch, streams: Streams, step: int, share: float = 0.2) -> Bool[Tensor, "b l"]:
-    """max(1, round(share * n)) of each row's n non-special tokens, without replacement (METHODS: RTD fill).
+    """Mask max(1, round(share * n)) of each row's n non-special tokens.
 
-    A row's draw is keyed by (stream, step, index in the global batch) and made over its own tokens: padding,
-    sorting and the number of workers leave it alone. A row without such tokens gets none.
+    Without replacement. A row's draw is keyed by (stream, step, index in the global batch) and made over its own
+    tokens: padding, sorting and the number of workers leave it alone. A row without such tokens gets none.
+
+    Parameters
+    ----------
+    batch
+        Whose rows are masked.
+    streams
+        Of the draw.
+    step
+        Optimiser step.
+    share
+        Of the tokens, 0..1.
     """
     masked = torch.zeros(batch.perturbable.shape, dtype=torch.bool)
     for row, (index, perturbable) in enumerate(

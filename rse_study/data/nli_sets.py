@@ -1,6 +1,6 @@
-"""Readers of natural language inference: SNLI, MNLI and the three rounds of ANLI, as they are published.
+"""Readers of natural language inference: SNLI, MNLI and the three rounds of ANLI.
 
-Layout below the data folder, plain or gzip, one JSON object a line:
+Layout below the data folder, as published, plain or gzip, one JSON object a line:
 
     nli/snli/snli_1.0_{train,dev,test}.jsonl                              gold_label, sentence1, sentence2
     nli/snli_subset/snli_1.0_{dev,test}.subset.jsonl                      its first rows
@@ -47,7 +47,22 @@ _FILES: Registry[dict[str, str]] = Registry(
 
 
 def read_nli(name: str, split: str, data_dir: Path) -> Labelled:
-    """One split as (premise, hypothesis); classes entailment, neutral, contradiction. Raises InputError."""
+    """Read one split as (premise, hypothesis): entailment, neutral, contradiction.
+
+    Parameters
+    ----------
+    name
+        Of the set.
+    split
+        As its files call it.
+    data_dir
+        The data folder.
+
+    Raises
+    ------
+    InputError
+        that names what is missing or malformed.
+    """
     path = find_set_file(nli_files(name).get(split), data_dir)
     examples = _anli(path) if name in ANLI_ROUNDS else _nli(path)
     return labelled(name, split, examples, NLI_CLASSES, str(path))

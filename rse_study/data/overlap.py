@@ -1,4 +1,4 @@
-"""Training texts that come back among the inputs of an attack: a victim must not have seen them.
+"""Training texts that come back among an attack's inputs: no victim may see them.
 
 Compared by letters and digits alone, lower-cased: of the 1000 inputs attacked in MR all are in MR itself, but only
 six of them character by character. Letters are a to z: the attacked inputs have lost all others ("clich s" for
@@ -13,7 +13,7 @@ from rse_study.data.labelled import Labelled, Text
 
 
 def without(training: Labelled, inputs: Iterable[Text]) -> tuple[Labelled, int]:
-    """(what of `training` is not among `inputs`, how many of its examples were removed)."""
+    """(what of `training` is not among `inputs`, how many examples were removed)."""
     seen = {bare(text) for text in inputs}
     kept = np.array([i for i, text in enumerate(training.texts) if bare(text) not in seen], np.int64)
     return training.take(kept), len(training) - len(kept)
@@ -26,9 +26,10 @@ def num_found(inputs: Iterable[Text], training: Labelled) -> int:
 
 
 def bare(text: Text) -> Text:
-    """a-z and 0-9 of each part, lower-cased; of a part that is mostly written otherwise all letters and digits.
+    """A text's letters and digits alone (a-z, 0-9), lower-cased, part by part.
 
-    A part without any letter or digit stays as it is, without its outer blanks.
+    Of a part that is mostly written otherwise all letters and digits stay; one without any stays as it is, without its
+    outer blanks.
     """
     return tuple(_bare(part) for part in text)
 

@@ -16,8 +16,10 @@ class StsPairs:
     split: str
     first: list[str]
     second: list[str]
-    gold: np.ndarray  # [n] float64
-    subsets: dict[str, slice] = field(default_factory=dict)  # empty = one subset, all pairs
+    gold: np.ndarray
+    """[n] float64"""
+    subsets: dict[str, slice] = field(default_factory=dict)
+    """empty = one subset, all pairs"""
 
     def __post_init__(self) -> None:
         assert len(self.first) == len(self.second) == len(self.gold), self.name

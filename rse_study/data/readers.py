@@ -1,6 +1,7 @@
-"""Readers of the STS tasks: STS12-16, STS-B, SICK-R. Tab separated, nothing is quoted, plain or gzip.
+"""Readers of the STS tasks: STS12-16, STS-B, SICK-R.
 
-Layout below the data folder, `variant` being `orig` (as published) or `senteval` (tokenised, lower-cased):
+Files are tab separated, nothing is quoted, plain or gzip. Layout below the data folder, `variant` being `orig` (as
+published) or `senteval` (tokenised, lower-cased):
 
     sts/STS12/<variant>/STS.input.<subset>.txt   sentence TAB sentence [TAB ...]
     sts/STS12/<variant>/STS.gs.<subset>.txt      one gold score a line, empty where there is none (STS13-16 alike)
@@ -38,7 +39,24 @@ TableRows = list[tuple[str, str, float]]
 
 
 def read_sts(name: str, split: str, data_dir: Path, variant: Variant = "orig") -> StsPairs:
-    """One split of a task. Raises InputError that names what is missing or malformed, and the layout."""
+    """Read one split of a task.
+
+    Parameters
+    ----------
+    name
+        Of the task: STS12 to STS16, STS-B, SICK-R.
+    split
+        As the task calls it.
+    data_dir
+        The data folder.
+    variant
+        Text as published, or as SentEval tokenises it.
+
+    Raises
+    ------
+    InputError
+        that names what is missing or malformed, and the layout.
+    """
     return _READERS.get(name)(name, split, data_dir, variant)
 
 

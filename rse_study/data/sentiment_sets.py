@@ -1,4 +1,4 @@
-"""Readers of sentiment data that victims are trained on: film reviews (documents) and three sites' sentences.
+"""Readers of sentiment data for victims: film reviews, sentences of three sites.
 
 Layout below the data folder, plain or gzip:
 

@@ -1,4 +1,4 @@
-"""Synonyms in the ids of one tokenizer: which tokens are words, and by which other tokens each may be replaced."""
+"""Synonyms in the ids of one tokenizer: which tokens may replace which."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +18,7 @@ PARTS = ("starts", "words", "offsets", "choices")
 
 @dataclass(frozen=True)
 class Synonyms:
-    """`starts`: tokens that begin a word, or are none (punctuation); `words`: those with a letter or a digit.
-
-    Token i may become `choices[offsets[i] : offsets[i + 1]]`.
-    """
+    """A table of synonyms: token i may become `choices[offsets[i] : offsets[i + 1]]`."""
 
     starts: Bool[Tensor, " v"]
     words: Bool[Tensor, " v"]
@@ -48,7 +45,10 @@ class Synonyms:
         return self.choices[self.offsets[token] : self.offsets[token + 1]]
 
     def replaceable(self, ids: Int[Tensor, " l"], perturbable: Bool[Tensor, " l"]) -> Bool[Tensor, " l"]:
-        """Words of a single token that have a synonym: what follows must begin a word, or be none of the sentence."""
+        """Which tokens are words of a single token that have a synonym.
+
+        What follows must begin a word, or be none of the sentence.
+        """
         begins = self.starts[ids] | ~perturbable
         followed = torch.cat([begins[1:], begins.new_ones(1)])
         has_any = self.offsets[ids + 1] > self.offsets[ids]
@@ -67,10 +67,23 @@ class Synonyms:
 def with_synonyms(
     batch: Batch, synonyms: Synonyms, streams: Streams, step: int, share: float
 ) -> Int[Tensor, "b l"]:
-    """The batch's ids with a share of each sentence's words, at least one, replaced by synonyms.
+    """Replace a share of each sentence's words, at least one, by synonyms.
 
     Only words that are one token, by synonyms that are one token: lengths stay. A row's draw is keyed by
     (stream views, step, index in the global batch). A sentence without such a word stays as it is.
+
+    Parameters
+    ----------
+    batch
+        Whose ids are replaced.
+    synonyms
+        The table of its tokenizer.
+    streams
+        Of the draw.
+    step
+        Optimiser step.
+    share
+        Of a sentence's words, 0..1.
     """
     ids = batch.ids.cpu().clone()
     for i, (row, perturbable) in enumerate(zip(batch.rows.tolist(), batch.perturbable.cpu(), strict=True)):

@@ -9,9 +9,20 @@ FIELD = "encoder.template"
 
 
 def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str = "") -> list[list[int]]:
-    """Token ids of each sentence with the tokenizer's special tokens, cut to `max_length`.
+    """Token ids of each sentence with special tokens, cut to `max_length`.
 
     In a template such as `This sentence of "[X]" means [MASK].` only the sentence is cut, never the template.
+
+    Parameters
+    ----------
+    sentences
+        What is read.
+    tokenizer
+        The encoder's.
+    max_length
+        Tokens, special ones included.
+    template
+        Of prompt pooling; empty without.
     """
     if not template:
         _check_room(len(tokenizer("").input_ids), max_length, tokenizer)
@@ -26,7 +37,10 @@ def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str 
 
 
 def special_ids(tokenizer: Any) -> list[int]:
-    """Ids of tokens that stand for no text: never perturbed, never masked. An unknown word is text."""
+    """Ids of tokens that stand for no text: never perturbed, never masked.
+
+    An unknown word is text.
+    """
     roles = ("cls", "sep", "pad", "bos", "eos", "mask")
     ids = {getattr(tokenizer, f"{role}_token_id") for role in roles}
     return sorted(int(i) for i in ids if i is not None)

@@ -1,4 +1,7 @@
-"""Lines of UTF-8 text files, plain or gzip, read strictly: a line that cannot be read is refused by number."""
+"""Lines of UTF-8 text files, plain or gzip, read strictly.
+
+A line that cannot be read is refused by its number.
+"""
 
 import gzip
 import zlib
@@ -15,7 +18,10 @@ _MAX_BYTES_PER_CHARACTER = 4
 
 
 def find_file(path: str | Path, folder: Path) -> Path:
-    """`path` itself or `path.gz`, relative to `folder` unless absolute. Raises MissingFile with near names."""
+    """`path` itself or `path.gz`, relative to `folder` unless absolute.
+
+    Raises MissingFile with near names.
+    """
     wanted = folder / path
     for candidate in (wanted, wanted.with_name(wanted.name + ".gz")):
         if candidate.is_file():
@@ -30,7 +36,10 @@ def find_file(path: str | Path, folder: Path) -> Path:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The file's lines without line ends (LF or CRLF; no other character ends a line) and byte order mark."""
+    """The file's lines without line ends and byte order mark.
+
+    LF or CRLF end a line, and no other character does.
+    """
     try:
         with _open(path) as stream:
             for number, raw in enumerate(_raw_lines(stream, path), start=1):

@@ -1,4 +1,4 @@
-"""A corpus tokenised once: flat ids and offsets in a folder, memory-mapped by every worker."""
+"""A corpus tokenised once: flat ids and offsets, memory-mapped by every worker."""
 
 import hashlib
 import json
@@ -46,7 +46,10 @@ class TokenisedCorpus:
 
     @classmethod
     def open(cls, directory: Path) -> "TokenisedCorpus":
-        """The corpus in a folder made by `tokenise`. Raises InputError where there is none."""
+        """Open the corpus in a folder made by `tokenise`.
+
+        Raises InputError where there is none.
+        """
         try:
             meta = Meta(**json.loads((directory / "meta.json").read_text(encoding="utf-8")))
         except (FileNotFoundError, NotADirectoryError):
@@ -74,10 +77,28 @@ def tokenise(
     max_length: int,
     directory: Path,
     template: str = "",
-    progress: Callable[[int, int], None] = lambda num_done, num_all: None,
+    on_progress: Callable[[int, int], None] = lambda num_done, num_all: None,
 ) -> TokenisedCorpus:
-    """Tokenise into `directory` (whole or not at all: it appears by a rename) and open it."""
-    ids, lengths = _encode_all(sentences, tokenizer, max_length, template, progress)
+    """Tokenise into `directory`, whole or not at all, and open it.
+
+    It appears by a rename.
+
+    Parameters
+    ----------
+    sentences
+        The corpus.
+    tokenizer
+        The encoder's.
+    max_length
+        Tokens of a sentence, special ones included.
+    directory
+        A new folder.
+    template
+        Of prompt pooling; empty without.
+    on_progress
+        Is called with the number of sentences done, and of how many.
+    """
+    ids, lengths = _encode_all(sentences, tokenizer, max_length, template, on_progress)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     meta = Meta(
         num_sentences=len(sentences),
@@ -106,14 +127,14 @@ def _encode_all(
     tokenizer: Any,
     max_length: int,
     template: str,
-    progress: Callable[[int, int], None],
+    on_progress: Callable[[int, int], None],
 ) -> tuple[np.ndarray, np.ndarray]:
     flat, lengths = [np.zeros(0, np.int32)], list[int]()
     for start in range(0, len(sentences), _CHUNK):
         rows = encode(sentences[start : start + _CHUNK], tokenizer, max_length, template)
         flat.append(np.fromiter((i for row in rows for i in row), np.int32))
         lengths.extend(len(row) for row in rows)
-        progress(min(start + _CHUNK, len(sentences)), len(sentences))
+        on_progress(min(start + _CHUNK, len(sentences)), len(sentences))
     return np.concatenate(flat), np.asarray(lengths, np.int64)
 
 

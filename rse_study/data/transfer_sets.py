@@ -1,6 +1,7 @@
-"""Readers of SentEval's seven transfer tasks (Conneau and Kiela 2018): sentences, or pairs, with a class each.
+"""Readers of SentEval's seven transfer tasks (Conneau and Kiela 2018).
 
-Layout below the data folder, plain or gzip; what SentEval calls a line is one here, blank ones too:
+Sentences, or pairs, with a class each. Layout below the data folder, plain or gzip; what SentEval calls a line is one
+here, blank ones too:
 
     transfer/MR/rt-polarity.{pos,neg}            one sentence a line, the class is the file
     transfer/CR/custrev.{pos,neg}
@@ -44,7 +45,22 @@ _MRPC_COLUMNS = 5
 
 
 def read_transfer(name: str, split: str, data_dir: Path) -> Labelled:
-    """One split of a task. Raises InputError that names what is missing or malformed, and the layout."""
+    """Read one split of a task.
+
+    Parameters
+    ----------
+    name
+        Of the task.
+    split
+        One of `transfer_splits(name)`.
+    data_dir
+        The data folder.
+
+    Raises
+    ------
+    InputError
+        that names what is missing or malformed, and the layout.
+    """
     Registry("split of " + name, dict.fromkeys(transfer_splits(name))).get(split)
     return _TASKS.get(name)[1](name, split, data_dir)
 
@@ -55,7 +71,10 @@ def read_transfer_task(name: str, data_dir: Path) -> tuple[Labelled, ...]:
 
 
 def transfer_splits(name: str) -> tuple[str, ...]:
-    """The splits a task has: `all` where the whole set is cross-validated. Raises InputError for an unknown task."""
+    """The splits a task has: `all` where the whole set is cross-validated.
+
+    Raises InputError for an unknown task.
+    """
     return _TASKS.get(name)[0]
 
 

@@ -1,4 +1,6 @@
-"""What letters are mistaken for: neighbouring keys, and characters that look alike. Tables from the data folder.
+"""What letters are mistaken for: neighbouring keys, and look-alikes.
+
+Tables of the data folder:
 
 lexicon/typo/keyboard_en.json                 {character: characters on neighbouring keys}, a US keyboard
 lexicon/homoglyph/confusables_ascii.json      {ASCII letter or digit: characters that look like it}, Unicode UTS 39
@@ -20,13 +22,19 @@ LetterTable = dict[str, tuple[str, ...]]
 
 @cache
 def neighbouring_keys(data_dir: Path) -> LetterTable:
-    """Of a letter, lower case, the letters and digits beside it: what takes Shift as well is no slip. InputError."""
+    """Of a lower-case letter the letters and digits beside it on the keyboard.
+
+    What takes Shift as well is no slip. Raises InputError.
+    """
     return _letters(_read(KEYBOARD, data_dir), lambda near: near.isalnum())
 
 
 @cache
 def lookalikes(data_dir: Path) -> LetterTable:
-    """Of an ASCII letter the characters that look like it, in either case. Raises InputError."""
+    """Of an ASCII letter the characters that look like it, in either case.
+
+    Raises InputError.
+    """
     return _letters(_read(LOOKALIKES, data_dir), lambda alike: True)
 
 

@@ -1,4 +1,4 @@
-"""What a victim of an attack set is trained on: texts of the same classes that are here."""
+"""Training texts of the victims of an attack set: of the same classes."""
 
 from pathlib import Path
 
@@ -17,10 +17,10 @@ _SENTIMENT = {"imdb": "review-polarity", "yelp": "uci-yelp"}
 
 
 def training_for(name: str, data_dir: Path) -> Labelled:
-    """Texts of an attack set's classes; they may hold attacked inputs (overlap.py takes those out).
+    """Texts of an attack set's classes; they may hold attacked inputs.
 
-    Pairs: MNLI's or SNLI's training set where it is here, else the few SNLI pairs that are: a weak victim.
-    Raises InputError where there is nothing to train on.
+    overlap.py takes those out. Pairs: MNLI's or SNLI's training set where it is there, else the few SNLI pairs that
+    are: a weak victim. Raises InputError where there is nothing to train on.
     """
     if name == "mr":
         return read_transfer("MR", "all", data_dir)

@@ -32,7 +32,10 @@ def wordnet_fingerprint(data_dir: Path) -> str:
 
 
 def synonyms_of(word: str, data_dir: Path) -> tuple[str, ...]:
-    """Other single words of the word's synsets, lower case, in alphabetical order; of no antonym and no phrase."""
+    """Other single words of the word's synsets, in lower case and alphabetical order.
+
+    No antonyms, no phrases.
+    """
     reader = _reader(wordnet_archive(data_dir))
     found = {name.lower() for synset in reader.synsets(word) for name in synset.lemma_names()}
     return tuple(sorted(name for name in found if name.isalpha() and name != word.lower()))
@@ -40,7 +43,10 @@ def synonyms_of(word: str, data_dir: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2**16)
 def lemmas_of(word: str, data_dir: Path) -> tuple[str, ...]:
-    """All lemmas of all the word's synsets as WordNet writes them (case, underscores), in alphabetical order."""
+    """All lemmas of all the word's synsets, in alphabetical order.
+
+    As WordNet writes them: case and underscores stay.
+    """
     reader = _reader(wordnet_archive(data_dir))
     return tuple(sorted({name for synset in reader.synsets(word) for name in synset.lemma_names()}))
 

@@ -1,4 +1,7 @@
-"""The models that attacks are given, found by name: sentence similarity is MiniLM's, a masked LM the one named."""
+"""The models that attacks are given, by name: MiniLM and a masked LM.
+
+MiniLM tells sentence similarity, the masked LM is the one that a study names.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -11,13 +14,13 @@ from rse_study.data.corpus import Corpus, read_corpus
 from rse_study.data.location import cache_dir
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.resources import AttackResources, NamedModel
+from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
 from rse_study.models.generators import load_generator
-from rse_study.models.masked_words import MaskedWords
+from rse_study.models.word_predictor import WordPredictor
 from rse_study.spec import fingerprint_of, hash_file
 
-NEED_MASKED_LM = ("bae", "bert_attack")
 MINILM_MLM = "minilm-mlm"
 _WIKI = ("wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt")
 
@@ -30,38 +33,78 @@ class MaskedLMRef:
     revision: str = "main"
 
 
-def load_resources(
-    recipe: str, data_dir: Path, masked_lm: str, found: MaskedLMRef | None = None
-) -> AttackResources:
-    """What the recipe needs, loaded; the masked LM of MiniLM is made where it is not there yet (minutes).
+def needs_masked_lm(recipe: str) -> bool:
+    """Whether the recipe asks a masked language model, which a study then names."""
+    return Resource.MASKED_LM in RECIPES.get(recipe).needs
 
-    `found`: where the masked LM of that name was when somebody looked for it.
+
+def load_resources(
+    recipe: str, data_dir: Path, masked_lm: str, resolved: MaskedLMRef | None = None
+) -> AttackResources:
+    """Load what the recipe needs; MiniLM's masked LM is made where there is none yet.
+
+    Parameters
+    ----------
+    recipe
+        Its name.
+    data_dir
+        Where its word lists lie.
+    masked_lm
+        Folder, hub name or minilm-mlm, as the study names it; of no matter where the recipe asks none.
+    resolved
+        Where the masked LM of that name was when the evaluation was read; None: it is looked up now.
     """
     resources = resources_of(recipe, data_dir)
-    if recipe not in NEED_MASKED_LM:
+    if not needs_masked_lm(recipe):
         return resources
-    at = found or find_masked_lm(masked_lm)
+    at = resolved or find_masked_lm(masked_lm)
     path_or_name = _minilm_mlm(data_dir) if masked_lm == MINILM_MLM else at.path_or_name
-    model: MaskedLM = MaskedWords(load_generator(path_or_name, at.revision))
+    model: MaskedLM = WordPredictor(load_generator(path_or_name, at.revision))
     return replace(resources, masked_lm=NamedModel(masked_lm, model))
 
 
 def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
-    """A fingerprint of the models and tables the recipe would be given; nothing is loaded or made.
+    """Fingerprint of the models and tables the recipe would be given.
 
-    Raises InputError where something is missing.
+    Nothing is loaded or made.
+
+    Parameters
+    ----------
+    recipe
+        Its name.
+    data_dir
+        Where its word lists lie.
+    masked_lm
+        Folder, hub name or minilm-mlm.
+
+    Raises
+    ------
+    InputError
+        where something is missing.
     """
-    if recipe in NEED_MASKED_LM and not masked_lm:
+    if needs_masked_lm(recipe) and not masked_lm:
         rule, remedy = "its candidates are a masked language model's", f"Name one: {MINILM_MLM}, a folder"
         raise InputError("no masked language model", where=f"recipe {recipe}", rule=rule, remedy=remedy)
-    of_masked_lm = _fingerprint_of_masked_lm(masked_lm, recipe, data_dir) if recipe in NEED_MASKED_LM else ""
+    of_masked_lm = _fingerprint_of_masked_lm(masked_lm, recipe, data_dir) if needs_masked_lm(recipe) else ""
     return fingerprint_of([fingerprints_of(recipe, data_dir), of_masked_lm])
 
 
 def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[AttackResources]:
-    """`load_resources` of one recipe, to be called where it runs: in another folder perhaps, and on another day."""
-    found = find_masked_lm(masked_lm) if recipe in NEED_MASKED_LM else None
-    return partial(load_resources, recipe, data_dir.resolve(), masked_lm, found)
+    """`load_resources` of one recipe, to be called where the attack runs.
+
+    That may be in another folder, and on another day: the masked LM stays the one of now.
+
+    Parameters
+    ----------
+    recipe
+        Its name.
+    data_dir
+        Where its word lists lie.
+    masked_lm
+        Folder, hub name or minilm-mlm.
+    """
+    resolved = find_masked_lm(masked_lm) if needs_masked_lm(recipe) else None
+    return partial(load_resources, recipe, data_dir.resolve(), masked_lm, resolved)
 
 
 def find_masked_lm(masked_lm: str) -> MaskedLMRef:

@@ -13,10 +13,10 @@ from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data.labelled import Labelled
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
-from rse_study.evaluation.attacks.kept_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
+from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.sts import Embed
 from rse_study.results.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path
@@ -108,7 +108,7 @@ class AttackedClassifier:
         self,
         made: VictimClassifier,
         folder: Path,
-        told: ProgressCallback = lambda done, total: None,
+        on_progress: ProgressCallback = lambda done, total: None,
         *,
         device: str = "cpu",
         replaces: bool = False,
@@ -117,29 +117,29 @@ class AttackedClassifier:
 
         Outcomes of another attack are refused by InputError, or replaced.
         """
-        attacks, recipe = self.settings.attacks, RECIPES.get(self.recipe)(self.resources())
+        attacks, attack = self.settings.attacks, RECIPES.get(self.recipe)().build(self.resources())
         classifier = made.load()
         classifier.network.to(device)
         outcomes = OutcomeStore(
             outcomes_path(folder, self.set, self.recipe),
-            self._head(made, recipe.label),
+            self._head(made, attack.label),
             {CLASSES: self.inputs.classes},
             since=(WEIGHTS,),
             replaces=replaces,
         )
         kept = attack_and_store(
-            recipe,
+            attack,
             classifier.predicting(self.inputs.classes),
             self.inputs,
             outcomes,
             max_queries=attacks.max_queries,
             seed=attacks.seed,
-            told=told,
+            on_progress=on_progress,
         )
         row = SummaryRow(
             set=self.set,
             recipe=self.recipe,
-            label=recipe.label,
+            label=attack.label,
             victim=made.folder.name,
             victim_dev_accuracy=made.dev_accuracy,
             weak=made.is_weak,
@@ -168,7 +168,7 @@ class AttackedClassifier:
         }
 
     def victim(
-        self, weights: ModelFiles, told: Callable[[Any], None] = lambda progress: None
+        self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
         """The classifier, fine-tuned unless it is there. It has seen nothing of the whole set, however much is asked.
 
@@ -184,7 +184,7 @@ class AttackedClassifier:
             self.settings.fine_tuning,
             revision=weights.revision,
             device=weights.device,
-            told=told,
+            on_progress=on_progress,
         )
 
 

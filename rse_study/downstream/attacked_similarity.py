@@ -17,14 +17,12 @@ from rse_study.downstream.settings import Attacks
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, sample_of, summarise_scores, targets_of, victim_of
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
-from rse_study.evaluation.attacks.kept_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore
-from rse_study.evaluation.attacks.recipe import Recipe
-from rse_study.evaluation.attacks.recipes import BAE, PWWS, BERTAttack, TextBugger, TextFooler
+from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
+from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.sts import Embed
-from rse_study.registry import Registry
 from rse_study.results.attack_file import (
     ATTACK,
     FURTHEST,
@@ -40,23 +38,13 @@ from rse_study.spec import fingerprint_of
 # Settings that decide nothing here; what the first one is, `made_of` says.
 NOT_ASKED = {"masked_lm", "num_training"}
 MAP = "map"  # of cosines to the gold scale: its cosines, its scores
-_SIDED: Registry[Callable[..., Callable[[AttackResources, Goal], Recipe]]] = Registry(
-    "attack",
-    {
-        "textfooler": TextFooler,
-        "textbugger": TextBugger,
-        "pwws": PWWS,
-        "bae": BAE,
-        "bert_attack": BERTAttack,
-    },
-)
 
 
 @dataclass(frozen=True)
 class AttackedSimilarity:
     """One recipe on the pairs of one test split. `fitting`: pairs that map cosines to the gold scale.
 
-    `resources` and `made_of` as in under_attack.py.
+    `resources` and `made_of` as in attacked_classifier.py.
     """
 
     pairs: StsPairs
@@ -144,39 +132,41 @@ class AttackedSimilarity:
         self,
         embed: Embed,
         weights: ModelFiles,
-        told: ProgressCallback = lambda done, total: None,
+        on_progress: ProgressCallback = lambda done, total: None,
         *,
         replaces: bool = False,
     ) -> SummaryRow:
-        """As in under_attack.py; the victim is the cosine on the gold scale, by the map that the outcomes began with.
+        """As in attacked_classifier.py; the victim is the cosine on the gold scale.
 
-        Fitted again it may differ in its last digits, and outcomes would be of several scales.
+        Its map is the one that the outcomes began with. Fitted again it may differ in its last digits, and outcomes
+        would be of several scales.
         """
         asked, folder = self.attacks, weights.kept
-        recipe = _SIDED.get(self.recipe)(sides=asked.sides)(self.resources(), goal_of(asked))
+        recipe = RECIPES.get(self.recipe)(sides=asked.sides)
+        attack = recipe.build(self.resources(), goal_of(asked))
         fitted = fit_score(embed, self.fitting, asked.scores)
         outcomes = OutcomeStore(
             outcomes_path(folder, self.task, self.recipe),
-            self._head(weights, recipe.label),
+            self._head(weights, attack.label),
             {MAP: [fitted.cosines.tolist(), fitted.scores.tolist()]},
             replaces=replaces,
         )
         score = _map_of(outcomes, asked.scores, replaces)
         kept = attack_and_store(
-            recipe,
+            attack,
             victim_of(embed, score),
             targets_of(self.pairs, self._places),
             outcomes,
             max_queries=asked.max_queries,
             seed=asked.seed,
-            told=told,
+            on_progress=on_progress,
         )
         found = asdict(summarise_scores(kept.outcomes))
         counts, clean = found.pop("counts"), found["clean_spearman"]
         row = SummaryRow(
             set=self.task,
             recipe=self.recipe,
-            label=recipe.label,
+            label=attack.label,
             victim=SIMILARITY,
             victim_dev_accuracy=None,
             weak=clean != clean,  # as of a flat map: all pairs score alike, and no change of words moves any

@@ -78,7 +78,7 @@ class FineTunedTask(ABC):
         return self.rows(self.classifier(weights), weights, subject)
 
     def classifier(
-        self, weights: ModelFiles, told: Callable[[Any], None] = lambda progress: None
+        self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
         """Fine-tuned unless it is there, without the scored texts: two tasks with the same training share it."""
         scored: list[Text] = [text for given in self.held_out for text in examples_of(given).texts]
@@ -92,7 +92,7 @@ class FineTunedTask(ABC):
             self.settings.fine_tuning,
             revision=weights.revision,
             device=weights.device,
-            told=told,
+            on_progress=on_progress,
         )
 
     def rows(self, made: VictimClassifier, weights: ModelFiles, subject: str) -> list[EvaluationRow]:

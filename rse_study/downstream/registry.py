@@ -17,7 +17,7 @@ from rse_study.downstream.nli import read_nli_fine_tuned
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.registry import read_evaluation as read_of_vectors
-from rse_study.training.classifier.spec import FineTuning
+from rse_study.training.classifier.config import FineTuning
 
 _DEV = {"STS-B": "dev", "SICK-R": "trial"}
 

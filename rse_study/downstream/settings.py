@@ -7,7 +7,7 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 from rse_study.data.glue import HUB_NAME
 from rse_study.spec import Spec, field
-from rse_study.training.classifier.spec import FineTuning
+from rse_study.training.classifier.config import FineTuning
 
 
 class Attacks(Spec):

@@ -9,16 +9,16 @@ from math import nan
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import spearmanr
 
 from rse_study.data.labelled import Text
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.summary import Summary, summarise
-from rse_study.evaluation.geometry import unit_rows
+from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import unit_rows
 from rse_study.streams import Streams
 
 VictimScores = Callable[[Sequence[Text]], Float[np.ndarray, "n 1"]]
@@ -79,13 +79,7 @@ def summarise_scores(outcomes: Iterable[AttackOutcome]) -> StsUnderAttack:
     drift = np.abs(now - clean)[attacked]
     return StsUnderAttack(
         counts=summarise(rows),
-        clean_spearman=_spearman(clean, gold),
-        spearman_under_attack=_spearman(now, gold),
+        clean_spearman=100 * spearman(clean, gold),
+        spearman_under_attack=100 * spearman(now, gold),
         mean_drift=float(drift.mean()) if len(drift) else nan,
     )
-
-
-def _spearman(scores: np.ndarray, gold: np.ndarray) -> float:
-    if len(gold) < 2 or np.ptp(scores) == 0 or np.ptp(gold) == 0:
-        return nan
-    return 100 * float(spearmanr(scores, gold).statistic)

@@ -16,12 +16,12 @@ from jaxtyping import Float
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import is_one_vector, unit_rows
 
 GeometryMetric = Literal["alignment", "uniformity"]
 POSITIVE_ABOVE = 4.0  # gold similarity, 0..5
 ALPHA, T = 2.0, 2.0  # Wang and Isola's
 _BLOCK = 512  # rows of distances held at once: 512 x 3000 float64 are 12 MiB
-_COLLAPSED = 1e-5  # unit vectors that differ by less are one vector and float32's rounding
 
 
 @dataclass(frozen=True)
@@ -72,18 +72,6 @@ def uniformity(x: Float[np.ndarray, "n d"], t: float = T) -> float:
         kernel = np.exp(-2 * t * np.maximum(1 - rows @ x[start:].T, 0))
         total += float(np.triu(kernel, k=1).sum())
     return float(np.log(total / (len(x) * (len(x) - 1) / 2)))
-
-
-def unit_rows(embeddings: np.ndarray) -> Float[np.ndarray, "n d"]:
-    """Rows of length 1 in float64; NaN where a row is zero or not finite: it has no direction."""
-    exact = np.asarray(embeddings, np.float64)
-    norm = np.linalg.norm(exact, axis=1, keepdims=True)
-    return np.divide(exact, norm, out=np.full_like(exact, np.nan), where=np.isfinite(norm) & (norm > 0))
-
-
-def is_one_vector(rows: Float[np.ndarray, "n d"]) -> bool:
-    """Whether unit rows are all the same, but for float32's rounding; of none it is not said."""
-    return len(rows) > 0 and bool(np.abs(rows - rows[0]).max() <= _COLLAPSED)
 
 
 def _score(pairs: StsPairs, first: np.ndarray, second: np.ndarray) -> list[GeometryScore]:

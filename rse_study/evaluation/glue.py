@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import pearsonr, spearmanr
+from scipy.stats import pearsonr
 from sklearn.metrics import f1_score, matthews_corrcoef
 
 from rse_study.data.labelled import Labelled, Text
@@ -12,6 +12,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.evaluation.classification import ClassifierScore, accuracy, probabilities, says_one_thing
+from rse_study.evaluation.rank_correlation import spearman
 from rse_study.registry import Registry
 
 GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]  # labels, predictions
@@ -64,13 +65,13 @@ def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> 
         rule, where = f"{len(task)} pairs need as many finite numbers", f"the regression on {task.name}"
         raise InputError(f"shape {found.shape}", where=where, rule=rule, remedy="Fine-tune it for STS-B")
     is_flat = says_one_thing(found)
-    named = {"pearson": pearsonr, "spearman": spearmanr}
+    named = {"pearson": lambda a, b: float(pearsonr(a, b).statistic), "spearman": spearman}
     return [
         ClassifierScore(
             task=task.name,
             split=task.split,
             metric=metric,
-            value=0.0 if is_flat else 100 * float(named[metric](found, task.gold).statistic),
+            value=0.0 if is_flat else 100 * named[metric](found, task.gold),
             num_examples=len(task),
             num_unlabelled=0,
             seed=seed,

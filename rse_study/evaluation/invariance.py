@@ -10,8 +10,8 @@ import numpy as np
 
 from rse_study.evaluation.changes import CHANGES
 from rse_study.evaluation.changes.change import ChangeResources
-from rse_study.evaluation.geometry import is_one_vector, unit_rows
 from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import is_one_vector, unit_rows
 from rse_study.spec import fingerprint_of
 
 PredictLabels = Callable[[list[str]], np.ndarray]  # texts -> [n] labels

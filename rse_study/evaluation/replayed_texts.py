@@ -14,7 +14,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.probe import Fit, fit_probe
 from rse_study.evaluation.sts import Embed
-from rse_study.evaluation.transfer import is_collapsed
+from rse_study.evaluation.vectors import is_collapsed
 from rse_study.spec import fingerprint_of
 
 FILE = "texts.json"

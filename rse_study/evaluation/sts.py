@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.rank_correlation import spearman
+from rse_study.evaluation.vectors import is_one_vector, unit_rows
 
 Embed = Callable[[list[str]], np.ndarray]  # sentences -> [n d]
 Aggregation = Literal["all", "mean", "wmean"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("all", "mean", "wmean")
 SEVEN = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")  # the papers' "Avg."
-_COLLAPSED = 1e-5  # unit vectors that differ by less are one vector and float32's rounding
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class StsScore:
 def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs]) -> list[StsScore]:
     """Three scores a task, by aggregation. Each distinct sentence is embedded once, over all tasks."""
     sentences = list(dict.fromkeys(text for pairs in tasks for text in (*pairs.first, *pairs.second)))
-    unit = _unit(embed(sentences)) if sentences else np.zeros((0, 1))
+    unit = unit_rows(embed(sentences), zero=0.0) if sentences else np.zeros((0, 1))
     place = {sentence: row for row, sentence in enumerate(sentences)}
     scores: list[StsScore] = []
     for pairs in tasks:
@@ -48,8 +48,8 @@ def score_pairs(pairs: StsPairs, similarities: np.ndarray) -> list[StsScore]:
     mean of the subsets' correlations. For a task without subsets they agree.
     """
     parts = list(pairs.parts().values())
-    whole = _spearman(similarities, pairs.gold)
-    each = np.array([_spearman(similarities[part], pairs.gold[part]) for part in parts])
+    whole = spearman(similarities, pairs.gold)
+    each = np.array([spearman(similarities[part], pairs.gold[part]) for part in parts])
     sizes = [part.stop - part.start for part in parts]
     zeroed = np.nan_to_num(each)
     values = {
@@ -84,25 +84,9 @@ def average(scores: Iterable[StsScore], aggregation: Aggregation) -> float:
     return sum(found[task] for task in SEVEN) / len(SEVEN)
 
 
-def _unit(embeddings: np.ndarray) -> np.ndarray:
-    """Rows of length 1 in float64; a zero row stays zero, a row that is not finite becomes NaN."""
-    exact = np.asarray(embeddings, np.float64)
-    exact = np.where(np.isfinite(exact).all(axis=1, keepdims=True), exact, np.nan)
-    norm = np.linalg.norm(exact, axis=1, keepdims=True)
-    return np.divide(exact, norm, out=np.where(np.isnan(exact), np.nan, 0.0), where=norm > 0)
-
-
 def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Cosines of unit rows [n]; all NaN where the embeddings have collapsed to one vector."""
+    """Cosines of unit rows [n]; all NaN where one is NaN, or the embeddings have collapsed to one vector."""
     both = np.concatenate([first, second])
-    spread = np.abs(both - both[:1]).max(initial=0.0) if len(both) else 0.0
-    if not spread > _COLLAPSED:  # also where the spread is NaN
+    if not np.isfinite(both).all() or is_one_vector(both):
         return np.full(len(first), np.nan)
     return (first * second).sum(axis=1)
-
-
-def _spearman(similarities: np.ndarray, gold: np.ndarray) -> float:
-    """Spearman's rho; NaN where it is not defined."""
-    if not np.isfinite(similarities).all() or np.ptp(similarities) == 0 or np.ptp(gold) == 0:
-        return float("nan")
-    return float(spearmanr(similarities, gold).statistic)

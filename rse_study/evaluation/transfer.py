@@ -29,6 +29,7 @@ from rse_study.evaluation.probe import (
     nested_accuracies,
 )
 from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import is_collapsed
 from rse_study.spec import fingerprint_of
 
 TransferMetric = Literal["accuracy", "f1"]
@@ -38,7 +39,6 @@ AVERAGES: dict[str, tuple[str, ...]] = {
     "avg6_without_trec": ("MR", "CR", "SUBJ", "MPQA", "SST2", "MRPC"),  # RobustSentEmbed's
     "avg7": ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"),  # the other papers'
 }
-_COLLAPSED = 1e-5  # relative: embeddings that differ by less are one and float32's rounding
 
 
 @dataclass(frozen=True)
@@ -140,13 +140,6 @@ def _is_paired(task: Task) -> bool:
 def _features(vectors: np.ndarray, rows: Int[np.ndarray, "n parts"]) -> Float[np.ndarray, "n f"]:
     parts = [vectors[column].astype(np.float64) for column in rows.T]
     return parts[0] if len(parts) == 1 else pair_features(*parts)
-
-
-def is_collapsed(vectors: Float[np.ndarray, "n d"]) -> bool:
-    """Whether a number is not finite, or the rows are all one."""
-    if not np.isfinite(vectors).all():
-        return True
-    return float(np.abs(vectors - vectors[0]).max()) <= _COLLAPSED * float(np.abs(vectors).max())
 
 
 def _check_classes(task: Task, preset: ProbePreset) -> None:

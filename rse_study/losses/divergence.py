@@ -1,4 +1,7 @@
-"""How far two distributions are apart: KL, its symmetric form, Jensen-Shannon (V-advCSE eqs 11-14)."""
+"""How far two distributions are apart: KL, its symmetric form, Jensen-Shannon.
+
+V-advCSE eqs 11-14.
+"""
 
 from typing import Literal
 
@@ -12,7 +15,15 @@ LOG_2 = 0.6931471805599453
 def divergence(
     log_p: Float[Tensor, "b n"], log_q: Float[Tensor, "b n"], kind: DivergenceKind
 ) -> Float[Tensor, " b"]:
-    """Divergence of each row of q from that of p, both given as log probabilities (-inf where it is 0 in both)."""
+    """Return the divergence of each row of q from that of p.
+
+    Parameters
+    ----------
+    log_p, log_q
+        Log probabilities; -inf where an outcome has probability 0 in both.
+    kind
+        KL(p || q), its mean over both directions, or Jensen-Shannon.
+    """
     if kind == "kl":
         return _kl(log_p, log_q)
     if kind == "symmetric_kl":

@@ -13,11 +13,24 @@ def info_nce(
     own: Bool[Tensor, "b g"],
     temperature: float,
 ) -> Float[Tensor, " b"]:
-    """-log( sum_p e^{sim(z_i, z_ip)/tau} / (sum_p e^{sim(z_i, z_ip)/tau} + sum_j e^{sim(z_i, o_j)/tau}) ), eq 9.
+    """L_con of every anchor (RobustSentEmbed eq 9); the caller averages.
 
-    `others` is z_pos of the whole global batch; `own[i, j]` says that column j is anchor i's own sentence and
-    no negative of its. One loss an anchor: the caller averages over the global batch. All cosines come from one
-    product of normalised rows; a zero vector has cosine 0.
+    -log( sum_p e^{sim(z_i, z_ip)/tau} / (sum_p e^{sim(z_i, z_ip)/tau} + sum_j e^{sim(z_i, o_j)/tau}) )
+
+    All cosines come from one product of normalised rows; a zero vector has cosine 0.
+
+    Parameters
+    ----------
+    z
+        Anchors.
+    positives
+        Positives of each anchor.
+    others
+        z_pos of the whole global batch.
+    own
+        own[i, j]: column j is anchor i's own sentence, and no negative of its.
+    temperature
+        tau.
     """
     normal = F.normalize(z, dim=-1)
     positive = (normal * F.normalize(positives, dim=-1)).sum(-1) / temperature  # [p b]

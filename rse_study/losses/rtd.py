@@ -8,9 +8,10 @@ from torch.nn import functional as F
 def replaced_token_detection(
     logits: Float[Tensor, "b l"], replaced: Bool[Tensor, "b l"]
 ) -> Float[Tensor, "b l"]:
-    """-log D where x''_j = x_j, -log(1 - D) where it was replaced, D = sigmoid(logit) (RobustSentEmbed eq 8).
+    """Return the loss of each token, D = sigmoid(logit) (RobustSentEmbed eq 8).
 
-    One loss a token: the caller chooses which tokens count and how they are averaged.
+    -log D where x''_j = x_j, -log(1 - D) where it was replaced. The caller chooses which tokens count and how they
+    are averaged.
     """
     original = (~replaced).to(logits.dtype)
     return F.binary_cross_entropy_with_logits(logits, original, reduction="none")

@@ -1,6 +1,8 @@
-"""Every system of the papers, by the `name` in its configuration."""
+"""The registry of methods: every system of the papers, by its `name`."""
 
-from typing import Annotated, Any
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Discriminator, Tag
 
@@ -11,14 +13,6 @@ from rse_study.methods.method import Method
 from rse_study.methods.robust_sent_embed import RobustSentEmbed
 from rse_study.methods.v_adv_cse import VAdvCSE
 
-DEFAULT = "robust_sent_embed"
-
-
-def _name_of(given: Any) -> Any:
-    """The name that tells the methods apart; files may leave the default's out."""
-    return given.get("name", DEFAULT) if isinstance(given, dict) else getattr(given, "name", DEFAULT)
-
-
 METHODS: dict[str, type[Method]] = {
     "robust_sent_embed": RobustSentEmbed,
     "l2p_csr": L2PCSR,
@@ -26,13 +20,19 @@ METHODS: dict[str, type[Method]] = {
     "consert": ConSERT,
     "dcl": DCL,
 }
-AnyMethod = Annotated[
-    Annotated[RobustSentEmbed, Tag("robust_sent_embed")]
-    | Annotated[L2PCSR, Tag("l2p_csr")]
-    | Annotated[VAdvCSE, Tag("v_adv_cse")]
-    | Annotated[ConSERT, Tag("consert")]
-    | Annotated[DCL, Tag("dcl")],
-    Discriminator(_name_of),
-]
+"""Classes by name, in the order in which docs and messages list them; the first is the default."""
+DEFAULT = next(iter(METHODS))
+
+
+def _name_of(given: Any) -> Any:
+    """The name that tells the methods apart; files may leave the default's out."""
+    return given.get("name", DEFAULT) if isinstance(given, dict) else getattr(given, "name", DEFAULT)
+
+
+if TYPE_CHECKING:
+    AnyMethod = Method
+else:
+    _TAGGED = [Annotated[cls, Tag(name)] for name, cls in METHODS.items()]
+    AnyMethod = Annotated[reduce(or_, _TAGGED), Discriminator(_name_of)]
 
 __all__ = ["DCL", "L2PCSR", "METHODS", "AnyMethod", "ConSERT", "Method", "RobustSentEmbed", "VAdvCSE"]

@@ -1,4 +1,7 @@
-"""The inner loop of RobustSentEmbed: find delta, eta and masks that raise the contrastive loss (Algorithm 1)."""
+"""The inner loop of RobustSentEmbed (Algorithm 1).
+
+It finds delta, eta and masks that raise the contrastive loss.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +23,7 @@ from rse_study.perturbations.weakening_masks import WeakeningMasks
 
 @dataclass(frozen=True)
 class InnerAscent:
-    """What the ascent found: constants from here on."""
+    """What the ascent came to: constants from here on."""
 
     delta: Float[Tensor, "b l d"]
     eta: Float[Tensor, "b l d"] | None
@@ -28,7 +31,7 @@ class InnerAscent:
     metrics: dict[str, Mean]
 
     def added(self, *, with_eta: bool) -> Float[Tensor, "b l d"]:
-        """What z_adv adds to X: delta_final, and eta where it is wanted and there."""
+        """Return what z_adv adds to X: delta_final, and eta where it is wanted."""
         return self.delta + self.eta if with_eta and self.eta is not None else self.delta
 
 
@@ -46,7 +49,19 @@ class Adversary:
     def find(
         self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: RunContext
     ) -> InnerAscent:
-        """delta_final (eq 7), eta and weights for this batch; V is written back in place."""
+        """Find delta_final (eq 7), eta and weights for this batch; V changes in place.
+
+        Parameters
+        ----------
+        networks
+            Encoder and head, held constant.
+        table
+            V; None without eta.
+        anchor, batch
+            What is perturbed.
+        run
+            Streams, collectives and precision of the run.
+        """
         players, states = self._team(table, anchor, run)
         with frozen(networks, training=self.dropout != "eval"):
             objective = InnerObjective.at(networks, anchor, batch, run, self.temperature, self.dropout)
@@ -75,7 +90,7 @@ class Adversary:
         self, blended: Branches, eta: EtaState | None, ascent: Ascent, anchor: Anchor
     ) -> dict[str, Mean]:
         perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
-        found = {
+        metrics = {
             "delta/norm": Mean.over(self.blend.mix(blended).flatten(1).norm(dim=1)),
             "delta/moved": Mean.over(_moved(pgd.delta, pgd.start, perturbable)),
             "delta/moved_fgsm": Mean.over(_moved(fgsm.delta, fgsm.start, perturbable)),
@@ -84,14 +99,17 @@ class Adversary:
             **inner_losses(ascent, len(anchor.rows)),
         }
         if eta is not None:
-            found["eta/starved"] = Mean.over(starved(eta, self.token_level.ball.norm))
-            found["eta/on_bound"] = Mean.over(eta.ball.on_bound(eta.eta, perturbable))
-        return found
+            metrics["eta/starved"] = Mean.over(starved(eta, self.token_level.ball.norm))
+            metrics["eta/on_bound"] = Mean.over(eta.ball.on_bound(eta.eta, perturbable))
+        return metrics
 
 
 @dataclass
 class InnerObjective:
-    """L_con(f(X + change), {z_pos}) summed over rows: row i's loss depends on row i's change only."""
+    """L_con(f(X + change), {z_pos}) summed over rows.
+
+    Row i's loss depends on row i's change only.
+    """
 
     networks: Networks
     anchor: Anchor
@@ -114,7 +132,21 @@ class InnerObjective:
         temperature: float,
         dropout: str,
     ) -> "InnerObjective":
-        """z_pos = f(X), once and without gradient; its head moments serve every perturbed pass."""
+        """Encode z_pos = f(X), once and without gradient.
+
+        Its head moments serve every perturbed pass.
+
+        Parameters
+        ----------
+        networks
+            Encoder and head, held constant.
+        anchor, batch, run
+            The batch, and the run it belongs to.
+        temperature
+            tau.
+        dropout
+            eval: none; fixed: one set of masks for all steps; fresh: new ones at each.
+        """
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():
             pooled = networks.encoder(anchor.embeddings, anchor.mask, anchor.ids)

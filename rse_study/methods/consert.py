@@ -1,4 +1,4 @@
-"""ConSERT: two views of a sentence made by hand, by dropout, or by one adversarial step."""
+"""ConSERT: two views by hand, by dropout, or by an adversarial step."""
 
 from typing import ClassVar, Literal
 
@@ -8,10 +8,10 @@ from pydantic import Field, PositiveFloat, model_validator
 from torch import Tensor
 
 from rse_study.data.batches import Batch
+from rse_study.methods.base import ContrastiveMethod, Source
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
-from rse_study.methods.plain import ContrastiveMethod
 from rse_study.models.heads import HeadKind
 from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
 from rse_study.perturbations.ball import Ball
@@ -23,14 +23,15 @@ ViewKind = Literal["none", "shuffle", "token_cutoff", "feature_cutoff", "adversa
 
 
 class ConSERT(ContrastiveMethod):
-    """L = L_con(z1, {z2}) between two views of the word embeddings (ConSERT; its best pair is the default).
+    """L = L_con(z1, {z2}) between two views of the word embeddings (ConSERT).
 
-    `adversarial` adds what `noise` finds, from the other view's side: X + delta against the unperturbed X. `dropout`
-    says whether the encoder's own dropout is on beside the views. Costs 2 encoder calls, with an adversarial view
-    `noise.num_steps` + 1 more.
+    Its best pair is the default. `adversarial` adds what `noise` finds, from the other view's side: X + delta against
+    the unperturbed X. `dropout` says whether the encoder's own dropout is on beside the views. Costs 2 encoder calls,
+    with an adversarial view `noise.num_steps` + 1 more.
     """
 
     semantics: ClassVar[int] = 1
+    source: ClassVar[Source] = Source("ConSERT", "none here", ("0007-readings-of-the-relatives",))
     name: Literal["consert"] = "consert"
     """the method"""
     first: ViewKind = "shuffle"
@@ -63,7 +64,7 @@ class ConSERT(ContrastiveMethod):
 
     @property
     def cost(self) -> StepCost:
-        """Two views to train on; an adversarial one asks for its steps and a clean pass first."""
+        """Two views to train on; an adversarial one takes its steps and a clean pass."""
         if not self._has_adversary:
             return StepCost(ascent=0, num_views=2)
         return StepCost(self.noise.num_steps, num_views=2, clean=1)
@@ -75,7 +76,6 @@ class ConSERT(ContrastiveMethod):
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
-        """This worker's share of the loss of one global batch."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         anchor = Anchor(embeddings.detach(), batch.ids, batch.mask, batch.perturbable, batch.rows, step)
         delta, metrics = self._adversary(networks, anchor, batch, run) if self._has_adversary else (None, {})
@@ -91,8 +91,11 @@ class ConSERT(ContrastiveMethod):
         first, second = (z.to(embeddings.dtype) for z, _ in projected)
         losses = self.contrastive(first, second, batch, run)
         loss = losses.sum() / batch.num_rows
-        told = {"loss/contrastive": Mean.over(losses), "loss": Mean(loss.detach(), 1 / run.collectives.size)}
-        return StepOutcome(loss, metrics | told)
+        reported = {
+            "loss/contrastive": Mean.over(losses),
+            "loss": Mean(loss.detach(), 1 / run.collectives.size),
+        }
+        return StepOutcome(loss, metrics | reported)
 
     def _view(
         self,

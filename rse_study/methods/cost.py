@@ -1,4 +1,7 @@
-"""What one optimiser step computes, told by its configuration alone: the unit in which trials are priced."""
+"""What one optimiser step computes, by its configuration alone.
+
+It is the unit in which trials are priced.
+"""
 
 from dataclasses import dataclass
 
@@ -11,25 +14,30 @@ TRAINED = FORWARD + 4.0
 
 @dataclass(frozen=True)
 class StepCost:
-    """Passes of one step: `ascent` of the inner loop, each over `views_per_ascent` views of the batch; `clean` ones
-    without gradient; `num_views` trained ones; and those of RTD where it `detects`."""
+    """Passes of one step."""
 
     ascent: int
+    """passes of the inner loop"""
     num_views: int
+    """views trained on"""
     detects: bool = False
+    """whether RTD runs"""
     clean: int = 0
+    """passes of a view without gradient"""
     views_per_ascent: int = 1
+    """views of the batch in each pass of the inner loop"""
 
     @property
     def gradient_passes(self) -> int:
-        """Gradients computed: one a pass of the inner loop, with respect to inputs, and one to train on."""
+        """Gradients computed: one a pass of the inner loop, and one to train on."""
         return self.ascent + 1
 
     @property
     def work(self) -> float:
-        """Floating-point operations in P*T. RobustSentEmbed: 4 N + 20 (z_pos once, three views), SimCSE 12; RTD adds 8.
+        """Floating-point operations in P*T.
 
-        RTD: D is trained, G reads once. Only passes through layers count; heads, losses and projections do not.
+        RobustSentEmbed: 4 N + 20 (z_pos once, three views), SimCSE 12; RTD adds 8: D is trained, G reads once. Only
+        passes through layers count; heads, losses and projections do not.
         """
         detection = (TRAINED + FORWARD) * self.detects
         inner = ASCENT * self.ascent * self.views_per_ascent + FORWARD * self.clean

@@ -1,4 +1,7 @@
-"""DCL: a sentence and its synonym-replaced twin predict each other's target; no negatives, and a masked LM beside."""
+"""DCL: a sentence and its twin predict each other's target, without negatives.
+
+The twin has synonyms in place of some words; a masked LM is trained as well.
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -13,7 +16,7 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.masking import mask_tokens
 from rse_study.data.synonyms import with_synonyms
-from rse_study.methods.base import MethodBase
+from rse_study.methods.base import MethodBase, Source
 from rse_study.methods.cost import StepCost
 from rse_study.methods.dcl_networks import DCLNetworks
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
@@ -34,14 +37,15 @@ class _Projected:
 
 
 class DCL(MethodBase):
-    """L = align(p(x), t(x_aug)) + align(p(x_aug), t(x)) + weight * L_MLM, align = 2 - 2 cos (DCL eqs 7-9).
+    """L = align(p(x), t(x_aug)) + align(p(x_aug), t(x)) + weight * L_MLM.
 
-    x_aug: x with a share of its words replaced by WordNet synonyms. p: encoder, projection, predictor; t: the target,
-    a moving average of encoder and projection, without gradient. The masked LM has a pass of its own on x. Costs 2
-    encoder calls and one of the target.
+    DCL eqs 7-9, align = 2 - 2 cos. x_aug: x with a share of its words replaced by WordNet synonyms. p: encoder,
+    projection, predictor; t: the target, a moving average of encoder and projection, without gradient. The masked
+    LM has a pass of its own on x. Costs 2 encoder calls and one of the target.
     """
 
     semantics: ClassVar[int] = 1
+    source: ClassVar[Source] = Source("DCL", "5-9", ("0008-reading-of-dcl",))
     name: Literal["dcl"] = "dcl"
     """the method"""
     norm: NormKind = "power"
@@ -61,7 +65,7 @@ class DCL(MethodBase):
 
     @property
     def needs_synonyms(self) -> bool:
-        """WordNet in the ids of the encoder's tokenizer."""
+        """It reads WordNet in the ids of the encoder's tokenizer."""
         return True
 
     @property
@@ -71,11 +75,10 @@ class DCL(MethodBase):
 
     @property
     def cost(self) -> StepCost:
-        """Two views to train on, both through the target without gradient, and the masked LM's pass."""
+        """Two trained views, both through the target too, and the masked LM's pass."""
         return StepCost(ascent=0, num_views=2 + (self.masked_lm > 0), clean=2)
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> DCLNetworks:
-        """Everything; the target starts as a copy."""
         generator = streams.generator("init", 0)
         made = [
             Projection(width, self.hidden, self.width, self.norm, generator, collectives)
@@ -92,7 +95,6 @@ class DCL(MethodBase):
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
-        """This worker's share of the loss of one global batch."""
         assert isinstance(networks, DCLNetworks)
         assert run.synonyms is not None
         twin = with_synonyms(batch, run.synonyms, run.streams, step, self.share)
@@ -110,7 +112,7 @@ class DCL(MethodBase):
         return StepOutcome(loss, metrics)
 
     def after(self, networks: Networks) -> None:
-        """Once the optimiser has moved the weights: statistics of the norms, then the target."""
+        """Move the norms' statistics, then the target, behind the optimiser's step."""
         assert isinstance(networks, DCLNetworks)
         networks.head.update()
         networks.predictor.update()
@@ -135,6 +137,7 @@ class DCL(MethodBase):
     ) -> _Projected:
         ids, mask = torch.cat([batch.ids, twin]), batch.mask.repeat(2, 1)
         target = networks.target
+        # In train mode, with dropout masks of its own: the paper says nothing. Decision 0015.
         with torch.no_grad(), run.dropout(step, "target", ids.device), run.autocast():
             pooled = target.encoder(target.encoder.word_embeddings(ids), mask, ids)
             x, x_aug = (_full(target.projection(view)) for view in pooled.chunk(2))
@@ -157,7 +160,10 @@ class DCL(MethodBase):
 
 
 def align(predicted: Float[Tensor, "b d"], target: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
-    """2 - 2 cos of each row and its target, a constant (eq 8, which mixes p and q: read as BYOL's)."""
+    """2 - 2 cos of each row and its target, a constant (eq 8).
+
+    Eq 8 mixes p and q: read as BYOL's.
+    """
     return 2 - 2 * F.cosine_similarity(predicted, target.detach(), dim=-1)
 
 

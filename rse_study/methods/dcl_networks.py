@@ -1,4 +1,4 @@
-"""The networks of DCL: an online side that is trained, and a target that follows it."""
+"""The networks of DCL: an online side that is trained, and its target."""
 
 import copy
 
@@ -12,7 +12,10 @@ from rse_study.models.projection import Projection
 
 
 class TargetNetwork(nn.Module):
-    """A true copy of encoder and projection that no optimiser moves, only the average of what they become."""
+    """A true copy of encoder and projection that no optimiser moves.
+
+    It moves by the average of what they become.
+    """
 
     def __init__(self, encoder: SentenceEncoder, projection: Projection) -> None:
         super().__init__()

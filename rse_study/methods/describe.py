@@ -1,4 +1,7 @@
-"""docs/methods.md from the registry: `make methods`. What a method is and costs, what every field may be and means."""
+"""docs/methods.md from the registries: `make methods`.
+
+What a method is and costs, what every field may be and means.
+"""
 
 import inspect
 import types
@@ -9,24 +12,11 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from rse_study.methods import METHODS
+from rse_study.methods.base import MethodBase
 from rse_study.methods.presets import PRESETS
+from rse_study.perturbations import PERTURBATIONS
 from rse_study.spec import Spec
 
-# Paper, its equations, and the decision records that say where we read it otherwise.
-SOURCES = {
-    "robust_sent_embed": ("RobustSentEmbed", "2-10", ("0002", "0003", "0004")),
-    "l2p_csr": ("L2P-CSR", "1-9", ("0007",)),
-    "v_adv_cse": ("V-advCSE", "7-14", ("0007",)),
-    "consert": ("ConSERT", "none here", ("0007",)),
-    "dcl": ("DCL", "5-9", ("0008",)),
-}
-RECORDS = {
-    "0002": "0002-one-ascent-loop.md",
-    "0003": "0003-readings-of-robust-sent-embed.md",
-    "0004": "0004-starvation-of-eta.md",
-    "0007": "0007-readings-of-the-relatives.md",
-    "0008": "0008-reading-of-dcl.md",
-}
 HEADINGS = ("field", "symbol", "default", "values", "meaning")
 
 
@@ -37,6 +27,7 @@ def page() -> str:
         "Made from the registry by `make methods`; tests/methods/test_describe.py holds it to the code.\n"
         "A study names a field by its path below `base.method`, by its symbol, or by any unique end of its path.",
         *(part for name in METHODS for part in _method(name)),
+        *_perturbations(),
         *_presets(),
     ]
     return "\n\n".join(parts) + "\n"
@@ -44,18 +35,29 @@ def page() -> str:
 
 def _method(name: str) -> Iterator[str]:
     made = METHODS[name]()
-    assert isinstance(made, Spec)
-    paper, equations, records = SOURCES[name]
-    links = ", ".join(f"[{number}](decisions/{RECORDS[number]})" for number in records)
+    assert isinstance(made, MethodBase)
+    source = made.source
+    links = ", ".join(f"[{record[:4]}](decisions/{record}.md)" for record in source.decisions) or "none"
     yield f"## {name}"
     yield inspect.cleandoc(type(made).__doc__ or "")
     cost = METHODS[name]().cost
     yield (
-        f"Paper: {paper}, equations {equations}. Departures: {links}. At its defaults a step computes\n"
+        f"Paper: {source.paper}, equations {source.equations}. Departures: {links}. At its defaults a step computes\n"
         f"{cost.gradient_passes} gradients and {cost.work:g} P*T operations (P parameters without embeddings, "
         "T tokens of a view; SimCSE: 12)."
     )
     yield "\n".join(_row(cells) for cells in (HEADINGS, ("---",) * len(HEADINGS), *_fields(made)))
+
+
+def _perturbations() -> Iterator[str]:
+    yield "## Perturbations"
+    yield "Players of the one ascent loop, which methods are composed of."
+    rows = [(f"`{name}`", _first_sentence(PERTURBATIONS.get(name))) for name in PERTURBATIONS]
+    yield "\n".join(_row(cells) for cells in (("player", "what moves"), ("---", "---"), *rows))
+
+
+def _first_sentence(cls: type) -> str:
+    return inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
 
 
 def _presets() -> Iterator[str]:

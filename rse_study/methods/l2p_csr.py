@@ -1,4 +1,4 @@
-"""L2P-CSR: two views of every sentence, each weakened by masks that learn to tell them apart."""
+"""L2P-CSR: two views of a sentence, weakened by masks that learn."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
@@ -10,10 +10,10 @@ from torch import Tensor
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
+from rse_study.methods.base import ContrastiveMethod, Source
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
-from rse_study.methods.plain import ContrastiveMethod
 from rse_study.perturbations.ascent import Anchor, Change, JointPass, Player, ascend, frozen
 from rse_study.perturbations.view_masks import ViewMasks
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
@@ -22,14 +22,15 @@ VIEWS = "views"  # the dropout stream: the ascent and the final pass share its m
 
 
 class L2PCSR(ContrastiveMethod):
-    """L = L_con(z1, {z2}) over two weakened views; their masks are moved so that it rises (L2P-CSR eqs 1-9).
+    """L = L_con(z1, {z2}) over two weakened views (L2P-CSR eqs 1-9).
 
-    Eq 9 is printed without its minus and without the positive in its denominator; eqs 10-11 mean the usual loss, and so
-    do we. `perturbs: embeddings` is the paper's row "Emb Noise": the ascent moves an addition to the word embeddings.
-    Costs 2 (t + 1) encoder calls.
+    Their masks are moved so that the loss rises. Eq 9 is printed without its minus and without the positive in its
+    denominator; eqs 10-11 mean the usual loss, and so do we. `perturbs: embeddings` is the paper's row "Emb Noise":
+    the ascent moves an addition to the word embeddings. Costs 2 (t + 1) encoder calls.
     """
 
     semantics: ClassVar[int] = 1
+    source: ClassVar[Source] = Source("L2P-CSR", "1-9", ("0007-readings-of-the-relatives",))
     name: Literal["l2p_csr"] = "l2p_csr"
     """the method"""
     perturbs: Literal["masks", "embeddings"] = "masks"
@@ -52,13 +53,12 @@ class L2PCSR(ContrastiveMethod):
 
     @property
     def player(self) -> Player:
-        """What moves."""
+        """The perturbation that the ascent moves."""
         return self.masks if self.perturbs == "masks" else self.noise
 
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
-        """This worker's share of the loss of one global batch."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         twice = _Twice(self, networks, batch, run, step)
         anchor = twice.anchor(embeddings.detach())
@@ -70,25 +70,28 @@ class L2PCSR(ContrastiveMethod):
                 [player.init(anchor, run.streams)],
                 OneMaskAView(run.collectives) if self.masks.features == "shared" else JointPass(),
             )
-        found = _constant(player.apply(ascent.states[0]))
-        losses, moments = twice.losses(embeddings.repeat(2, 1, 1), found)
+        change = _constant(player.apply(ascent.states[0]))
+        losses, moments = twice.losses(embeddings.repeat(2, 1, 1), change)
         networks.head.update(moments)
         loss = losses.sum() / batch.num_rows
         metrics = {
             "loss/contrastive": Mean.over(losses),
             "loss": Mean(loss.detach(), 1 / run.collectives.size),
         }
-        return StepOutcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(found, anchor))
+        return StepOutcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(change, anchor))
 
 
 @dataclass(frozen=True)
 class OneMaskAView(JointPass):
-    """The gradient of a feature mask that all sentences of a view share: summed over them, on all workers."""
+    """The gradient of a feature mask that all sentences of a view share.
+
+    It is summed over them, on all workers.
+    """
 
     collectives: Collectives
 
     def share(self, gradients: list[Change], player: int) -> Change:
-        """The one gradient, its feature masks' rows all alike."""
+        """Return the one gradient, its feature masks' rows all alike."""
         (gradient,) = gradients
         sites = (replace(site, features=self._summed(site.features)) for site in gradient.masks)
         return replace(gradient, masks=tuple(sites))
@@ -139,10 +142,10 @@ def _constant(change: Change) -> Change:
     return Change(addition, masks)
 
 
-def _weakened(found: Change, anchor: Anchor) -> dict[str, Mean]:
+def _weakened(change: Change, anchor: Anchor) -> dict[str, Mean]:
     """The share of real tokens and of features that are weakened, over all sites and both views."""
-    if not found.masks:
+    if not change.masks:
         return {}
-    tokens = torch.stack([1 - site.tokens for site in found.masks])[:, anchor.mask].flatten()
-    features = torch.stack([1 - site.features for site in found.masks]).flatten()
+    tokens = torch.stack([1 - site.tokens for site in change.masks])[:, anchor.mask].flatten()
+    features = torch.stack([1 - site.features for site in change.masks]).flatten()
     return {"masks/tokens": Mean.over(tokens), "masks/features": Mean.over(features)}

@@ -19,7 +19,7 @@ from rse_study.streams import Streams
 
 
 class Networks(nn.Module):
-    """Everything that is trained: the encoder, its training-only head, and D where RTD runs."""
+    """Everything that is trained: encoder, training-only head, and D for RTD."""
 
     discriminator: Discriminator | None
 
@@ -43,7 +43,17 @@ class RunContext:
     synonyms: Synonyms | None = None
 
     def dropout(self, step: int, pass_name: str, device: torch.device) -> AbstractContextManager[None]:
-        """The dropout stream of one pass on this worker."""
+        """Seed dropout for one pass on this worker.
+
+        Parameters
+        ----------
+        step
+            Optimiser step, counted from 0.
+        pass_name
+            Passes of one name in one step share their masks.
+        device
+            Where the pass runs.
+        """
         return self.streams.dropout(step, pass_name, self.collectives.rank, device)
 
 
@@ -56,13 +66,19 @@ class Mean:
 
     @staticmethod
     def over(values: Float[Tensor, " n"]) -> "Mean":
-        """The mean of one value a thing (sentence, token, coordinate), whichever worker holds it."""
+        """Return the mean of one value a thing, whichever worker holds it.
+
+        A thing is a sentence, a token or a coordinate.
+        """
         return Mean(values.detach().sum(), float(len(values)))
 
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """This worker's share of the global loss (shares add up), and what can be reported."""
+    """This worker's share of the global loss, and what can be reported.
+
+    Shares of all workers add up.
+    """
 
     loss: Float[Tensor, ""]
     metrics: dict[str, Mean] = field(default_factory=dict)
@@ -70,24 +86,105 @@ class StepOutcome:
 
 @runtime_checkable
 class Method(Protocol):
-    """A training method. Configured object and method are one; run-level state is a dict of tensors."""
+    """A training method: the configured object is the method.
+
+    Run-level state is a dict of tensors: it goes in and comes out.
+    """
 
     @property
-    def generator(self) -> str: ...  # the masked LM it needs, by name; "" where it needs none
+    def name(self) -> str:
+        """The name that tells methods apart in a configuration."""
+        ...
+
     @property
-    def num_sites(self) -> int: ...  # outputs of the encoder it weakens
+    def generator(self) -> str:
+        """The masked LM it needs, by name; empty where it needs none."""
+        ...
+
     @property
-    def needs_synonyms(self) -> bool: ...
+    def num_sites(self) -> int:
+        """Outputs of the encoder that it weakens, the embedding block's first."""
+        ...
+
     @property
-    def needs_mask(self) -> bool: ...  # the encoder's tokenizer must have [MASK]
+    def needs_synonyms(self) -> bool:
+        """Whether words are replaced by WordNet synonyms."""
+        ...
+
     @property
-    def cost(self) -> StepCost: ...
-    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks: ...
-    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]: ...
+    def needs_mask(self) -> bool:
+        """Whether the encoder's tokenizer must have [MASK]."""
+        ...
+
+    @property
+    def cost(self) -> StepCost:
+        """What one step computes."""
+        ...
+
+    def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
+        """Return everything that is trained.
+
+        Parameters
+        ----------
+        encoder
+            The base encoder.
+        streams
+            Whose stream `init` new weights are drawn from.
+        collectives
+            The workers that share a batch.
+        """
+        ...
+
+    def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
+        """Return the tensors that go on from batch to batch, as they start.
+
+        Parameters
+        ----------
+        networks
+            Before the first step.
+        streams
+            What is drawn comes from.
+        epoch
+            Counted from 0.
+        """
+        ...
+
     def renew(
         self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
-    ) -> dict[str, Tensor]: ...
+    ) -> dict[str, Tensor]:
+        """Return the state at the start of a later epoch.
+
+        Parameters
+        ----------
+        state
+            At the end of the epoch before.
+        networks, streams
+            As for `state`.
+        epoch
+            Counted from 0.
+        """
+        ...
+
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
-    ) -> StepOutcome: ...
-    def after(self, networks: Networks) -> None: ...  # once the optimiser has moved the weights
+    ) -> StepOutcome:
+        """Return this worker's share of the loss of one global batch.
+
+        Parameters
+        ----------
+        networks
+            What is trained.
+        state
+            Changed in place where the method says so.
+        batch
+            This worker's rows of the global batch.
+        run
+            What stays the same over all steps.
+        step
+            Optimiser step, counted from 0.
+        """
+        ...
+
+    def after(self, networks: Networks) -> None:
+        """Do what follows once the optimiser has moved the weights."""
+        ...

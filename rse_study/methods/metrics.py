@@ -9,7 +9,10 @@ from rse_study.perturbations.ascent import Ascent
 
 
 def inner_losses(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
-    """Losses of the first and the last inner pass: no pass is spent on looking after the last update."""
+    """Return the losses of the first and the last inner pass.
+
+    No pass is spent on the loss after the last update.
+    """
     if not ascent.losses:
         return {}
     count = float(num_rows)
@@ -17,14 +20,23 @@ def inner_losses(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
 
 
 def gradient_ratio(term: Tensor, reference: Tensor, networks: Networks, collectives: Collectives) -> Mean:
-    """||grad term||_2 / ||grad reference||_2 over all trained parameters and workers. Two more backward passes.
+    """Return ||grad term||_2 / ||grad reference||_2.
 
-    Both losses are this worker's shares, [], and can still be differentiated afterwards.
+    Over all trained parameters and workers. Takes two more backward passes.
+
+    Parameters
+    ----------
+    term, reference
+        Losses, this worker's shares; they can still be differentiated afterwards.
+    networks
+        Whose parameters.
+    collectives
+        The workers that share the batch.
     """
     parameters = [p for p in networks.parameters() if p.requires_grad]
 
     def norm(loss: Tensor) -> Tensor:
-        found = torch.autograd.grad(loss, parameters, retain_graph=True, materialize_grads=True)
-        return collectives.sum(torch.cat([gradient.flatten() for gradient in found])).norm()
+        gradients = torch.autograd.grad(loss, parameters, retain_graph=True, materialize_grads=True)
+        return collectives.sum(torch.cat([gradient.flatten() for gradient in gradients])).norm()
 
     return Mean((norm(term) / norm(reference)) / collectives.size, 1 / collectives.size)

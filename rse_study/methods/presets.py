@@ -1,7 +1,8 @@
-"""Settings that have a name: a paper's other systems, and what its published code does as far as our switches say it.
+"""Settings that have a name: a paper's other systems, and published code.
 
 A study names one where it would write the settings: `SimCSE: {preset: simcse}` as a row of a grid, or
-`method: {preset: simcse}` in a trial. A preset changes what it names and leaves the rest to the base.
+`method: {preset: simcse}` in a trial. A preset changes what it names and leaves the rest to the base. Published code
+is said as far as switches can say it.
 """
 
 from collections.abc import Mapping
@@ -19,11 +20,14 @@ _NO_BALL = 1e3
 
 @dataclass(frozen=True)
 class Preset:
-    """Settings of one method by path below it; `about` says what they stand for, and what they cannot say."""
+    """Settings of one method."""
 
     method: str
+    """name of the method"""
     settings: Mapping[str, Any]
+    """values by path below the method"""
     about: str
+    """what they stand for, and what they cannot say"""
 
 
 PRESETS: Registry[Preset] = Registry(
@@ -43,13 +47,13 @@ PRESETS: Registry[Preset] = Registry(
         ),
         "robust_embed": Preset(
             "robust_sent_embed",
-            {"token_level.presence": "none", "masks.phi": 0.0, "lambda2": 0.0, "z_adv_eta": "without"},
+            {"token_level.presence": "absent", "masks.phi": 0.0, "lambda2": 0.0, "z_adv_eta": "without"},
             "RobustEmbed: the sentence-level perturbation alone, no eta, no replaced-token detection.",
         ),
         "uscal": Preset(
             "robust_sent_embed",
             {
-                "token_level.presence": "none",
+                "token_level.presence": "absent",
                 "blend.pgd.num_steps": 0,
                 "blend.fgsm.num_steps": 1,
                 "blend.rho": 0.0,
@@ -115,7 +119,10 @@ PRESETS: Registry[Preset] = Registry(
 
 
 def with_preset(given: Any) -> Any:
-    """A method's mapping with its `preset` written out; anything without one as it is.
+    """Write the `preset` of a method's mapping out; anything else stays as it is.
+
+    >>> with_preset({"preset": "l2p_released"})["masks"]["num_steps"]
+    4
 
     Raises InputError where the preset is unknown, of another method, or writes a field the mapping writes too.
     """
@@ -134,9 +141,21 @@ def with_preset(given: Any) -> Any:
 
 
 def fields_of(name: str, method: str, *, where: str = "") -> dict[str, Any]:
-    """What a preset writes over a base of this method, by path below a trial: all of the method, if it is another's.
+    """Return what a preset writes over a base, by path below a trial.
 
-    Raises InputError where it is unknown.
+    Parameters
+    ----------
+    name
+        Of the preset.
+    method
+        Of the base; a preset of another method writes all of it.
+    where
+        Named in errors.
+
+    Raises
+    ------
+    InputError
+        The preset is unknown.
     """
     preset = PRESETS.get(name, where=where)
     if preset.method != method:

@@ -1,4 +1,7 @@
-"""The replaced-token-detection term of RobustSentEmbed: G fills masked tokens, D finds them under eta."""
+"""The replaced-token-detection term of RobustSentEmbed.
+
+G fills masked tokens, D finds them under eta.
+"""
 
 from typing import ClassVar, Literal
 
@@ -14,7 +17,10 @@ from rse_study.spec import Spec, field
 
 
 class ReplacedTokenDetection(Spec):
-    """Eq 8: D reads X'' + eta with h = f(x) in place of position 0 and says which tokens are original."""
+    """Eq 8: D reads X'' + eta and says which tokens are original.
+
+    h = f(x) stands in place of position 0.
+    """
 
     semantics: ClassVar[int] = 1
     generator: str = "base"
@@ -32,11 +38,22 @@ class ReplacedTokenDetection(Spec):
     """h = f(x) that D reads at position 0: z of the first view, or that view before the head"""
 
     def edited(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
-        """x'' = G(mask(x)): the original may come back."""
+        """Return x'' = G(mask(x)): the original may come back.
+
+        Parameters
+        ----------
+        batch
+            x.
+        run
+            Whose generator fills.
+        step
+            Keys the draws.
+        """
         assert run.generator is not None
         masked = rtd_mask(batch, run.streams, step, self.share)
         uniform = self._uniform(batch, run, step) if self.choice == "sample" else None
         taken = batch.perturbable if self.positions == "everywhere" else masked
+        # In bf16 the choice is made on bf16 logits. Decision 0015.
         with run.autocast():
             return run.generator.fill(batch.ids, masked, batch.mask, taken=taken, uniform=uniform)
 
@@ -49,7 +66,23 @@ class ReplacedTokenDetection(Spec):
         run: RunContext,
         step: int,
     ) -> StepOutcome:
-        """This worker's share of L_RTD. Gradient flows into D, through h, and through X'' into the encoder."""
+        """Return this worker's share of L_RTD.
+
+        Gradient flows into D, through h, and through X'' into the encoder.
+
+        Parameters
+        ----------
+        networks
+            D, and the encoder whose word embeddings it reads.
+        batch
+            x.
+        eta
+            Added to X'', a constant; None without one.
+        h
+            What D reads at position 0.
+        run, step
+            The run, and the optimiser step that keys the draws.
+        """
         assert networks.discriminator is not None
         ids = self.edited(batch, run, step)
         embeddings = networks.encoder.word_embeddings(ids)
@@ -59,8 +92,8 @@ class ReplacedTokenDetection(Spec):
             logits = networks.discriminator(embeddings, batch.mask, h).to(embeddings.dtype)
         replaced = ids != batch.ids
         losses = replaced_token_detection(logits, replaced)
-        found = ((logits > 0) == ~replaced)[self._counted(batch.mask)].to(losses.dtype)
-        return StepOutcome(self._reduced(losses, batch.mask, run), {"rtd/accuracy": Mean.over(found)})
+        correct = ((logits > 0) == ~replaced)[self._counted(batch.mask)].to(losses.dtype)
+        return StepOutcome(self._reduced(losses, batch.mask, run), {"rtd/accuracy": Mean.over(correct)})
 
     def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
         """Real tokens but position 0, which holds h; `mean_padding` counts padding too."""

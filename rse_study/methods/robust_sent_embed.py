@@ -1,4 +1,4 @@
-"""RobustSentEmbed (Asl et al. 2024), and SimCSE, RobustEmbed and USCAL as settings of it."""
+"""RobustSentEmbed (Asl et al. 2024); SimCSE, RobustEmbed, USCAL as settings."""
 
 from typing import ClassVar, Literal
 
@@ -11,7 +11,7 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.adversary import Adversary, InnerAscent
-from rse_study.methods.base import MethodBase
+from rse_study.methods.base import MethodBase, Source
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
@@ -29,13 +29,18 @@ from rse_study.streams import Streams
 
 
 class RobustSentEmbed(MethodBase):
-    """L = L_con(z, {z_pos, z_adv}) + lambda1 * L_con(z_adv, {z_pos}) + lambda2 * L_RTD (eq 10).
+    """L = L_con(z, {z_pos, z_adv}) + lambda1 L_con(z_adv, {z_pos}) + lambda2 L_RTD.
 
-    z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi = 0 that is
-    SimCSE. Costs N + 2 encoder calls.
+    Eq 10. z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi = 0 that
+    is SimCSE. Costs N + 2 encoder calls.
     """
 
     semantics: ClassVar[int] = 1
+    source: ClassVar[Source] = Source(
+        "RobustSentEmbed",
+        "2-10",
+        ("0002-one-ascent-loop", "0003-readings-of-robust-sent-embed", "0004-starvation-of-eta"),
+    )
     name: Literal["robust_sent_embed"] = "robust_sent_embed"
     """the method; a study may leave it out"""
     blend: Blend = Field(default_factory=Blend)
@@ -58,6 +63,7 @@ class RobustSentEmbed(MethodBase):
     """tokens that delta and eta may move: real ones without, or with, the special ones; padding never"""
     delta_gradient: Literal["with_eta", "without_eta"] = "with_eta"
     """where delta's gradient is taken: at X + delta + eta, or at X + delta"""
+    # Algorithm 1 names masks for X and X+ only. Decision 0015.
     inner_dropout: Literal["eval", "fixed", "fresh"] = "eval"
     """dropout of the inner loop: none, the same masks in each step, or new ones"""
     outer_dropout: Literal["independent", "shared_first"] = "independent"
@@ -79,7 +85,7 @@ class RobustSentEmbed(MethodBase):
             raise ValueError("lambda1 > 0 needs an adversarial view: num_steps > 0, or set lambda1: 0")
         if not self.has_adversary and self.masks.phi > 0:
             raise ValueError("masks.phi > 0 needs an adversarial view: num_steps > 0, or set phi: 0")
-        if self.z_adv_eta == "with" and self.token_level.presence == "none":
+        if self.z_adv_eta == "with" and self.token_level.presence == "absent":
             raise ValueError("z_adv_eta: with needs token_level.presence: present")
         return self
 
@@ -95,7 +101,7 @@ class RobustSentEmbed(MethodBase):
 
     @property
     def generator(self) -> str:
-        """The masked LM that replaces tokens; lambda2 = 0 runs no replaced-token detection."""
+        """The masked LM that replaces tokens; none where lambda2 is 0."""
         return self.rtd.generator if self.lambda2 > 0 else ""
 
     @property
@@ -116,17 +122,17 @@ class RobustSentEmbed(MethodBase):
         return self.delta_gradient == "with_eta" or not self.has_eta
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
-        """Encoder, training-only head and, for RTD, a discriminator from the same checkpoint (stream `init`)."""
         head = build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
         if not self.generator:
             return Networks(encoder, head)
+        # D starts from the same checkpoint.
         discriminator = Discriminator(encoder, streams.generator("init", 1))
         return Networks(encoder, head, discriminator)
 
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
-        """V, [vocabulary d]: float32 (float64 in a float64 run), outside autograd and optimiser."""
         if not self.has_eta:
             return {}
+        # V, [vocabulary d]: float32 (float64 in a float64 run), outside autograd and optimiser.
         weight = networks.encoder.backbone.get_input_embeddings().weight
         table = self.token_level.table(weight.shape[0], weight.shape[1], streams, epoch)
         return {"V": table.to(weight.device, torch.promote_types(torch.float32, weight.dtype))}
@@ -134,20 +140,19 @@ class RobustSentEmbed(MethodBase):
     def renew(
         self, state: dict[str, Tensor], networks: Networks, streams: Streams, epoch: int
     ) -> dict[str, Tensor]:
-        """The state at the start of a later epoch: V goes on, or is drawn anew."""
+        # At the start of a later epoch V goes on, or is drawn anew.
         return self.state(networks, streams, epoch) if self.token_level.redraw == "epoch" else state
 
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
-        """This worker's share of eq 10 for one global batch; V in `state` is updated in place."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
-        found = self._perturb(networks, state, batch, run, step, embeddings.detach())
+        inner = self._perturb(networks, state, batch, run, step, embeddings.detach())
         views = encode_views(
             networks,
             embeddings,
-            None if found is None else found.added(with_eta=self.z_adv_eta == "with"),
-            () if found is None else found.weights,
+            None if inner is None else inner.added(with_eta=self.z_adv_eta == "with"),
+            () if inner is None else inner.weights,
             batch,
             run,
             step,
@@ -156,7 +161,7 @@ class RobustSentEmbed(MethodBase):
         loss, metrics = self._contrastive(views, batch, run)
         if self.generator:
             h = views.z if self.rtd.h == "after_head" else views.pooled
-            eta = None if found is None else found.eta
+            eta = None if inner is None else inner.eta
             detected = self.rtd.term(networks, batch, eta, h, run, step)
             loss = loss + self.lambda2 * detected.loss
             metrics |= {
@@ -164,7 +169,7 @@ class RobustSentEmbed(MethodBase):
                 **detected.metrics,
             }
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
-        return StepOutcome(loss, metrics | ({} if found is None else found.metrics))
+        return StepOutcome(loss, metrics | ({} if inner is None else inner.metrics))
 
     def _perturb(
         self,

@@ -1,4 +1,7 @@
-"""V-advCSE: the contrastive loss, and how far a virtual adversarial perturbation moves the output."""
+"""V-advCSE: contrastive loss plus a virtual adversarial one.
+
+The latter is how far a virtual adversarial perturbation moves the output.
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -10,10 +13,10 @@ from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.losses.divergence import DivergenceKind, divergence
+from rse_study.methods.base import ContrastiveMethod, Source
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import gradient_ratio, inner_losses
-from rse_study.methods.plain import ContrastiveMethod
 from rse_study.methods.views import encode_views
 from rse_study.models.heads import HeadKind
 from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
@@ -22,14 +25,15 @@ from rse_study.spec import field
 
 
 class VAdvCSE(ContrastiveMethod):
-    """L = L_con(z, {z_pos}) + lambda * F(p(f(X)), p(f(X + r))), the clean branch without gradient (V-advCSE eqs 8-10).
+    """L = L_con(z, {z_pos}) + lambda * F(p(f(X)), p(f(X + r))) (V-advCSE eqs 8-10).
 
-    F is summed over the batch, and no branch of it has dropout. `output: features` reads p as the softmax over the
-    vector's features, `similarities` as that over its cosines with the batch's clean vectors. lambda 0 is SimCSE with
-    this head. Costs K + 3 encoder calls.
+    The clean branch has no gradient. F is summed over the batch, and no branch of it has dropout. `output: features`
+    reads p as the softmax over the vector's features, `similarities` as that over its cosines with the batch's clean
+    vectors. lambda 0 is SimCSE with this head. Costs K + 3 encoder calls.
     """
 
     semantics: ClassVar[int] = 1
+    source: ClassVar[Source] = Source("V-advCSE", "7-14", ("0007-readings-of-the-relatives",))
     name: Literal["v_adv_cse"] = "v_adv_cse"
     """the method"""
     r: VirtualAdversarial = Field(default_factory=VirtualAdversarial)
@@ -47,7 +51,7 @@ class VAdvCSE(ContrastiveMethod):
 
     @property
     def cost(self) -> StepCost:
-        """K passes for r, a clean one without gradient, two views and the perturbed one to train on."""
+        """K passes for r, a clean one, two views and the perturbed one to train on."""
         if self.weight == 0:
             return StepCost(ascent=0, num_views=2)
         return StepCost(self.r.num_steps, num_views=3, clean=1)
@@ -55,17 +59,16 @@ class VAdvCSE(ContrastiveMethod):
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
-        """This worker's share of the loss of one global batch."""
         embeddings = networks.encoder.word_embeddings(batch.ids)
         views = encode_views(networks, embeddings, None, (), batch, run, step, shares_first=False)
         losses = self.contrastive(views.z, views.z_pos, batch, run)
         loss, metrics = losses.sum() / batch.num_rows, {"loss/contrastive": Mean.over(losses)}
         if self.weight > 0:
-            found, told = self._virtual(networks, embeddings, batch, run, step)
-            weighted = self.weight * found
+            virtual, reported = self._virtual(networks, embeddings, batch, run, step)
+            weighted = self.weight * virtual
             if self.ratio_every and (step + 1) % self.ratio_every == 0:
-                told["virtual/gradient_ratio"] = gradient_ratio(weighted, loss, networks, run.collectives)
-            loss, metrics = loss + weighted, metrics | told
+                reported["virtual/gradient_ratio"] = gradient_ratio(weighted, loss, networks, run.collectives)
+            loss, metrics = loss + weighted, metrics | reported
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
         return StepOutcome(loss, metrics)
 

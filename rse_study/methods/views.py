@@ -1,4 +1,7 @@
-"""The outer pass of RobustSentEmbed: all views of a batch, with gradient, in as few encoder calls as possible."""
+"""The outer pass of RobustSentEmbed: all views of a batch, with gradient.
+
+It takes as few encoder calls as possible.
+"""
 
 from dataclasses import dataclass
 
@@ -12,12 +15,13 @@ from rse_study.methods.method import Networks, RunContext
 
 @dataclass(frozen=True)
 class Views:
-    """Embeddings of one batch's views, after the head; `pooled` is the first view before it."""
+    """Embeddings of one batch's views, after the head."""
 
     z: Float[Tensor, "b d"]
     z_pos: Float[Tensor, "b d"]
     z_adv: Float[Tensor, "b d"] | None
     pooled: Float[Tensor, "b d"]
+    """the first view before the head"""
 
 
 def encode_views(
@@ -31,9 +35,24 @@ def encode_views(
     *,
     shares_first: bool,
 ) -> Views:
-    """z = f(X; m1), z_pos = f(X; m2) and, where something is `added`, z_adv = f(X + added; m3) under `weights`.
+    """Encode z = f(X; m1), z_pos = f(X; m2) and z_adv = f(X + added; m3).
 
-    `shares_first`: z_adv has the dropout masks of z.
+    There is no z_adv where nothing is added.
+
+    Parameters
+    ----------
+    networks
+        Encoder and head.
+    embeddings
+        X, [b l d].
+    added
+        What z_adv adds to X, a constant; None without z_adv.
+    weights
+        By which the first sites of z_adv are weakened.
+    batch, run, step
+        The batch, its run and the optimiser step.
+    shares_first
+        Whether z_adv has the dropout masks of z.
     """
     inputs = [embeddings, embeddings] + ([] if added is None else [embeddings + added.detach()])
     weights = tuple(weight.detach() for weight in weights)

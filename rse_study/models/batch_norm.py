@@ -14,7 +14,7 @@ from rse_study.collectives import Alone, Collectives
 
 
 class Moments(NamedTuple):
-    """Mean and (biased) variance of each feature over the rows of a view on all workers, and their number."""
+    """Mean and (biased) variance of each feature over the rows of all workers."""
 
     mean: Tensor
     variance: Tensor
@@ -26,7 +26,10 @@ class Moments(NamedTuple):
 
 
 def moments_of(x: Float[Tensor, "b d"], collectives: Collectives) -> Moments:
-    """Moments over the rows of all workers, with gradient: centred sums, so no cancellation."""
+    """Moments over the rows of all workers, with gradient.
+
+    By centred sums, so that nothing cancels.
+    """
     num_rows = collectives.sum(torch.full((), len(x), dtype=x.dtype, device=x.device))
     mean = collectives.sum(x.sum(0)) / num_rows
     variance = collectives.sum((x - mean).square().sum(0)) / num_rows
@@ -72,7 +75,10 @@ class BatchNorm(nn.Module):
 
     @torch.no_grad()
     def update(self, moments: Moments) -> None:
-        """Move the running moments towards these; the variance unbiased, as torch.nn.BatchNorm1d does."""
+        """Move the running moments towards these.
+
+        The variance unbiased, as torch.nn.BatchNorm1d does.
+        """
         n = moments.num_rows
         unbiased = moments.variance * (n / (n - 1).clamp(min=1))
         self.running_mean.lerp_(moments.mean.to(self.running_mean.dtype), self.momentum)

@@ -1,17 +1,20 @@
-"""A classifier over a sentence encoder: pooled vector, dropout, one linear map; fine-tuned as a whole."""
+"""A classifier over a sentence encoder, fine-tuned as a whole.
+
+Pooled vector, dropout, one linear map.
+"""
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from rse_study.errors import InputError
-from rse_study.models.drawn import drawn_linear
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.initialisation import seeded_linear
 from rse_study.models.text_inputs import Inputs
 
 
 class Classifier(nn.Module):
-    """Scores of each class (or one number, for a regression) from the encoder's own pooling."""
+    """Scores of each class, or one number, from the encoder's own pooling."""
 
     def __init__(
         self, encoder: SentenceEncoder, num_outputs: int, dropout: float, generator: torch.Generator
@@ -23,7 +26,7 @@ class Classifier(nn.Module):
             raise InputError("pooling 'prompt'", rule=rule, remedy="Use cls, mean or first_last pooling")
         self.encoder = encoder
         self.dropout = nn.Dropout(dropout)
-        self.head = drawn_linear(encoder.hidden_size, num_outputs, generator)
+        self.head = seeded_linear(encoder.hidden_size, num_outputs, generator)
 
     def forward(self, inputs: Inputs) -> Float[Tensor, "b c"]:
         """Logits, or values where the one output is a number."""

@@ -1,6 +1,7 @@
-"""Classifiers on disk: an encoder's folder with `head.safetensors` and `classifier.json`, or Hugging Face's own.
+"""Classifiers on disk: an encoder's folder with a head, or Hugging Face's own.
 
-Ours is at the same time an encoder that `load_encoder` and sentence-transformers read.
+Ours has `head.safetensors` and `classifier.json`; it is at the same time an encoder that `load_encoder` and
+sentence-transformers read.
 """
 
 from pathlib import Path
@@ -30,13 +31,17 @@ RECORD, HEAD = "classifier.json", "head.safetensors"
 class StoredClassifier(Spec):
     """Kept beside the weights: what the outputs mean and how texts are read."""
 
-    classes: tuple[str, ...]  # in the order of the outputs; empty for a regression
+    classes: tuple[str, ...]
+    """in the order of the outputs; empty for a regression"""
     max_length: PositiveInt
     dropout: float
 
 
 class HubNetwork(nn.Module):
-    """A Hugging Face sequence classifier that is asked as ours are, and told what its tokenizer would tell it."""
+    """A Hugging Face sequence classifier with the interface of ours.
+
+    It is given what its own tokenizer would give it.
+    """
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         super().__init__()
@@ -51,7 +56,10 @@ class HubNetwork(nn.Module):
 
 
 def save_classifier(directory: Path, classifier: TextClassifier) -> None:
-    """Weights in float32, tokenizer, pooling, classes: loading it gives the same probabilities, bit for bit."""
+    """Write weights (float32), tokenizer, pooling, classes.
+
+    Loading it gives the same probabilities, bit for bit.
+    """
     network = classifier.network
     assert isinstance(network, Classifier), "a folder of Hugging Face's is kept by save_pretrained"
     save_encoder(directory, network.encoder, classifier.tokenizer)
@@ -66,7 +74,7 @@ def save_classifier(directory: Path, classifier: TextClassifier) -> None:
 
 
 def load_classifier(path_or_name: str | Path, revision: str = "main") -> TextClassifier:
-    """Our folder, or any sequence classifier of Hugging Face by folder or hub name, in float32.
+    """Load our folder, or any sequence classifier of Hugging Face, in float32.
 
     Raises InputError where it cannot be loaded or is an encoder without a trained head.
     """

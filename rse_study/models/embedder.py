@@ -14,9 +14,10 @@ from rse_study.models.encoder import SentenceEncoder, first_position
 
 
 class Embedder:
-    """An encoder in evaluation: no dropout, no head, its own maximum length whatever training used.
+    """An encoder in evaluation: no dropout, no head, its own maximum length.
 
-    Each distinct sentence is encoded once, in batches of like length; a vector does not depend on the order asked.
+    Each distinct sentence is encoded once, in batches of like length; a vector does not depend on the order of the
+    sentences.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Embedder:
 
 
 def max_length(encoder: SentenceEncoder, tokenizer: Any) -> int:
-    """Tokens the encoder can read: the tokenizer's limit, or the number of usable positions if that is less."""
+    """Tokens the encoder can read: the least of tokenizer's limit and positions."""
     positions = getattr(encoder.config, "max_position_embeddings", None)
     usable = positions - first_position(encoder.backbone) if positions else tokenizer.model_max_length
     return int(min(tokenizer.model_max_length, usable))

@@ -1,4 +1,4 @@
-"""Any bidirectional Hugging Face encoder, from word embeddings to a pooled sentence vector.
+"""Any bidirectional Hugging Face encoder: word embeddings to a sentence vector.
 
 Word embeddings go in as `inputs_embeds`, before position, type and LayerNorm: perturbing them is then exact.
 """
@@ -15,7 +15,7 @@ from rse_study.models.sites import SiteChange, changed_outputs, require_sites
 
 
 class SentenceEncoder(nn.Module):
-    """`backbone` (no pooler, no head) and how its token vectors become one sentence vector."""
+    """A backbone without pooler and head, and how its token vectors are pooled."""
 
     def __init__(self, backbone: nn.Module, pooling: PoolingKind, mask_token_id: int | None = None) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class SentenceEncoder(nn.Module):
 
     @property
     def embedding_size(self) -> int:
-        """Width of the word embeddings (ELECTRA's and ALBERT's differ from the hidden width)."""
+        """Width of the word embeddings; ELECTRA's and ALBERT's is not the hidden width."""
         return int(self.backbone.get_input_embeddings().weight.shape[1])
 
     @property
@@ -61,9 +61,18 @@ class SentenceEncoder(nn.Module):
     ) -> Float[Tensor, "b d"]:
         """Pooled sentence vectors of word embeddings.
 
-        `weights[0]` multiplies the embedding block's output (after LayerNorm and dropout), `weights[i]` the
-        output of layer i. `ids` serve prompt pooling alone: the place of [MASK]. `types` tell a pair's second
-        sentence (1) from its first (0), where the encoder has them.
+        Parameters
+        ----------
+        embeddings
+            Word embeddings, perturbed or not.
+        mask
+            True = real token.
+        ids
+            Serve prompt pooling alone: the position of [MASK].
+        weights
+            Factors of the embedding block's output, after LayerNorm and dropout (0), and of layer i's (i).
+        types
+            1 for a pair's second sentence, 0 for its first, where the encoder has them.
         """
         changes = self._weakening(weights)
         first: list[Tensor] = []
@@ -86,7 +95,19 @@ class SentenceEncoder(nn.Module):
         mask: Bool[Tensor, "b l"],
         types: Int[Tensor, "b l"] | None = None,
     ) -> Float[Tensor, "b l d"]:
-        """Last hidden states. Positions are counted over real tokens, so padding changes nothing."""
+        """Last hidden states; positions are counted over real tokens.
+
+        So padding changes nothing.
+
+        Parameters
+        ----------
+        embeddings
+            Word embeddings, perturbed or not.
+        mask
+            True = real token.
+        types
+            1 for a pair's second sentence, 0 for its first, where the encoder has them.
+        """
         extra = {"position_ids": position_ids(self.backbone, mask)} if self._takes_positions else {}
         if types is not None and self.tells_types:
             extra["token_type_ids"] = types
@@ -100,14 +121,20 @@ class SentenceEncoder(nn.Module):
 
 
 def position_ids(backbone: nn.Module, mask: Bool[Tensor, "b l"]) -> Int[Tensor, "b l"]:
-    """0, 1, 2, ... over real tokens; RoBERTa and its kin start after their padding position."""
+    """0, 1, 2, ... over real tokens.
+
+    RoBERTa and its kin start after their padding position.
+    """
     first = first_position(backbone)
     counted = mask.long().cumsum(1)
     return (counted * mask + (first - 1)).clamp(min=0)
 
 
 def first_position(backbone: nn.Module) -> int:
-    """Position of the first token: 0 for BERT, padding_idx + 1 where the table has a padding row (RoBERTa)."""
+    """Position of the first token: 0 for BERT.
+
+    padding_idx + 1 where the table of positions has a padding row (RoBERTa).
+    """
     table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)
     return 0 if padding is None else int(padding) + 1

@@ -1,4 +1,4 @@
-"""Folders that transformers and sentence-transformers both load, with the same vectors."""
+"""Folders that transformers and sentence-transformers load with the same vectors."""
 
 import copy
 import json
@@ -8,8 +8,8 @@ from typing import Any
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading
-from rse_study.models.stored import StoredPooling, store_pooling
 
 # The names of sentence-transformers before its version 5: every version since reads them.
 _MODULES = [
@@ -20,7 +20,21 @@ _EXPRESSIBLE = ("cls", "mean")
 
 
 def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
-    """Weights (float32), tokenizer and pooling; sentence-transformers' files where it has that pooling."""
+    """Write weights (float32), tokenizer and pooling.
+
+    And sentence-transformers' files, where it has that pooling.
+
+    Parameters
+    ----------
+    directory
+        The folder.
+    encoder
+        What is saved.
+    tokenizer
+        Its tokenizer.
+    template
+        Of prompt pooling; empty without.
+    """
     with quiet_loading():
         copy.deepcopy(encoder.backbone).float().cpu().save_pretrained(directory)
     tokenizer.save_pretrained(directory)
@@ -30,7 +44,24 @@ def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, temp
 
 
 def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
-    """`save_encoder`, refused where sentence-transformers would give other vectors or the folder is taken."""
+    """`save_encoder` into a new folder, for users of sentence-transformers.
+
+    Parameters
+    ----------
+    directory
+        A new folder.
+    encoder
+        What is saved.
+    tokenizer
+        Its tokenizer.
+    template
+        Of prompt pooling; empty without.
+
+    Raises
+    ------
+    InputError
+        where sentence-transformers would give other vectors, or the folder is taken.
+    """
     if encoder.pooling not in _EXPRESSIBLE:
         raise InputError(
             f"pooling {encoder.pooling!r}",

@@ -1,4 +1,4 @@
-"""Masked language models by name or folder, as generators of replaced-token detection; why one is refused."""
+"""Masked language models by name or folder, as generators of RTD."""
 
 from pathlib import Path
 from typing import Any

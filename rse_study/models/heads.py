@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from rse_study.collectives import Collectives
 from rse_study.models.batch_norm import BatchNorm, Moments
-from rse_study.models.drawn import drawn_linear
+from rse_study.models.initialisation import seeded_linear
 from rse_study.registry import Registry
 
 HeadKind = Literal["none", "linear_tanh", "batch_norm"]
@@ -63,7 +63,7 @@ class LinearTanh(_WithoutMoments):
 
     def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
         super().__init__()
-        self.linear = drawn_linear(width, width, generator)
+        self.linear = seeded_linear(width, width, generator)
 
     def forward(
         self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
@@ -73,19 +73,25 @@ class LinearTanh(_WithoutMoments):
 
 
 class BatchNormHead(nn.Module):
-    """Linear - BN - ReLU - Linear - BN; no biases (a BN follows), no affine part in the last BN."""
+    """Linear - BN - ReLU - Linear - BN.
+
+    No biases (a BN follows), no affine part in the last BN.
+    """
 
     def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
         super().__init__()
-        self.first = drawn_linear(width, width, generator, bias=False)
+        self.first = seeded_linear(width, width, generator, bias=False)
         self.first_norm = BatchNorm(width, affine=True, collectives=collectives)
-        self.second = drawn_linear(width, width, generator, bias=False)
+        self.second = seeded_linear(width, width, generator, bias=False)
         self.second_norm = BatchNorm(width, affine=False, collectives=collectives)
 
     def forward(
         self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
     ) -> tuple[Float[Tensor, "b d"], HeadMoments]:
-        """Both norms use their own moments of x, or the two given ones; train and eval mode are alike."""
+        """Both norms use their own moments of x, or the two given ones.
+
+        Train and eval mode are alike.
+        """
         first, second = moments if moments is not None else (None, None)
         hidden, used_first = self.first_norm(self.first(x), first)
         y, used_second = self.second_norm(self.second(torch.relu(hidden)), second)
@@ -107,5 +113,17 @@ HEADS: Registry[type[nn.Module]] = Registry(
 
 
 def build_head(kind: str, width: int, generator: torch.Generator, collectives: Collectives) -> nn.Module:
-    """The head called `kind`, weights drawn in float32 from `generator` (stream init); cast it afterwards."""
+    """Build the head called `kind`; cast it afterwards.
+
+    Parameters
+    ----------
+    kind
+        As `HEADS` lists it.
+    width
+        Of the sentence vectors.
+    generator
+        Draws the weights, in float32 (stream init).
+    collectives
+        Gather batch statistics over the workers.
+    """
     return HEADS.get(kind)(width, generator, collectives)

@@ -15,8 +15,8 @@ from transformers.utils import logging as hf_logging
 
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.encoder_settings import stored_max_length, stored_pooling
 from rse_study.models.pooling import KINDS, PoolingKind
-from rse_study.models.stored import stored_max_length, stored_pooling
 from rse_study.models.suitability import check_family, model_class_of
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
@@ -28,9 +28,21 @@ BROKEN = (OSError, ValueError, RuntimeError, SafetensorError, UnpicklingError, E
 def load_encoder(
     path_or_name: str | Path, pooling: PoolingKind | str = "stored", revision: str = "main"
 ) -> tuple[SentenceEncoder, Any]:
-    """(encoder, tokenizer) of a folder or hub name, in float32; InputError where it cannot serve.
+    """Load (encoder, tokenizer) of a folder or hub name, in float32.
 
-    `stored` takes the pooling that the folder itself records (ours or sentence-transformers').
+    Parameters
+    ----------
+    path_or_name
+        Folder or hub name.
+    pooling
+        `stored` takes the pooling that the folder itself records (ours or sentence-transformers').
+    revision
+        Branch, tag or commit on the hub.
+
+    Raises
+    ------
+    InputError
+        where it cannot serve.
     """
     name = str(path_or_name)
     config = load_config(name, revision)
@@ -44,7 +56,21 @@ def load_encoder(
 def untrained(
     path_or_name: str | Path, pooling: PoolingKind | str = "stored", seed: int = 0, revision: str = "main"
 ) -> tuple[SentenceEncoder, Any]:
-    """The same configuration and tokenizer with random weights: the row every report shows as a floor."""
+    """The same configuration and tokenizer with random weights.
+
+    The row that every report shows as a floor.
+
+    Parameters
+    ----------
+    path_or_name
+        Folder or hub name.
+    pooling
+        As in `load_encoder`.
+    seed
+        Of the weights.
+    revision
+        Branch, tag or commit on the hub.
+    """
     name = str(path_or_name)
     config = load_config(name, revision)
     check_family(name, config)
@@ -53,14 +79,17 @@ def untrained(
 
 
 def random_backbone(config: Any, seed: int) -> nn.Module:
-    """A backbone of this configuration with weights drawn from the stream `init` of `seed`."""
+    """A backbone of this configuration with weights of the stream `init` of `seed`."""
     with seeded_init(seed):
         return AutoModel.from_config(config, dtype=torch.float32, **_without_pooler(config))
 
 
 @contextmanager
 def seeded_init(seed: int) -> Iterator[None]:
-    """Hugging Face draws initial weights from torch's global generator: seed it and put it back."""
+    """Seed torch's global generator, and put it back afterwards.
+
+    Hugging Face draws initial weights from it.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(Streams(seed).generator("init").initial_seed())
         yield
@@ -83,7 +112,10 @@ def load_config(name: str, revision: str = "main") -> Any:
 
 
 def load_tokenizer(name: str, revision: str = "main") -> Any:
-    """The tokenizer of a folder or hub name, its limit included; one without padding is refused."""
+    """The tokenizer of a folder or hub name, its limit included.
+
+    Raises InputError for one without padding.
+    """
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:
@@ -103,7 +135,7 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
 
 @contextmanager
 def quiet_loading() -> Iterator[None]:
-    """Hugging Face's notes on unused heads and its progress bars stay off the screen while we load."""
+    """Keep Hugging Face's notes and progress bars off the screen while we load."""
     level, bars = hf_logging.get_verbosity(), hf_logging.is_progress_bar_enabled()
     hf_logging.set_verbosity_error()
     hf_logging.disable_progress_bar()
@@ -177,7 +209,7 @@ def _looks_local(name: str) -> bool:
 
 
 def unreachable(name: str, error: Exception) -> InputError:
-    """The refusal of a model that transformers could not load, with the first line of its reason."""
+    """The refusal of a model that transformers could not load, with its reason."""
     first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return InputError(
         f"cannot be loaded ({first_line})",

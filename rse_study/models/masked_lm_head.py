@@ -1,19 +1,25 @@
-"""A masked-LM head on an encoder that has none: BERT's transform, its output tied to the word embeddings."""
+"""A masked-LM head on an encoder that has none.
+
+BERT's transform, its output tied to the word embeddings.
+"""
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from rse_study.models.drawn import drawn_linear
+from rse_study.models.initialisation import seeded_linear
 
 
 class MaskedLMHead(nn.Module):
-    """logits = E LayerNorm(GELU(W h + c)) + bias (Devlin et al. 2019), E given with each call."""
+    """logits = E LayerNorm(GELU(W h + c)) + bias (Devlin et al. 2019).
+
+    E, the word embeddings, is given with each call.
+    """
 
     def __init__(self, hidden: int, embedding: int, vocabulary: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.transform = drawn_linear(hidden, embedding, generator)
+        self.transform = seeded_linear(hidden, embedding, generator)
         self.norm = nn.LayerNorm(embedding)
         self.bias = nn.Parameter(torch.zeros(vocabulary))
 

@@ -26,7 +26,22 @@ def pool_mean(hidden: Float[Tensor, "b l d"], mask: Bool[Tensor, "b l"]) -> Floa
 def pool_prompt(
     hidden: Float[Tensor, "b l d"], ids: Int[Tensor, "b l"], mask_token_id: int
 ) -> Float[Tensor, "b d"]:
-    """Hidden state at the first [MASK] of each row (PromptBERT's template)."""
+    """Hidden state at the first [MASK] of each row (PromptBERT's template).
+
+    Parameters
+    ----------
+    hidden
+        Last hidden states.
+    ids
+        Token ids.
+    mask_token_id
+        That of [MASK].
+
+    Raises
+    ------
+    InputError
+        where a row has no [MASK].
+    """
     is_mask = ids == mask_token_id
     if not bool(is_mask.any(1).all()):
         raise InputError(

@@ -1,4 +1,7 @@
-"""Power normalisation: rows over a running quadratic mean, and a backward pass of its own (DCL)."""
+"""Power normalisation, with a backward pass of its own (DCL).
+
+Rows over a running quadratic mean.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +15,10 @@ from rse_study.collectives import Alone, Collectives
 
 @dataclass
 class Sums:
-    """What one recorded pass adds up over its rows: squares going forward, products with the gradient coming back."""
+    """Sums of one recorded pass over its rows.
+
+    Squares going forward, products with the gradient coming back.
+    """
 
     squares: Tensor
     num_rows: float
@@ -21,7 +27,7 @@ class Sums:
 
 
 class PowerNorm(nn.Module):
-    """Y = gain * X / psi_(t-1) + bias per feature (DCL eq 9; PowerNorm, Shen et al. 2020).
+    """Y = gain * X / psi_(t-1) + bias per feature (DCL eq 9; Shen et al. 2020).
 
     psi_t^2 = a psi_(t-1)^2 + (1 - a) mean X^2. Backward, with G = gain dY and X^ = X / psi:
     dX = (G - nu_(t-1) X^) / psi_(t-1), nu_t = nu_(t-1) (1 - (1 - a) mean X^^2) + (1 - a) mean(G X^). This is not the
@@ -41,7 +47,10 @@ class PowerNorm(nn.Module):
         self._recorded: Sums | None = None
 
     def forward(self, x: Float[Tensor, "b d"], *, records: bool = False) -> Float[Tensor, "b d"]:
-        """The normalised rows. `records`: this pass, and its backward pass, move psi and nu at the next `update`."""
+        """The normalised rows.
+
+        `records`: this pass, and its backward pass, move psi and nu at the next `update`.
+        """
         x = x.to(torch.promote_types(x.dtype, torch.float32))
         sums = Sums(x.detach().square().sum(0), float(len(x))) if records else None
         if records:

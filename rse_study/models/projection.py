@@ -1,4 +1,7 @@
-"""DCL's projection and predictor: Linear - norm - ReLU - Linear, the norm being power, batch or none."""
+"""DCL's projection and predictor: Linear - norm - ReLU - Linear.
+
+The norm is power, batch or none.
+"""
 
 from typing import Any, Literal
 
@@ -8,7 +11,7 @@ from torch import Tensor, nn
 
 from rse_study.collectives import Collectives
 from rse_study.models.batch_norm import BatchNorm
-from rse_study.models.drawn import drawn_linear
+from rse_study.models.initialisation import seeded_linear
 from rse_study.models.power_norm import PowerNorm
 
 NormKind = Literal["power", "batch", "none"]
@@ -27,13 +30,16 @@ class Projection(nn.Module):
         collectives: Collectives,
     ) -> None:
         super().__init__()
-        self.first = drawn_linear(width, hidden, generator)
+        self.first = seeded_linear(width, hidden, generator)
         self.norm: Any = _norm(norm, hidden, collectives)
-        self.second = drawn_linear(hidden, out, generator)
+        self.second = seeded_linear(hidden, out, generator)
         self._moments: Any = None
 
     def forward(self, x: Float[Tensor, "b n"], *, records: bool = False) -> Float[Tensor, "b m"]:
-        """The projected rows. `records`: this view moves the running statistics at the next `update`."""
+        """The projected rows.
+
+        `records`: this view moves the running statistics at the next `update`.
+        """
         hidden = self.first(x)
         if isinstance(self.norm, PowerNorm):
             hidden = self.norm(hidden, records=records)

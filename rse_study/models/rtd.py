@@ -1,4 +1,7 @@
-"""Replaced-token detection: a frozen generator fills masked tokens, a discriminator looks for them."""
+"""Replaced-token detection: a generator replaces, a discriminator detects.
+
+The generator is frozen.
+"""
 
 import copy
 from collections.abc import Iterator
@@ -9,8 +12,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rse_study.models.drawn import drawn_linear
 from rse_study.models.encoder import SentenceEncoder, position_ids
+from rse_study.models.initialisation import seeded_linear
 from rse_study.models.sites import changed_outputs, require_sites
 
 
@@ -26,12 +29,22 @@ class Discriminator(nn.Module):
         require_sites(encoder.backbone, 1)
         self.encoder = copy.deepcopy(encoder)
         self.encoder.backbone.set_input_embeddings(nn.Identity())
-        self.output = drawn_linear(encoder.hidden_size, 1, generator)
+        self.output = seeded_linear(encoder.hidden_size, 1, generator)
 
     def forward(
         self, embeddings: Float[Tensor, "b l e"], mask: Bool[Tensor, "b l"], h: Float[Tensor, "b d"]
     ) -> Float[Tensor, "b l"]:
-        """Logits; h stands in place of the embedding block's output (after dropout) at position 0."""
+        """Logits of each token: whether it was replaced.
+
+        Parameters
+        ----------
+        embeddings
+            Word embeddings of the text with replaced tokens.
+        mask
+            True = real token.
+        h
+            Stands in place of the embedding block's output (after dropout) at position 0.
+        """
 
         def put_h_first(block_output: Tensor) -> Tensor:
             return torch.cat([h.to(block_output.dtype)[:, None], block_output[:, 1:]], dim=1)
@@ -64,9 +77,22 @@ class Generator(nn.Module):
         taken: Bool[Tensor, "b l"] | None = None,
         uniform: Float[Tensor, "b l"] | None = None,
     ) -> Int[Tensor, "b l"]:
-        """G's reading of ids in which `masked` positions are hidden, put in at the `taken` ones (default: masked).
+        """Put G's reading of the hidden tokens into ids.
 
-        Argmax over the vocabulary; or a draw, by one number of U(0, 1) a token, where `uniform` is given.
+        Argmax over the vocabulary, or a draw.
+
+        Parameters
+        ----------
+        ids
+            Token ids.
+        masked
+            Positions that are hidden from G.
+        mask
+            True = real token.
+        taken
+            Positions where its reading is put in; None: all that are hidden.
+        uniform
+            One number of U(0, 1) a token, by which it is drawn; None: argmax.
         """
         taken = masked if taken is None else taken
         logits = masked_logits(self.model, ids.masked_fill(masked, self.tokenizer.mask_token_id), taken, mask)
@@ -84,7 +110,21 @@ def _drawn(logits: Float[Tensor, "m v"], uniform: Float[Tensor, " m"]) -> Int[Te
 def masked_logits(
     model: Any, ids: Int[Tensor, "b l"], masked: Bool[Tensor, "b l"], mask: Bool[Tensor, "b l"]
 ) -> Float[Tensor, "m v"]:
-    """Logits at the masked positions only, row by row: the vocabulary-wide layer sees nothing else."""
+    """Logits at the masked positions only, row by row.
+
+    The vocabulary-wide layer sees nothing else.
+
+    Parameters
+    ----------
+    model
+        A masked LM of transformers.
+    ids
+        Token ids.
+    masked
+        Positions whose logits are wanted.
+    mask
+        True = real token.
+    """
     with _only_rows(model.base_model, masked):
         positions = position_ids(model.base_model, mask)
         output = model(input_ids=ids, attention_mask=mask.long(), position_ids=positions)

@@ -1,4 +1,4 @@
-"""Where an encoder can be reached between its blocks: the embedding block's and each layer's output."""
+"""Sites of an encoder: the embedding block's output and each layer's."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,7 +12,10 @@ SiteChange = Callable[[Tensor], Tensor]
 
 
 def find_sites(backbone: nn.Module) -> list[nn.Module]:
-    """The embedding block, then the layers in order; empty where the family's layout is not known."""
+    """The embedding block, then the layers in order.
+
+    Empty where the family's layout is not known.
+    """
     embeddings = getattr(backbone, "embeddings", None)
     layers = getattr(getattr(backbone, "encoder", None), "layer", None)
     if not isinstance(embeddings, nn.Module) or not isinstance(layers, nn.ModuleList):
@@ -23,7 +26,10 @@ def find_sites(backbone: nn.Module) -> list[nn.Module]:
 
 
 def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
-    """The sites of a backbone that must have at least `num_needed`; InputError otherwise."""
+    """The sites of a backbone that must have at least `num_needed`.
+
+    Raises InputError where it has fewer.
+    """
     sites, name = find_sites(backbone), type(backbone).__name__
     if not sites:
         raise InputError(
@@ -42,7 +48,7 @@ def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
 
 @contextmanager
 def changed_outputs(changes: list[tuple[nn.Module, SiteChange]]) -> Iterator[None]:
-    """Each module's output goes through its change, in the order given; nothing remains afterwards."""
+    """Change each module's output, in the order given; nothing remains afterwards."""
     with ExitStack() as stack:
         for module, change in changes:
             handle = module.register_forward_hook(_hook(change))

@@ -10,7 +10,10 @@ from rse_study.errors import InputError
 
 
 def check_family(name: str, config: Any) -> None:
-    """InputError for families that cannot be perturbed, padded or pooled: named, with the reason."""
+    """Refuse families that cannot be perturbed, padded or pooled.
+
+    Raises InputError, by name and with the reason.
+    """
     family = config.model_type
     model_class = model_class_of(config)
     taken = inspect.signature(model_class.forward).parameters if model_class else {}

@@ -17,10 +17,10 @@ Predict = Callable[[Sequence[Text]], np.ndarray]  # texts -> [n c]
 
 
 class TextClassifier:
-    """A trained network with all it needs to read text. Without classes it is a regression.
+    """A trained network with all it needs to read text; without classes a regression.
 
     Each distinct text is read once, in batches of like length made up of the set of texts alone: neither order nor
-    repetition changes a bit. What else is asked may move float32's last bits, and no more.
+    repetition changes a bit. Other texts beside it may move float32's last bits, and no more.
     """
 
     def __init__(
@@ -36,7 +36,10 @@ class TextClassifier:
         self.max_length, self.batch_size = max_length, batch_size
 
     def predict(self, texts: Sequence[Text]) -> Float[np.ndarray, "n c"]:
-        """Probabilities in float64, a row a text, in the order of `classes`. Dropout is off."""
+        """Probabilities in float64, a row a text, in the order of `classes`.
+
+        Dropout is off.
+        """
         logits = self.outputs(texts)
         odds = np.exp(logits - logits.max(axis=1, keepdims=True, initial=-np.inf))
         return odds / odds.sum(axis=1, keepdims=True)
@@ -63,9 +66,10 @@ class TextClassifier:
         return found[[where[text] for text in texts]]
 
     def predicting(self, classes: tuple[str, ...]) -> Predict:
-        """`predict` with its columns in the order of `classes`, whatever order the model was trained with.
+        """`predict` with its columns in the order of `classes`.
 
-        Raises InputError where these are not the model's classes, by name and regardless of case.
+        Whatever order the model was trained with. Raises InputError where these are not the model's classes, by name
+        and regardless of case.
         """
         own = [name.lower() for name in self.classes]
         if sorted(own) != sorted(name.lower() for name in classes):

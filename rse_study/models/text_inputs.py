@@ -1,4 +1,7 @@
-"""Texts as a classifier reads them: one sentence, or a pair in one sequence, framed as the tokenizer frames it."""
+"""Texts as a classifier reads them: one sentence, or a pair in one sequence.
+
+Framed as the tokenizer frames them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +17,7 @@ from rse_study.errors import InputError
 
 @dataclass(frozen=True)
 class Tokens:
-    """One text: token ids, and for each token which sentence of a pair it belongs to (0 or 1)."""
+    """One text: token ids, and the sentence of a pair (0 or 1) that each belongs to."""
 
     ids: list[int]
     types: list[int]
@@ -28,7 +31,8 @@ class Inputs:
     """A batch of texts, padded."""
 
     ids: Int[Tensor, "b l"]
-    mask: Bool[Tensor, "b l"]  # True = real token
+    mask: Bool[Tensor, "b l"]
+    """True = real token"""
     types: Int[Tensor, "b l"]
 
     def to(self, device: torch.device) -> "Inputs":
@@ -37,9 +41,21 @@ class Inputs:
 
 
 def encode_texts(texts: Sequence[Text], tokenizer: Any, max_length: int) -> list[Tokens]:
-    """Tokens of each text, cut to `max_length`; of a pair the longer sentence is cut first.
+    """Tokens of each text, cut to `max_length`; of a pair the longer one is cut first.
 
-    Raises InputError where `max_length` has no room, or the tokenizer sets nothing between the two of a pair.
+    Parameters
+    ----------
+    texts
+        Sentences, or pairs.
+    tokenizer
+        The encoder's.
+    max_length
+        Tokens, special ones included.
+
+    Raises
+    ------
+    InputError
+        where `max_length` is too small, or the tokenizer sets nothing between the two of a pair.
     """
     if not texts:
         return []

@@ -1,4 +1,4 @@
-"""Who is told what happens, in the driver: a progress display, or nobody."""
+"""What the driver reports while a study runs: to a progress display, or nobody."""
 
 from typing import Protocol, runtime_checkable
 
@@ -8,13 +8,25 @@ from rse_study.results.records import CellRecord
 
 @runtime_checkable
 class StudyCallback(Protocol):
-    """Hears of cells and of the study as a whole."""
+    """Gets what happens to cells, and messages about the study as a whole."""
 
     def started(self, cell: Cell) -> None:
         """A cell runs."""
 
     def progressed(self, cell: Cell, t: int, num_steps: int, metrics: dict[str, float]) -> None:
-        """A cell reported."""
+        """A cell reported a point of its history.
+
+        Parameters
+        ----------
+        cell : Cell
+            Which one.
+        t : int
+            Optimiser steps it has done.
+        num_steps : int
+            Steps of its whole budget.
+        metrics : dict
+            Loss, dev score and what else was measured at `t`, by name.
+        """
 
     def ended(self, cell: Cell, record: CellRecord) -> None:
         """A cell ended; `record` says how."""
@@ -22,5 +34,5 @@ class StudyCallback(Protocol):
     def lost(self, cell: Cell, reason: str) -> None:
         """A cell's process ended without a result; it is tried again."""
 
-    def told(self, text: str) -> None:
-        """Something about the study as a whole."""
+    def message(self, text: str) -> None:
+        """A sentence about the study as a whole."""

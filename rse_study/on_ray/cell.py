@@ -1,4 +1,4 @@
-"""A cell about to run, and how one asks for cells."""
+"""A cell about to run, and where a stage's cells come from."""
 
 import math
 from collections.abc import Mapping
@@ -14,17 +14,26 @@ TrialOutcome = Literal["complete", "pruned", "failed", "running"]
 
 @dataclass(frozen=True)
 class Cell:
-    """A trial x seed and what it runs on. `continues`: it was stopped early and goes on to its full budget."""
+    """A trial x seed and what it runs on."""
 
     number: int
+    """of its trial"""
     seed: int
+    """of every random draw"""
     identity: str
+    """sha256 of all that decides its numbers"""
     trial: Trial
+    """its whole configuration"""
     proposal: Mapping[str, Any] = field(default_factory=dict)
+    """value of each axis, by the axis' name"""
     stage: Stage = "search"
+    """which part of the study it belongs to"""
     label: str = ""
+    """name of its row; empty where its axes name it"""
     resources: Resources = field(default_factory=Resources)
+    """what it runs on"""
     continues: bool = False
+    """whether it was stopped early and goes on to its full budget"""
 
     def record(self) -> CellRecord:
         """The cell as the ledger plans it."""
@@ -41,24 +50,52 @@ class Cell:
 
 @runtime_checkable
 class CellSource(Protocol):
-    """Where a stage's cells come from: a list that is known beforehand, or proposals one after the other."""
+    """Where a stage's cells come from: a fixed list, or one proposal after the other."""
 
     @property
     def num_left(self) -> int:
-        """Cells still to be given."""
+        """Cells still to come."""
 
-    def recall(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
-        """Take note of a cell the ledger holds; the cell itself where it is still to be run."""
+    def restore(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
+        """Take in a cell that the ledger holds.
 
-    def give(self) -> Cell | None:
+        Parameters
+        ----------
+        record : CellRecord
+            The cell as the ledger has it.
+        outcome : TrialOutcome
+            How it ended; "running" where it has no result.
+        value : float or None
+            Of the objective at its last step.
+
+        Returns
+        -------
+        Cell or None
+            The cell itself, where it is to be run before all that `next` gives.
+        """
+
+    def next(self) -> Cell | None:
         """The next new cell; None when there is none left."""
 
-    def tell(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
-        """How a cell that was given ended."""
+    def observe(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
+        """Take in how a cell from `next` ended.
+
+        Parameters
+        ----------
+        cell : Cell
+            Which one.
+        outcome : TrialOutcome
+            How it ended.
+        value : float or None
+            Of the objective at its last step.
+        """
 
 
 def judged(status: str, value: float | None) -> TrialOutcome:
-    """What a sampler is told: the value at the last step counts, never the best so far; no value is a failure."""
+    """What a sampler learns of a cell that ended.
+
+    The value at the last step counts, never the best so far; no value is a failure.
+    """
     if status == "stopped_early":
         return "pruned"
     has_value = value is not None and math.isfinite(value)

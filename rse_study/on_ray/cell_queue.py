@@ -1,4 +1,4 @@
-"""What is left to run of one stage, in order: the driver's side of a study, without Ray."""
+"""The queue of one stage: which cells are left to run, in order. Without Ray."""
 
 import math
 
@@ -14,7 +14,23 @@ from rse_study.study.early_stopping import verdict
 
 
 class CellQueue:
-    """Hands out cells and takes in how they go and end; the ledger knows both before anybody else does."""
+    """Gives cells and takes in how they go and end.
+
+    The ledger has both before anybody else.
+
+    Parameters
+    ----------
+    study : Study
+        Its objective and early stopping decide verdicts.
+    stage : Stage
+        Whose cells these are.
+    source : CellSource
+        Where new cells come from.
+    ledger : Ledger
+        What has run already, and where everything is entered.
+    rungs : tuple of int
+        Steps at which a cell waits for a verdict.
+    """
 
     def __init__(
         self, study: Study, stage: Stage, source: CellSource, ledger: Ledger, rungs: tuple[int, ...] = ()
@@ -30,16 +46,16 @@ class CellQueue:
         self._last = ledger.last_points(study.objective.metric)
         for record in ledger.cells():
             if record.stage == stage and not record.retired:
-                self._recall(record)
+                self._restore(record)
 
     @property
     def num_left(self) -> int:
-        """Cells still to be handed out, as far as is known now."""
+        """Cells still to be given, as far as is known now."""
         return len(self._interrupted) + self._source.num_left
 
     def next_cell(self) -> Cell | None:
         """The next cell to run; None when there is none left."""
-        cell = self._interrupted.pop(0) if self._interrupted else self._source.give()
+        cell = self._interrupted.pop(0) if self._interrupted else self._source.next()
         if cell is None:
             return None
         self._ledger.plan([cell.record()])
@@ -51,7 +67,22 @@ class CellQueue:
         return cell
 
     def progressed(self, cell: Cell, t: int, metrics: dict[str, float]) -> Verdict | None:
-        """Enter what a running cell reported; at a rung, decide whether it goes on. Elsewhere None."""
+        """Enter what a running cell reported; at a rung, decide whether it goes on.
+
+        Parameters
+        ----------
+        cell : Cell
+            Which one.
+        t : int
+            Optimiser steps it has done.
+        metrics : dict
+            What was measured at `t`, by name.
+
+        Returns
+        -------
+        Verdict or None
+            None where `t` is no rung.
+        """
         self._ledger.record_progress(cell.identity, t, metrics)
         if t not in self.rungs_of(cell):
             return None
@@ -65,8 +96,19 @@ class CellQueue:
     def finish(self, cell: Cell, reason: str = "", *, for_good: bool = False) -> CellRecord | None:
         """Commit a cell that ended: its `result.json`, or else the reason there is none.
 
-        A cell whose process was lost is tried again, up to max_attempts times in one run: None. `for_good`: it would
-        end in the same way again.
+        Parameters
+        ----------
+        cell : Cell
+            Which one.
+        reason : str
+            Why there is no result, as far as anybody could say.
+        for_good : bool
+            Whether it would end in the same way again.
+
+        Returns
+        -------
+        CellRecord or None
+            None where its process was lost and it is tried again: up to max_attempts times in one run.
         """
         result = self._new_result_of(cell)
         if result is None and not for_good and self._tries[cell.identity] < cell.resources.max_attempts:
@@ -79,7 +121,7 @@ class CellQueue:
             self._ledger.record_result(result)
         value = self._value_of(result)
         if not cell.continues:  # the search it was part of is over
-            self._source.tell(cell, judged("failed" if result is None else result.status, value), value)
+            self._source.observe(cell, judged("failed" if result is None else result.status, value), value)
         return self._ledger.cell(cell.identity)
 
     def attempt_of(self, cell: Cell) -> int:
@@ -99,7 +141,7 @@ class CellQueue:
         self._values.setdefault(row.t, {})[row.cell] = row.value
         self._verdicts[row.cell, row.t] = row.verdict
 
-    def _recall(self, record: CellRecord) -> None:
+    def _restore(self, record: CellRecord) -> None:
         """Enter a cell the ledger holds. One without a result runs (again), unless its result already lies there."""
         outcome: TrialOutcome = "running"
         value: float | None = None
@@ -112,7 +154,7 @@ class CellQueue:
             self._ledger.log("adopted", "result found on disk", record.identity)
             value = self._value_of(result)
             outcome = judged(result.status, value)
-        cell = self._source.recall(record, outcome, value)
+        cell = self._source.restore(record, outcome, value)
         if cell is not None:
             self._interrupted.append(cell)
 

@@ -1,4 +1,4 @@
-"""The desk: a named actor where workers wait for verdicts and say which process they are."""
+"""Verdicts for running cells, and which processes run them: a named actor of Ray."""
 
 import asyncio
 from collections.abc import Iterable
@@ -10,9 +10,7 @@ from ray.exceptions import GetTimeoutError, RayActorError
 from rse_study.results.records import Verdict
 
 NAMESPACE = "rse_study"
-PATIENCE_SECONDS = 60.0  # a worker that hears nothing for so long goes on
-
-
+PATIENCE_SECONDS = 60.0  # a worker that gets no verdict for so long goes on
 MAX_WAITING = 1000
 
 
@@ -29,7 +27,7 @@ class _CoordinatorActor:
             self._verdicts[cell, t] = verdict
             self._news.notify_all()
 
-    async def ask(self, cell: str, t: int) -> Verdict:
+    async def wait_for_verdict(self, cell: str, t: int) -> Verdict:
         async with self._news:
             await self._news.wait_for(lambda: (cell, t) in self._verdicts)
         return self._verdicts[cell, t]
@@ -43,19 +41,28 @@ class _CoordinatorActor:
 
 
 class Coordinator:
-    """The driver's side."""
+    """The driver's side: it gives verdicts and learns where cells run."""
 
     def __init__(self, name: str) -> None:
         # Not detached: it ends with the driver, and whoever still asks goes on without it.
-        actor: Any = ray.remote(
-            _CoordinatorActor
-        )  # made here, not by a decorator: the class itself stays what it is
+        # Made here, not by a decorator: the class itself stays what it is.
+        actor: Any = ray.remote(_CoordinatorActor)
         settings = {"num_cpus": 0, "max_concurrency": MAX_WAITING, "get_if_exists": True}
         self._actor: Any = actor.options(name=name, namespace=NAMESPACE, **settings).remote()
         self.name = name
 
     def decide(self, cell: str, t: int, verdict: Verdict) -> None:
-        """Lay a verdict on the desk; the worker may ask for it before or after."""
+        """Give a verdict; the worker may ask for it before or after.
+
+        Parameters
+        ----------
+        cell : str
+            Identity of the cell.
+        t : int
+            Step of the rung.
+        verdict : "continue" or "stop"
+            What all workers of the cell then do.
+        """
         self._actor.decide.remote(cell, t, verdict)
 
     def expect(self, cell: str) -> None:
@@ -63,7 +70,7 @@ class Coordinator:
         self._actor.leave.remote(cell)
 
     def processes(self, cell: str) -> Iterable[tuple[str, int]]:
-        """Where a cell runs: (node id, pid) of every worker that came by; asked for once."""
+        """Node id and pid of every worker of a cell; given once, then forgotten."""
         return ray.get(self._actor.leave.remote(cell), timeout=PATIENCE_SECONDS)
 
     def close(self) -> None:
@@ -72,7 +79,17 @@ class Coordinator:
 
 
 class CoordinatorClient:
-    """A worker's side: `cell` on rank `rank`."""
+    """A worker's side.
+
+    Parameters
+    ----------
+    name : str
+        Of the study's coordinator.
+    cell : str
+        Identity of the cell that runs here.
+    rank : int
+        Of this worker among those of the cell.
+    """
 
     def __init__(self, name: str, cell: str, rank: int) -> None:
         self._name, self._cell, self._rank = name, cell, rank
@@ -81,17 +98,18 @@ class CoordinatorClient:
         """Say where this worker runs, so that the watchdog can end it."""
         node = ray.get_runtime_context().get_node_id()
         try:
-            self._desk().enter.remote(self._cell, self._rank, node, pid)
+            self._actor().enter.remote(self._cell, self._rank, node, pid)
         except ValueError:
-            return  # the desk has closed: nobody watches any more
+            return  # the coordinator has ended: nobody watches any more
 
-    def ask(self, t: int) -> Verdict:
+    def wait_for_verdict(self, t: int) -> Verdict:
         """The verdict on this cell at step `t`; "continue" where none comes."""
         try:
-            verdict: Verdict = ray.get(self._desk().ask.remote(self._cell, t), timeout=PATIENCE_SECONDS)
+            answer = self._actor().wait_for_verdict.remote(self._cell, t)
+            verdict: Verdict = ray.get(answer, timeout=PATIENCE_SECONDS)
         except (ValueError, GetTimeoutError, RayActorError):
             return "continue"
         return verdict
 
-    def _desk(self) -> Any:
+    def _actor(self) -> Any:
         return ray.get_actor(self._name, namespace=NAMESPACE)

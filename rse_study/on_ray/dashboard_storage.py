@@ -1,4 +1,4 @@
-"""A ledger as an Optuna storage that can only be looked at: what optuna-dashboard is given."""
+"""A ledger as a read-only storage of Optuna, for optuna-dashboard."""
 
 import copy
 import math
@@ -28,7 +28,7 @@ from rse_study.results.records import AxisRecord, StudyRecord
 
 TrialRow = dict[str, Any]  # of the reader's frame of cells
 
-LOOK_SECONDS = 1.0  # a page asks several times; the ledger is read once for all of them
+REFRESH_SECONDS = 1.0  # a page asks several times; the ledger is read once for all of them
 STATES = {
     "planned": TrialState.WAITING,
     "running": TrialState.RUNNING,
@@ -40,25 +40,25 @@ SHOWN = ("identity", "seed", "stage", "label", "reason")  # of a cell, as attrib
 
 
 class LedgerStorage(InMemoryStorage):
-    """The study of a ledger, as it is at the moment somebody looks.
+    """The study of a ledger, as it is at the moment it is shown.
 
-    Trials are read from the ledger and kept nowhere else: what a visitor changes in the dashboard is a note in
+    Trials are read from the ledger and kept nowhere else: what is changed in the dashboard is a note in
     memory, never the study. A search shows its trials, numbered as ours; a grid shows a trial for each cell.
     One that was pruned has its last value, as Optuna has it: the dashboard draws the way of no other.
     """
 
-    def __init__(self, study_dir: Path, look_seconds: float = LOOK_SECONDS) -> None:
+    def __init__(self, study_dir: Path, refresh_seconds: float = REFRESH_SECONDS) -> None:
         super().__init__()
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._study_dir, self._look_seconds = study_dir, look_seconds
-        self._looking = threading.Lock()  # the server answers in several threads
+        self._study_dir, self._refresh_seconds = study_dir, refresh_seconds
+        self._reading = threading.Lock()  # the server answers in several threads
         self._trials: list[FrozenTrial] = []
         with Reader(study_dir) as reader:
             study = reader.study()
         direction = StudyDirection[study.objective.direction.upper()]
         self._id = self.create_new_study([direction], study.name)
         self.set_study_user_attr(self._id, "question", study.question)
-        self._look()
+        self._refresh()
         objective = study.objective.label or study.objective.metric
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
@@ -67,35 +67,38 @@ class LedgerStorage(InMemoryStorage):
     def get_all_trials(
         self, study_id: int, deepcopy: bool = True, states: Container[TrialState] | None = None
     ) -> list[FrozenTrial]:
-        with self._looking:
-            if time.monotonic() - self._looked >= self._look_seconds:
-                self._look()
+        with self._reading:
+            if time.monotonic() - self._refreshed >= self._refresh_seconds:
+                self._refresh()
             trials = self._trials if study_id == self._id else []
         chosen = [trial for trial in trials if states is None or trial.state in states]
         return copy.deepcopy(chosen) if deepcopy else chosen
 
     def get_trial(self, trial_id: int) -> FrozenTrial:
-        found = [trial for trial in self._trials if trial._trial_id == trial_id]
-        if not found:
-            raise KeyError(f"no trial {trial_id}")
-        return found[0]
+        for trial in self._trials:
+            if trial._trial_id == trial_id:
+                return trial
+        raise KeyError(f"no trial {trial_id}")
 
     # The ancestor's own versions read a store of trials that is empty here; these go through `get_all_trials`.
     get_best_trial = BaseStorage.get_best_trial
     get_trial_number_from_id = BaseStorage.get_trial_number_from_id
     get_trial_id_from_study_id_trial_number = BaseStorage.get_trial_id_from_study_id_trial_number
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         try:
             with Reader(self._study_dir) as reader:
                 self._trials = trials_of(reader)
         except InputError:
-            pass  # the ledger is being rebuilt: the last look stands
-        self._looked = time.monotonic()
+            pass  # the ledger is being rebuilt: the last state stands
+        self._refreshed = time.monotonic()
 
 
 def trials_of(reader: Reader) -> list[FrozenTrial]:
-    """The ledger's cells as Optuna's trials, in order; the number of each is its place in the list."""
+    """The ledger's cells as Optuna's trials.
+
+    The number of each is its index in the list.
+    """
     study, cells = reader.study(), reader.cells()
     values = reader.metrics(name=study.objective.metric)
     histories: dict[str, dict[int, float]] = {
@@ -120,14 +123,17 @@ def distribution_of(axis: AxisRecord) -> BaseDistribution:
 
 
 def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[TrialRow], dict[str, BaseDistribution]]:
-    """The search's own cells by number; a ledger rebuilt from what was left may lack one: an empty place."""
-    found = {row["trial"]: row for row in _records(cells[cells["stage"] == "search"])}
-    rows = [found.get(number, {}) for number in range(max(found, default=-1) + 1)]
+    """The search's own cells by number.
+
+    A rebuilt ledger may lack one: an empty row.
+    """
+    by_number = {row["trial"]: row for row in _records(cells[cells["stage"] == "search"])}
+    rows = [by_number.get(number, {}) for number in range(max(by_number, default=-1) + 1)]
     return rows, {axis.name: distribution_of(axis) for axis in study.axes}
 
 
 def _grid(cells: pd.DataFrame) -> tuple[list[TrialRow], dict[str, BaseDistribution]]:
-    """Every cell; what tells them apart (axes, the row's name, the seed), each with the values it has here."""
+    """Every cell; what tells them apart (axes, the row's name, the seed), each with the values that occur."""
     rows = _records(cells)
     for row in rows:
         name = {"row": row["label"]} if row["label"] else {}

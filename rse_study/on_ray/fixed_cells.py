@@ -8,7 +8,10 @@ from rse_study.results.records import CellRecord
 
 
 class FixedCells:
-    """Gives its cells in order. All of them are in the ledger, as planned, before the first one runs."""
+    """Gives the cells of a list in order.
+
+    All of them are in the ledger, as planned, before the first one runs.
+    """
 
     def __init__(self, cells: Sequence[Cell], ledger: Ledger) -> None:
         ledger.plan([cell.record() for cell in cells])
@@ -18,15 +21,15 @@ class FixedCells:
     def num_left(self) -> int:
         return len(self._waiting)
 
-    def recall(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
+    def restore(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
         cell = self._waiting.get(record.identity)
         if outcome != "running" and not (cell and cell.continues and outcome == "pruned"):
             self._waiting.pop(record.identity, None)
-        return None  # what is left of the list is given in its order
+        return None  # what is left of the list comes in its order
 
-    def give(self) -> Cell | None:
+    def next(self) -> Cell | None:
         first = next(iter(self._waiting), None)
         return None if first is None else self._waiting.pop(first)
 
-    def tell(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
+    def observe(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
         pass

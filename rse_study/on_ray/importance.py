@@ -1,4 +1,4 @@
-"""How much of the objective's variation each axis accounts for, kept in the ledger with the evaluator's name."""
+"""How much of the objective's variation each axis accounts for."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -20,15 +20,27 @@ def importance_rows(
     trials: Sequence[tuple[dict[str, object], float]],
     direction: Literal["maximize", "minimize"],
 ) -> list[ImportanceRow]:
-    """PED-ANOVA (Watanabe et al. 2023) over complete trials, (proposal, value) each; nothing for a handful of them."""
+    """Importance of each axis by PED-ANOVA (Watanabe et al. 2023).
+
+    Empty for a handful of trials, and where all of them came to the same value.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        Of the search.
+    trials : sequence of (proposal, value)
+        The complete ones, with the objective's value at the last step.
+    direction : "maximize" or "minimize"
+        Of the objective.
+    """
     if len(trials) < FEWEST or len({value for _, value in trials}) < 2:
         return []
     study = optuna.create_study(direction=direction)
     distributions = {axis.name: distribution_of(axis.domain) for axis in axes}
     for proposal, value in trials:
-        known = {name: proposal[name] for name in distributions}
+        params = {name: proposal[name] for name in distributions}
         study.add_trial(
-            create_trial(state=TrialState.COMPLETE, params=known, distributions=distributions, value=value)
+            create_trial(state=TrialState.COMPLETE, params=params, distributions=distributions, value=value)
         )
     shares = get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
     return [

@@ -1,4 +1,4 @@
-"""Ray on this machine, or an existing cluster: quiet, on loopback, with its dashboard."""
+"""Ray on this machine, quiet and on loopback with its dashboard, or a cluster."""
 
 import logging
 import os
@@ -40,7 +40,10 @@ ENVIRONMENT = {
 
 @contextmanager
 def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
-    """A running Ray: a fresh one on this machine (`num_cpus` 0 = all), or the cluster at `address`."""
+    """A running Ray: a fresh one on this machine, or the cluster at `address`.
+
+    A fresh one has `num_cpus` CPUs; 0 = all.
+    """
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     if address:
@@ -104,7 +107,10 @@ def usable_cpus() -> int:
 
 
 def trial_resources(resources: Resources) -> dict[str, float]:
-    """What a trial actor asks for: all of its cell's where the cell runs in it, next to nothing where it only waits."""
+    """What a trial actor reserves.
+
+    All of its cell's resources where the cell runs in it, next to nothing where it only waits for Train's workers.
+    """
     if resources.runs_on == "inline":
         return {"CPU": float(resources.threads), **({"GPU": float(resources.gpus)} if resources.gpus else {})}
     return {DRIVER: 1.0} if DRIVER in ray.cluster_resources() else {"CPU": 0.1}

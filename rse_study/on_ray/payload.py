@@ -1,96 +1,147 @@
-"""Where a study lives, and what its trials are trained on there."""
+"""What the driver gives to processes that train a cell or score something."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.handover import write_materials
+from rse_study.on_ray.materials_cache import MaterialsCache
+from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.results.schema import baselines_folder, cell_folder
-from rse_study.study.definition.config import Resources
-from rse_study.training.materials import Materials, identity_of
+from rse_study.study.definition.config import Baseline, Resources
+from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
-PrepareMaterials = Callable[[Trial], Materials]
 
+@dataclass(frozen=True, kw_only=True)
+class Payload:
+    """What any such process needs to know."""
 
-@dataclass(frozen=True)
-class StudyFolders:
-    """The folders of a study."""
-
-    study: Path
+    trial: Trial
+    """the cell's configuration, or the study's base"""
+    materials: Path
+    """file of the trial's materials"""
+    folder: Path
+    """of results"""
+    workers: int
+    """processes that train together"""
+    threads: int
+    """CPU threads of each worker"""
+    gpus: int
+    """GPUs of each worker, 0 or 1"""
 
     @property
-    def materials(self) -> Path:
-        """What workers are handed."""
-        return self.study / "materials"
+    def device(self) -> str:
+        """Torch's name of the device."""
+        return "cuda" if self.gpus else "cpu"
 
-    @property
-    def ray(self) -> Path:
-        """Ray's own notes: disposable."""
-        return self.study / "ray"
+    def load_materials(self) -> Materials:
+        """Read the trial's materials."""
+        return Materials.load(self.materials)
 
 
-class MaterialsCache:
-    """Materials made so far, by what they depend on: most studies need one set for all trials."""
+@dataclass(frozen=True, kw_only=True)
+class BaselinePayload(Payload):
+    """One baseline of the base, for a task that scores it."""
 
-    def __init__(self, prepare: PrepareMaterials) -> None:
-        self._prepare = prepare
-        self._made: dict[str, Materials] = {}
+    baseline: Baseline
+    """which of the base's baselines"""
 
-    def of(self, trial: Trial) -> Materials:
-        """The materials of a trial."""
-        parts = (trial.encoder, trial.corpus, trial.selection)
-        method = trial.method
-        checked = (
-            trial.batch_size,
-            trial.max_length,
-            method.num_sites,
-            method.generator,
-            method.needs_synonyms,
+
+@dataclass(frozen=True, kw_only=True)
+class CellPayload(Payload):
+    """One attempt at a cell."""
+
+    cell: str
+    """the cell's identity"""
+    number: int
+    """of the trial"""
+    seed: int
+    """of every random draw"""
+    continues: bool
+    """whether a cell that was stopped early goes on to its full budget"""
+    attempt: int
+    """number of this try, from 1; 0 where the cell is scored and not trained"""
+    rungs: tuple[int, ...]
+    """steps at which the loop waits for a verdict"""
+    coordinator: str
+    """name of the actor that has the verdicts"""
+    train_runs: Path
+    """folder for Ray Train's own notes"""
+
+    def as_config(self) -> dict[str, Any]:
+        """The plain mapping that Tune and Train pass on to their functions."""
+        content = {one.name: getattr(self, one.name) for one in fields(self)}
+        paths = {name: str(value) for name, value in content.items() if isinstance(value, Path)}
+        # The trial is a text: Tune would take a nested mapping for a space of its own.
+        return {**content, **paths, "rungs": list(self.rungs), "trial": self.trial.model_dump_json()}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> "CellPayload":
+        """What `as_config` made a mapping of."""
+        paths = {name: Path(config[name]) for name in ("materials", "folder", "train_runs")}
+        trial = Trial.model_validate_json(config["trial"])
+        return cls(**{**config, **paths, "rungs": tuple(config["rungs"]), "trial": trial})
+
+
+class Payloads:
+    """Makes the payloads of one study.
+
+    Parameters
+    ----------
+    folders : StudyFolders
+        Where results and materials lie.
+    materials : MaterialsCache
+        Prepares what a trial needs and has not got yet.
+    coordinator : str
+        Name of the study's coordinator.
+    """
+
+    def __init__(self, folders: StudyFolders, materials: MaterialsCache, coordinator: str) -> None:
+        self._folders, self._materials, self._coordinator = folders, materials, coordinator
+
+    def of_cell(self, cell: Cell, attempt: int = 0, rungs: tuple[int, ...] = ()) -> CellPayload:
+        """The payload of a cell.
+
+        Parameters
+        ----------
+        cell : Cell
+            What runs, or is scored.
+        attempt : int
+            Number of the try that is under way.
+        rungs : tuple of int
+            Steps at which it waits for a verdict.
+        """
+        return CellPayload(
+            cell=cell.identity,
+            number=cell.number,
+            seed=cell.seed,
+            continues=cell.continues,
+            attempt=attempt,
+            rungs=rungs,
+            coordinator=self._coordinator,
+            folder=cell_folder(self._folders.study, cell.identity),
+            train_runs=self._folders.train_runs,
+            **self._shared(cell.trial, cell.resources),
         )
-        needs = f"{[part.canonical_json() for part in parts]} {checked}"
-        if needs not in self._made:
-            self._made[needs] = self._prepare(trial)
-        return self._made[needs]
 
-    def identify(self, trial: Trial, seed: int) -> str:
-        """The identity of a cell."""
-        return identity_of(trial, seed, self.of(trial))
+    def of_baseline(self, baseline: Baseline, base: Trial, resources: Resources) -> BaselinePayload:
+        """The payload of a baseline.
 
+        Parameters
+        ----------
+        baseline : Baseline
+            Which one.
+        base : Trial
+            The study's base, whose encoder or corpus it is made of.
+        resources : Resources
+            What its task may use.
+        """
+        folder = baselines_folder(self._folders.study)
+        return BaselinePayload(baseline=baseline, folder=folder, **self._shared(base, resources))
 
-class Packer:
-    """A cell as the plain mapping its Tune trial is given."""
-
-    def __init__(self, place: StudyFolders, stock: MaterialsCache, desk: str) -> None:
-        self._place, self._stock, self._desk = place, stock, desk
-
-    def __call__(self, cell: Cell, attempt: int = 0, rungs: tuple[int, ...] = ()) -> dict[str, Any]:
-        return {
-            "cell": cell.identity,
-            "number": cell.number,
-            "attempt": attempt,
-            "trial": cell.trial.model_dump_json(),  # a text: Tune would take a nested mapping for a space of its own
-            "seed": cell.seed,
-            "continues": cell.continues,
-            "rungs": list(rungs),
-            "desk": self._desk,
-            "materials": str(write_materials(self._place.materials, self._stock.of(cell.trial))),
-            "directory": str(cell_folder(self._place.study, cell.identity)),
-            "storage": str(self._place.ray / "train"),
-            **_used(cell.resources),
-        }
-
-    def base(self, trial: Trial, resources: Resources) -> dict[str, Any]:
-        """What baselines are measured on, for a task of their own."""
-        return {
-            "trial": trial.model_dump_json(),
-            "materials": str(write_materials(self._place.materials, self._stock.of(trial))),
-            "directory": str(baselines_folder(self._place.study)),
-            **_used(resources),
-        }
-
-
-def _used(resources: Resources) -> dict[str, Any]:
-    return resources.model_dump(include={"workers", "threads", "gpus"})
+    def _shared(self, trial: Trial, resources: Resources) -> dict[str, Any]:
+        materials = self._materials.of(trial).save(self._folders.materials)
+        used = resources.model_dump(include={"workers", "threads", "gpus"})
+        return {"trial": trial, "materials": materials, **used}

@@ -1,4 +1,4 @@
-"""Cells proposed one after the other: what a search asks for depends on what its earlier cells came to."""
+"""Cells of a search: each proposal depends on what the earlier ones came to."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,7 +15,19 @@ BASE = "base"  # label of the base trial: the paper's setting
 
 
 class ProposedCells:
-    """The base first, where it is a point of the space; then what the sampler proposes, each identity once."""
+    """The base, then what the sampler proposes, each identity once.
+
+    The base comes first where it is a point of the space.
+
+    Parameters
+    ----------
+    checked : CheckedStudy
+        The study and its space.
+    proposer : Proposer
+        Asks the sampler.
+    identify : callable
+        Gives a cell's identity by its trial and seed.
+    """
 
     def __init__(
         self, checked: CheckedStudy, proposer: Proposer, identify: Callable[[Trial, int], str]
@@ -29,7 +41,7 @@ class ProposedCells:
     def num_left(self) -> int:
         return max(0, self._study.num_trials - self._next_number)
 
-    def recall(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
+    def restore(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
         self._next_number = max(self._next_number, record.trial + 1)
         self._known.add(record.identity)
         self._proposer.add(record.trial, record.proposal, outcome, value)
@@ -38,7 +50,7 @@ class ProposedCells:
         in_order = {axis.name: record.proposal[axis.name] for axis in self._space.axes}
         return self._cell(record.trial, in_order)
 
-    def give(self) -> Cell | None:
+    def next(self) -> Cell | None:
         if self.num_left == 0:
             return None
         cell = self._propose(self._next_number)
@@ -46,7 +58,7 @@ class ProposedCells:
         self._known.add(cell.identity)
         return cell
 
-    def tell(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
+    def observe(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
         self._proposer.tell(cell.number, outcome, value)
 
     def _propose(self, number: int) -> Cell:

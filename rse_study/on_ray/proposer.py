@@ -1,4 +1,4 @@
-"""Optuna, asked for one proposal at a time: a pure function of what the ledger holds."""
+"""Proposals, one at a time: a pure function of what the ledger holds."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,11 +11,10 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState, create_trial
 
 from rse_study.on_ray.cell import TrialOutcome
-from rse_study.on_ray.samplers import grid_point, quasi_random_point
+from rse_study.on_ray.samplers import make_sampler, point_of
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Choice, Domain, Int
 
@@ -26,13 +25,6 @@ STATES = {
     "failed": TrialState.FAIL,
     "running": TrialState.RUNNING,
 }
-# Written out, because the defaults move between versions of Optuna; the ledger's provenance holds them.
-TPE: dict[str, Any] = {
-    "multivariate": True,
-    "group": False,
-    "constant_liar": True,
-    "n_ei_candidates": 24,
-}
 
 
 class Proposer:
@@ -40,6 +32,17 @@ class Proposer:
 
     The sampler is made anew before every ask, seeded from the search seed and the trial's number: a study that is
     resumed asks exactly what an uninterrupted one asks (with one trial at a time).
+
+    Parameters
+    ----------
+    domains : mapping of str to Domain
+        The axes, in order.
+    sampler : Sampler
+        Who proposes.
+    search_seed : int
+        Of all its draws.
+    direction : "maximize" or "minimize"
+        Of the objective.
     """
 
     def __init__(
@@ -50,15 +53,16 @@ class Proposer:
         self._distributions = {name: distribution_of(domain) for name, domain in domains.items()}
         self._sampler, self._search_seed = sampler, search_seed
         self._optuna = optuna.create_study(direction=direction)
-        self._numbers: dict[int, int] = {}  # our trial number -> Optuna's
+        self._numbers: dict[int, int] = {}  # Optuna's numbers by ours
         self._num_entered = 0
 
     def ask(self, number: int, draw: int = 0) -> dict[str, Any]:
         """A proposal for trial `number`; every further `draw` gives another one for it."""
-        if self._sampler.name in ("grid", "quasi_random"):
-            proposal = self._point(number, draw)
-            self.add(number, proposal)
-            return proposal
+        # Without a model, a further draw looks past the point that was known already.
+        point = point_of(self._sampler, self._domains, self._search_seed, number + draw)
+        if point is not None:
+            self.add(number, point)
+            return point
         self._optuna.sampler = make_sampler(self._sampler, seed_of(self._search_seed, number, draw))
         asked = self._optuna.ask(self._distributions)
         self._numbers[number], self._num_entered = asked.number, asked.number + 1
@@ -71,43 +75,54 @@ class Proposer:
         outcome: TrialOutcome = "running",
         value: float | None = None,
     ) -> None:
-        """Enter a trial that was not asked for: the base, or one the ledger already holds."""
+        """Enter a trial that was not asked for: the base, or one the ledger already holds.
+
+        Parameters
+        ----------
+        number : int
+            Our number of the trial.
+        proposal : mapping of str to value
+            Value of every axis.
+        outcome : TrialOutcome
+            How it ended.
+        value : float or None
+            Of the objective at its last step.
+        """
         state = STATES[outcome]
-        told = value if state == TrialState.COMPLETE else None
+        final = value if state == TrialState.COMPLETE else None
         self._numbers[number], self._num_entered = self._num_entered, self._num_entered + 1
         self._optuna.add_trial(
-            create_trial(state=state, params=dict(proposal), distributions=self._distributions, value=told)
+            create_trial(state=state, params=dict(proposal), distributions=self._distributions, value=final)
         )
 
     def tell(self, number: int, outcome: TrialOutcome, value: float | None = None) -> None:
-        """How a running trial ended."""
-        told = value if outcome == "complete" else None
-        self._optuna.tell(self._numbers[number], values=told, state=STATES[outcome])
+        """Enter how a running trial ended.
 
-    def _point(self, number: int, draw: int) -> dict[str, Any]:
-        """These two ask nobody; a further draw looks past the point that was known already."""
-        index = number + draw
-        if self._sampler.name == "quasi_random":
-            return quasi_random_point(self._domains, self._search_seed, index)
-        return grid_point(self._domains, index)
-
-
-def describe_sampler(sampler: Sampler) -> dict[str, Any]:
-    """Everything that decides proposals, for the record."""
-    settings = {**TPE, "n_startup_trials": sampler.num_startup} if sampler.name == "tpe" else {}
-    return {"optuna": optuna.__version__, "name": sampler.name, **settings}
-
-
-def make_sampler(sampler: Sampler, seed: int) -> BaseSampler:
-    """A fresh sampler."""
-    assert sampler.name in ("tpe", "random"), f"{sampler.name} is no sampler of Optuna here"
-    if sampler.name == "random":
-        return RandomSampler(seed=seed)
-    return TPESampler(n_startup_trials=sampler.num_startup, seed=seed, **TPE)
+        Parameters
+        ----------
+        number : int
+            Our number of the trial.
+        outcome : TrialOutcome
+            How it ended.
+        value : float or None
+            Of the objective at its last step.
+        """
+        final = value if outcome == "complete" else None
+        self._optuna.tell(self._numbers[number], values=final, state=STATES[outcome])
 
 
 def seed_of(search_seed: int, number: int, draw: int) -> int:
-    """sha256(search seed, trial number, draw) in numpy's 32 bits."""
+    """sha256(search seed, trial number, draw) in numpy's 32 bits.
+
+    Parameters
+    ----------
+    search_seed : int
+        The study's.
+    number : int
+        Of the trial.
+    draw : int
+        How often it was asked for this trial before.
+    """
     digest = hashlib.sha256(repr((search_seed, number, draw)).encode()).digest()
     return int.from_bytes(digest[:4], "big")
 

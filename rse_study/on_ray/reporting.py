@@ -1,4 +1,4 @@
-"""What a worker does with every point of its run: report it, and at rungs wait for the verdict."""
+"""Progress of a cell: each point is reported, and a rung waits for its verdict."""
 
 import os
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from typing import Any
 
 from rse_study.collectives import Collectives
 from rse_study.on_ray.coordinator import CoordinatorClient
+from rse_study.on_ray.payload import CellPayload
 from rse_study.results.records import Verdict
 from rse_study.training.loop import Progress
 
@@ -13,13 +14,23 @@ ReportMetrics = Callable[[dict[str, Any]], None]
 
 
 class Reporter:
-    """Reports through `report`; at rungs rank 0 asks the desk and all workers hear the same verdict."""
+    """Reports every point; at rungs all workers get the coordinator's verdict.
 
-    def __init__(self, config: dict[str, Any], collectives: Collectives, report: ReportMetrics) -> None:
-        self._rungs = frozenset(config["rungs"])
+    Parameters
+    ----------
+    payload : CellPayload
+        The cell that runs here.
+    collectives : Collectives
+        What joins its workers: rank 0 asks, all of them get the same verdict.
+    report : callable
+        Takes a point as Tune or Train wants it.
+    """
+
+    def __init__(self, payload: CellPayload, collectives: Collectives, report: ReportMetrics) -> None:
+        self._rungs = frozenset(payload.rungs)
         self._collectives, self._report = collectives, report
-        self._visitor = CoordinatorClient(config["desk"], config["cell"], collectives.rank)
-        self._visitor.enter(os.getpid())
+        self._coordinator = CoordinatorClient(payload.coordinator, payload.cell, collectives.rank)
+        self._coordinator.enter(os.getpid())
 
     def report(self, progress: Progress) -> Verdict:
         """Report a point; the verdict on it."""
@@ -27,5 +38,5 @@ class Reporter:
         if progress.t not in self._rungs or progress.is_final:
             return "continue"
         asks = self._collectives.rank == 0
-        stops = asks and self._visitor.ask(progress.t) == "stop"
+        stops = asks and self._coordinator.wait_for_verdict(progress.t) == "stop"
         return "stop" if self._collectives.any(stops) else "continue"

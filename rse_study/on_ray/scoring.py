@@ -1,4 +1,4 @@
-"""What is still to be scored in a study: its baselines and the models it keeps, each on every evaluation once."""
+"""Scores a study's baselines and its kept models, each on every evaluation once."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -11,14 +11,15 @@ from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.evaluations import (
     as_they_come,
-    ask_for_baseline,
-    ask_for_scores,
     drop_models,
     missing_evaluations,
     scored_in,
+    start_scoring,
+    start_scoring_baseline,
 )
-from rse_study.on_ray.payload import MaterialsCache, StudyFolders
+from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.runtime import RayRuntime
+from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.results.ledger import Ledger
 from rse_study.results.ranking import best_first
 from rse_study.results.schema import baselines_folder, cell_folder
@@ -27,80 +28,102 @@ from rse_study.study.definition.config import Baseline, Study
 
 
 class Scoring:
-    """The scores of one study. `judges`: what baselines are scored on besides its evaluations."""
+    """Measures what one study has no score of.
+
+    Parameters
+    ----------
+    study : Study
+        Names evaluations, baselines and which models are kept.
+    folders : StudyFolders
+        Where it lies.
+    ledger : Ledger
+        Holds the scores.
+    materials : MaterialsCache
+        What the base is trained on.
+    callback : StudyCallback
+        Gets messages.
+    evaluations : sequence of Evaluation
+        The study's.
+    judges : sequence of Evaluation
+        What a trial is judged by in training; baselines are scored on them too.
+    """
 
     def __init__(
         self,
         study: Study,
-        place: StudyFolders,
+        folders: StudyFolders,
         ledger: Ledger,
-        stock: MaterialsCache,
-        watcher: StudyCallback,
+        materials: MaterialsCache,
+        callback: StudyCallback,
         evaluations: Sequence[Evaluation],
         judges: Sequence[Evaluation],
     ) -> None:
-        self._study, self._place, self._ledger = study, place, ledger
-        self._stock, self._watcher = stock, watcher
+        self._study, self._folders, self._ledger = study, folders, ledger
+        self._materials, self._callback = materials, callback
         self._evaluations, self._judges = evaluations, judges
 
     def baselines(self) -> None:
-        """Baselines on the dev pairs and every evaluation of vectors: here, before the first cell."""
+        """Score baselines on dev pairs and every evaluation of vectors, in this process."""
         base = self._study.base
         of_vectors = [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
         for name, lacking in self._lacking([*self._judges, *of_vectors]):
-            rows = measure_baselines(base, self._stock.of(base), [name], lacking)
+            rows = measure_baselines(base, self._materials.of(base), [name], lacking)
             self._ledger.record_evaluations(rows)
 
-    def everything(self, cells: Sequence[Cell], room: RayRuntime) -> None:
-        """What these cells and the baselines have no score of; then models that need not be kept go.
+    def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
+        """Score what has no score yet; then delete models that need not be kept.
 
-        As many tasks at a time as fit. Each is in the ledger as soon as it is there.
+        As many tasks at a time as fit. Each score is in the ledger as soon as it is measured.
         """
-        of_cells, of_weights = list(self._scores_of_cells(cells, room)), list(self._scores_of_weights(room))
-        asked = [*of_cells, *of_weights]
-        if asked:
+        of_cells = list(self._start_scoring_cells(cells, runtime))
+        of_weights = list(self._start_scoring_weights(runtime))
+        tasks = [*of_cells, *of_weights]
+        if tasks:
             besides = f", {len(of_weights)} scores of baselines" if of_weights else ""
             named = ", ".join(self._study.evaluations)
-            self._watcher.told(f"evaluations: {len(of_cells)} models on {named}{besides}")
-        for number, rows in enumerate(as_they_come(asked, room.closing), start=1):
+            self._callback.message(f"evaluations: {len(of_cells)} models on {named}{besides}")
+        for number, rows in enumerate(as_they_come(tasks, runtime.closing), start=1):
             self._ledger.record_evaluations(rows)
-            self._watcher.told(f"evaluated: {number} of {len(asked)}")
-        if not room.closing.is_set():
-            shutil.rmtree(baselines_folder(self._place.study) / CLASSIFIERS, ignore_errors=True)
+            self._callback.message(f"evaluated: {number} of {len(tasks)}")
+        if not runtime.closing.is_set():
+            shutil.rmtree(baselines_folder(self._folders.study) / CLASSIFIERS, ignore_errors=True)
             drop_models(
-                [cell_folder(self._place.study, identity) for identity in self.models_not_kept(cells)]
+                [cell_folder(self._folders.study, identity) for identity in self.models_not_kept(cells)]
             )
 
-    def _scores_of_cells(self, cells: Sequence[Cell], room: RayRuntime) -> Iterator[ray.ObjectRef]:
+    def _start_scoring_cells(self, cells: Sequence[Cell], runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
         missing = missing_evaluations(cells, self._evaluations, self._ledger)
         for cell in cells:
             if cell.identity in missing:
-                room.open(cell.resources)
+                runtime.open(cell.resources)
                 wanted = [one for one in self._evaluations if one.name in missing[cell.identity]]
-                yield ask_for_scores(cell, room.packer(cell), wanted)
+                yield start_scoring(runtime.payloads.of_cell(cell), wanted)
 
-    def _scores_of_weights(self, room: RayRuntime) -> Iterator[ray.ObjectRef]:
-        """Of baselines: what is fine-tuned may take hours, which no cell should wait for."""
+    def _start_scoring_weights(self, runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
+        """Baselines on what is fine-tuned: it may take hours, which no cell should wait for."""
         study = self._study
         for name, lacking in self._lacking(self._evaluations):
-            room.open(study.resources)
-            packed = room.packer.base(study.base, study.resources)
-            yield from (ask_for_baseline(name, packed, one) for one in lacking)
+            runtime.open(study.resources)
+            payload = runtime.payloads.of_baseline(name, study.base, study.resources)
+            yield from (start_scoring_baseline(payload, one) for one in lacking)
 
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[Baseline, list[Evaluation]]]:
         """Baselines with the evaluations they have no score of."""
-        known = scored_in(self._ledger)
+        scored = scored_in(self._ledger)
         for name in self._study.baselines:
             lacking = [
                 one
                 for one in evaluations
-                if can_measure(name, one) and (name, one.name, one.fingerprint) not in known
+                if can_measure(name, one) and (name, one.name, one.fingerprint) not in scored
             ]
             if lacking:
                 yield name, lacking
 
     def models_not_kept(self, cells: Sequence[Cell]) -> list[str]:
-        """Identities of the cells whose model goes, by keep_models; `best`: of a search's chosen, of a grid's best."""
+        """Identities of the cells whose model is deleted, by keep_models.
+
+        `best` keeps the chosen of a search, and the best cell of a grid.
+        """
         complete = [record for record in self._ledger.cells() if record.status == "complete"]
         if self._study.keep_models == "final":
             return []

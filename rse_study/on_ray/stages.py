@@ -1,4 +1,4 @@
-"""The stages of a study: a grid, or a search and what confirms it. Which cells each of them has."""
+"""The cells of a study's stages: a grid, or what confirms a search."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +17,19 @@ BASE_OUTSIDE = -1  # number of the base where it is no point of the space
 
 
 def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Every row with every seed. A row the ledger knows keeps its number, whatever was added around it."""
+    """Every row with every seed.
+
+    A row that the ledger has keeps its number, whatever was added around it.
+
+    Parameters
+    ----------
+    checked : CheckedStudy
+        Has the rows.
+    ledger : Ledger
+        What was planned before.
+    identify : callable
+        Gives a cell's identity by its trial and seed.
+    """
     study = checked.study
     known = {
         canonical_json(record.config): record.trial for record in ledger.cells() if record.stage == "grid"
@@ -45,16 +57,29 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
 
 
 def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """The search's own cells of the chosen trials where these were stopped early, then the chosen with other seeds."""
+    """The cells that confirm a search.
+
+    First the search's own cells of the chosen trials, where these were stopped early; then the chosen trials with
+    other seeds.
+
+    Parameters
+    ----------
+    checked : CheckedStudy
+        Says how many trials are chosen, and the seeds.
+    ledger : Ledger
+        What the search came to.
+    identify : callable
+        Gives a cell's identity by its trial and seed.
+    """
     study, searched = checked.study, [cell for cell in ledger.cells() if cell.stage == "search"]
     if study.confirm is None:
         return []
     by_number = {record.trial: record for record in searched}
     last = ledger.last_points(study.objective.metric)
-    standings = [_standing(record, *last.get(record.identity, (0, math.nan))) for record in searched]
-    chosen = best_trials(standings, study.confirm.num_best, study.objective.direction)
+    results = [_trial_result(record, *last.get(record.identity, (0, math.nan))) for record in searched]
+    chosen = best_trials(results, study.confirm.num_best, study.objective.direction)
     if study.confirm.baseline == "base":
-        chosen = [next((s.trial for s in standings if s.is_baseline), BASE_OUTSIDE), *chosen]
+        chosen = [next((s.trial for s in results if s.is_baseline), BASE_OUTSIDE), *chosen]
     cells = [
         _cell(checked, by_number[n], by_number[n].seed, identify, continues=True)
         for n in chosen
@@ -92,6 +117,6 @@ def _cell(
     )
 
 
-def _standing(record: CellRecord, t: int, value: float) -> TrialResult:
+def _trial_result(record: CellRecord, t: int, value: float) -> TrialResult:
     counts = record.status in ("complete", "stopped_early")
     return TrialResult(record.trial, t, value if counts else math.nan, is_baseline=record.label == BASE)

@@ -1,4 +1,4 @@
-"""What runs in a Tune trial: the loop itself (`inline`), or a Train run of its own (`train`)."""
+"""What runs in a Tune trial: the loop itself (`inline`) or a Train run (`train`)."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from ray.train.v2.torch.torch_trainer import TorchTrainer
 from ray.tune.integration.ray_train import TuneReportCallback
 
 from rse_study.collectives import Alone
+from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.worker import run_loop, run_worker
 
 MAX_WORKER_FAILURES = 0  # a lost worker is a lost attempt, entered in the ledger and tried again from there
@@ -19,45 +20,53 @@ OUT_OF_MEMORY = "could not create a primitive"  # oneDNN's words where it cannot
 
 def run_inline(config: dict[str, Any]) -> None:
     """Train the cell in `config` in this process and report its end."""
+    payload = CellPayload.from_config(config)
     try:
-        ended = run_loop(config, Alone(), ray.tune.report)
+        ended = run_loop(payload, Alone(), ray.tune.report)
     except BaseException as error:
         # Out of memory, a full disk, a defect of ours: say why, and let the trial fail, so that Tune does not give
         # the next cell to this process.
-        _report_end(config, {"reason": _told(error)})
+        _report_end(payload, {"reason": _describe(error)})
         raise
-    _report_end(config, ended)
+    _report_end(payload, ended)
 
 
 def run_on_train(config: dict[str, Any]) -> None:
-    """Train the cell in `config` on Train workers; the loop resumes from the cell's folder by itself."""
-    gpus = config["gpus"]
-    trainer = TorchTrainer(
+    """Train the cell in `config` on Train workers.
+
+    The loop resumes from the cell's folder by itself.
+    """
+    payload = CellPayload.from_config(config)
+    try:
+        result: Any = _trainer(payload).fit()
+        ended = result.return_value or {}
+    except TrainingFailedError as error:
+        ended = {"reason": reason_of(error)}
+    _report_end(payload, ended)
+
+
+def _trainer(payload: CellPayload) -> TorchTrainer:
+    gpus = payload.gpus
+    return TorchTrainer(
         run_worker,
-        train_loop_config=config,
+        train_loop_config=payload.as_config(),
         torch_config=TorchConfig(backend="nccl" if gpus else "gloo"),
         scaling_config=ScalingConfig(
-            num_workers=config["workers"],
+            num_workers=payload.workers,
             use_gpu=gpus > 0,
-            resources_per_worker={"CPU": config["threads"], **({"GPU": gpus} if gpus else {})},
+            resources_per_worker={"CPU": payload.threads, **({"GPU": gpus} if gpus else {})},
         ),
         run_config=RunConfig(
             # The attempt is part of the name: the loop resumes from its own checkpoint, and a Train run that had
             # failed for good would only say so again.
-            name=f"{config['cell'][:16]}-{config['attempt']}",
-            storage_path=config["storage"],
+            name=f"{payload.cell[:16]}-{payload.attempt}",
+            storage_path=str(payload.train_runs),
             callbacks=[TuneReportCallback()],
             failure_config=FailureConfig(
                 max_failures=MAX_WORKER_FAILURES, controller_failure_limit=MAX_CONTROLLER_FAILURES
             ),
         ),
     )
-    try:
-        result: Any = trainer.fit()
-        ended = result.return_value or {}
-    except TrainingFailedError as error:
-        ended = {"reason": reason_of(error)}
-    _report_end(config, ended)
 
 
 def reason_of(error: TrainingFailedError) -> str:
@@ -65,18 +74,18 @@ def reason_of(error: TrainingFailedError) -> str:
     if isinstance(error, WorkerGroupError) and error.worker_failures:
         rank, failure = min(error.worker_failures.items())
         cause = getattr(failure, "cause", None) or failure
-        return f"worker {rank}: {_told(cause)}"
-    return _told(error)
+        return f"worker {rank}: {_describe(cause)}"
+    return _describe(error)
 
 
-def _told(error: BaseException) -> str:
-    said = f"{type(error).__name__}: {_last_line(str(error))}"
-    return f"{said} (out of memory, most likely)" if OUT_OF_MEMORY in said else said
+def _describe(error: BaseException) -> str:
+    text = f"{type(error).__name__}: {_last_line(str(error))}"
+    return f"{text} (out of memory, most likely)" if OUT_OF_MEMORY in text else text
 
 
-def _report_end(config: dict[str, Any], ended: dict[str, Any]) -> None:
+def _report_end(payload: CellPayload, ended: dict[str, Any]) -> None:
     # Always, and last: a run that had finished before a crash reports nothing else when it is resumed.
-    ray.tune.report({"for_good": False, **ended, "final": True, "cell": config["cell"]})
+    ray.tune.report({"for_good": False, **ended, "final": True, "cell": payload.cell})
 
 
 def _last_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Ray Tune around an agenda: it starts trials and hears how they go; decisions and memory stay with us."""
+"""Ray Tune around a queue of cells: it starts trials and reports how they go."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -7,6 +7,7 @@ from typing import Any
 
 from ray import tune
 
+from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.watchdog import Watchdog
 
@@ -18,7 +19,23 @@ def run(
     folder: Path,
     resources: dict[str, float],
 ) -> None:
-    """Run trials until the searcher has no more of them and the last one has ended."""
+    """Run trials until the searcher has no more of them and the last one has ended.
+
+    Decisions and memory stay with the queue and its ledger.
+
+    Parameters
+    ----------
+    searcher : CellSearcher
+        Proposes whole cells.
+    trainable : callable
+        Runs one of them in a trial's process.
+    watchdog : Watchdog
+        Ends trials that are silent for too long.
+    folder : Path
+        For Tune's own notes.
+    resources : dict
+        What one trial reserves, as Ray names it.
+    """
     # A new experiment each time: resuming is replaying the ledger, never Tune's restore (which unpickles).
     name = f"tune-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     tune.Tuner(
@@ -27,7 +44,7 @@ def run(
             search_alg=searcher,
             num_samples=-1,  # the searcher says when it is over: a lost cell is a trial more
             reuse_actors=True,  # cells of one process share its imports, which cost more than a small cell
-            trial_dirname_creator=lambda trial: f"{trial.config['number']:04d}-{trial.trial_id}",
+            trial_dirname_creator=_folder_name,
             trial_name_creator=lambda trial: f"trial-{trial.trial_id}",
         ),
         run_config=tune.RunConfig(
@@ -38,3 +55,7 @@ def run(
             failure_config=tune.FailureConfig(max_failures=0),
         ),
     ).fit()
+
+
+def _folder_name(trial: Any) -> str:
+    return f"{CellPayload.from_config(trial.config).number:04d}-{trial.trial_id}"

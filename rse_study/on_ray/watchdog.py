@@ -1,4 +1,4 @@
-"""Ends cells that hang: a process that says nothing for too long is killed, and its cell tried again."""
+"""Ends cells that hang: a silent one's process is killed and the cell tried again."""
 
 import os
 import signal
@@ -12,27 +12,38 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from rse_study.on_ray.coordinator import Coordinator
 from rse_study.on_ray.searcher import CellSearcher
 
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 
 
 class Watchdog(Callback):
-    """Looks at the running cells between two steps of Tune.
+    """Checks the running cells between two steps of Tune.
 
     It kills the worker, not the trial around it: Train then hears of a failed worker and cleans up after itself.
     """
 
-    def __init__(self, searcher: CellSearcher, desk: Coordinator) -> None:
-        self._searcher, self._desk, self._looked = searcher, desk, 0.0
+    def __init__(self, searcher: CellSearcher, coordinator: Coordinator) -> None:
+        self._searcher, self._coordinator, self._checked = searcher, coordinator, 0.0
 
     def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
-        if time.monotonic() - self._looked < LOOK_SECONDS:
+        """Kill the workers of silent cells, at most once a second.
+
+        Parameters
+        ----------
+        iteration : int
+            Tune's count of steps, not used.
+        trials : list
+            Tune's trials, not used: the searcher knows their cells.
+        **info
+            What else Tune passes to a callback.
+        """
+        if time.monotonic() - self._checked < CHECK_SECONDS:
             return
-        self._looked = time.monotonic()
+        self._checked = time.monotonic()
         for trial_id, cell in list(self._searcher.silent()):
             self._searcher.give_up(
                 trial_id, f"said nothing for {cell.resources.max_silence_s:g} s and was ended"
             )
-            for node, pid in self._desk.processes(cell.identity):
+            for node, pid in self._coordinator.processes(cell.identity):
                 _kill_on(node, pid)
 
     def __getstate__(self) -> dict[str, Any]:

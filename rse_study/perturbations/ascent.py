@@ -1,4 +1,7 @@
-"""The only ascent loop: players move so that a loss rises, all from the same forward and gradient pass."""
+"""The only ascent loop: players move so that a loss rises.
+
+All of them move from the same forward and gradient pass.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,14 +15,17 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Anchor:
-    """What is perturbed: the word embeddings of one batch, and which of its tokens may move."""
+    """What is perturbed: the word embeddings of one batch."""
 
     embeddings: Float[Tensor, "b l d"]
     ids: Int[Tensor, "b l"]
     mask: Bool[Tensor, "b l"]
     perturbable: Bool[Tensor, "b l"]
-    rows: Int[Tensor, " b"]  # index of each sentence in the global batch
+    """tokens that may move"""
+    rows: Int[Tensor, " b"]
+    """index of each sentence in the global batch"""
     step: int
+    """optimiser step, counted from 0"""
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class SiteMask:
 
 @dataclass(frozen=True)
 class Change:
-    """What players do to a forward pass: an addition to the word embeddings, masks on the first sites' outputs.
+    """What players do to a forward pass: add to the word embeddings, mask outputs.
 
     The same type carries the gradient with respect to each of them.
     """
@@ -49,27 +55,43 @@ class Change:
         return Change(sum(parts[1:], parts[0]) if parts else None, self.masks or other.masks)
 
     def weights(self) -> tuple[Tensor, ...]:
-        """One weight tensor [b l d] per site, the embedding block first."""
+        """Return one weight tensor [b l d] per site, the embedding block first."""
         return tuple(site.weights() for site in self.masks)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far an entry of a perturbation can get, by its configuration alone."""
+
+    path: float
+    """most that all steps together move an entry"""
+    start: float
+    """farthest from 0 that an entry starts, where d is SMALLEST_WIDTH"""
+    radius: float
+    """of the ball, for the same norm linf"""
+    is_certain: bool = False
+    """whether an entry whose gradient keeps its sign does move so far (sign steps)"""
 
 
 @runtime_checkable
 class Player(Protocol):
-    """A perturbation in the ascent. It sees gradients, never a model; its state goes in and comes out.
+    """A perturbation in the ascent. It sees gradients, never a model.
 
-    How it starts is its own affair (delta0 is drawn, eta comes from V). `num_steps` is what it asks the loop
-    for; a player that moves as long as the others do asks for none.
+    Its state goes in and comes out. How it starts is its own affair (delta0 is drawn, eta comes from V). `num_steps`
+    is what it asks the loop for; a player that moves as long as the others do asks for none. `reach` is None where no
+    entry is bounded by a length for linf: a study is checked with it for values that saturate the bound.
     """
 
     @property
     def num_steps(self) -> int: ...
     def apply(self, state: Any) -> Change: ...
     def update(self, state: Any, gradient: Change, t: int) -> Any: ...
+    def reach(self) -> Reach | None: ...
 
 
 @runtime_checkable
 class Passes(Protocol):
-    """Where gradients are taken at each step (so many passes), and which of them a player receives."""
+    """Where gradients are taken at each step, and which of them a player receives."""
 
     @property
     def per_step(self) -> int: ...
@@ -78,23 +100,23 @@ class Passes(Protocol):
 
 
 class JointPass:
-    """One point, the sum of all players' changes: one gradient serves everybody (METHODS 6)."""
+    """One point, the sum of all players' changes: one gradient serves everybody."""
 
     per_step = 1
 
     def points(self, players: Sequence[Player], states: Sequence[Any]) -> list[Change]:
-        """The one point."""
+        """Return the one point."""
         changes = [player.apply(state) for player, state in zip(players, states, strict=True)]
         return [sum(changes[1:], changes[0])]
 
     def share(self, gradients: list[Change], player: int) -> Change:
-        """The one gradient."""
+        """Return the one gradient."""
         return gradients[0]
 
 
 @dataclass(frozen=True)
 class Ascent:
-    """Final states and the loss seen at each step's (first) pass."""
+    """Final states, and the loss seen at each step's (first) pass."""
 
     states: list[Any]
     losses: list[Float[Tensor, ""]] = field(default_factory=list)
@@ -106,10 +128,20 @@ def ascend(
     states: Sequence[Any],
     passes: Passes | None = None,
 ) -> Ascent:
-    """Run as many steps as the player with the most asks for; inputs' gradients only.
+    """Move the players so that the objective rises, and return where they end.
 
-    With `JointPass` (the default) this costs max(num_steps) forward and backward passes in all, whatever the
-    number of players. Finished players are told so by `t` and stay where they are.
+    The loop runs as many steps as the player with the most asks for, and computes gradients of inputs only. With
+    `JointPass` this costs max(num_steps) forward and backward passes in all, whatever the number of players. Finished
+    players learn it from `t` and stay where they are.
+
+    Parameters
+    ----------
+    objective
+        The loss of a forward pass under a change, summed over rows.
+    players, states
+        Who moves, and where each of them starts.
+    passes
+        Where gradients are taken; `JointPass` without.
     """
     passes, states, losses = passes or JointPass(), list(states), []
     for t in range(1, max((player.num_steps for player in players), default=0) + 1):
@@ -122,9 +154,10 @@ def ascend(
 
 @contextmanager
 def frozen(network: nn.Module, *, training: bool = False) -> Iterator[None]:
-    """Parameters as constants and dropout off (or on) inside; everything as it was outside.
+    """Hold parameters constant inside, with dropout off (or on).
 
-    No weight gradient can be computed in here, and none of the activations it would need are kept.
+    No weight gradient can be computed in here, and none of the activations it would need are kept. Everything is as
+    it was outside.
     """
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     with in_mode(network, training=training):
@@ -139,7 +172,7 @@ def frozen(network: nn.Module, *, training: bool = False) -> Iterator[None]:
 
 @contextmanager
 def in_mode(network: nn.Module, *, training: bool) -> Iterator[None]:
-    """Dropout on or off inside; every module as it was outside."""
+    """Turn dropout on or off inside; every module is as it was outside."""
     modes = {module: module.training for module in network.modules()}
     try:
         network.train(training)
@@ -159,7 +192,7 @@ def _gradient(objective: Callable[[Change], Tensor], point: Change) -> tuple[Ten
         loss = objective(Change(addition, masks))
         leaves = [] if addition is None else [addition]
         leaves += [leaf for site in masks for leaf in (site.tokens, site.features)]
-        found = list(torch.autograd.grad(loss, leaves))
-    gradient = None if addition is None else found.pop(0)
-    pairs = zip(found[::2], found[1::2], strict=True)
+        gradients = list(torch.autograd.grad(loss, leaves))
+    gradient = None if addition is None else gradients.pop(0)
+    pairs = zip(gradients[::2], gradients[1::2], strict=True)
     return loss.detach(), Change(gradient, tuple(SiteMask(tokens, features) for tokens, features in pairs))

@@ -1,4 +1,4 @@
-"""The norm ball a perturbation lives in: which norm, how large, over which coordinates."""
+"""The norm ball a perturbation lives in: norm, radius, coordinates."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +13,7 @@ from rse_study.spec import Spec, field
 
 
 class Ball(Spec):
-    """||.||_P <= radius, per sentence over [l d] or per token over [d] (RobustSentEmbed eqs 4-6)."""
+    """||.||_P <= radius, per sentence or per token (RobustSentEmbed eqs 4-6)."""
 
     norm: Norm = field("linf", symbol="P")
     """P of the ball and of g / ||g||_P"""
@@ -29,7 +29,10 @@ class Ball(Spec):
     """Proj for l1: to the nearest point of the ball, or along the radius; other norms are always exact"""
 
     def around(self, perturbable: Bool[Tensor, "b l"], like: Float[Tensor, "b l d"]) -> "BoundBall":
-        """This ball for the rows of one batch: lengths depend on a row's perturbable coordinates, not on padding."""
+        """Return this ball for the rows of one batch.
+
+        Lengths depend on a row's perturbable coordinates, not on padding.
+        """
         width = like.shape[-1]
         per_row = perturbable.sum(1).to(like.dtype) * width
         num_coordinates = per_row if self.scope == "sentence" else per_row.new_full(per_row.shape, width)
@@ -44,12 +47,12 @@ class BoundBall:
     num_coordinates: Float[Tensor, "b 1 1"]
 
     def length(self, given: float) -> Float[Tensor, "b 1 1"]:
-        """`given`, stated for `ball.given_for`, as a length of this ball's norm for each row."""
+        """Return a length stated for `ball.given_for` as a length of this ball's norm."""
         given_for = self.ball.given_for if self.ball.strength == "matched" else self.ball.norm
         return geometry.matched(given, given_for, self.ball.norm, self.num_coordinates)
 
     def project(self, x: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
-        """x moved into the ball (eqs 4-6)."""
+        """Move x into the ball (eqs 4-6)."""
         is_radial = self.ball.projection == "rescale" and self.ball.norm == "l1"
         move = geometry.rescale if is_radial else geometry.project
         return self._grouped(x, lambda groups, r: move(groups, self.ball.norm, r))
@@ -59,7 +62,10 @@ class BoundBall:
         return self._grouped(g, lambda groups, _: geometry.unit(groups, self.ball.norm))
 
     def on_bound(self, x: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]) -> Float[Tensor, " n"]:
-        """1 for each perturbable coordinate (linf) or group (l1, l2) that sits on the bound, else 0."""
+        """Return 1 for each coordinate or group that sits on the bound, else 0.
+
+        A coordinate for linf, a group for l1 and l2; perturbable ones only.
+        """
         radius = self.length(self.ball.radius) * (1 - 1e-5)
         if self.ball.norm == "linf":
             at_bound = (x.abs() >= radius)[perturbable].flatten()

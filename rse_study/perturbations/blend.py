@@ -17,14 +17,20 @@ from rse_study.streams import Streams
 
 @dataclass(frozen=True)
 class Branches:
-    """Where the two branches of a blend stand; a branch that rho switches off stays at the start."""
+    """Where the two branches of a blend stand.
+
+    A branch that rho switches off stays at the start.
+    """
 
     pgd: DeltaState
     fgsm: DeltaState
 
 
 class Blend(Spec):
-    """delta = rho * delta_pgd + (1 - rho) * delta_fgsm (RobustSentEmbed eq 7); both receive the same gradient."""
+    """delta = rho * delta_pgd + (1 - rho) * delta_fgsm (RobustSentEmbed eq 7).
+
+    Both branches receive the same gradient.
+    """
 
     # Eq. 7: rho weighs PGD; the authors' code weighs FGSM (`weighs: fgsm`). Decision 0003.
     semantics: ClassVar[int] = 1
@@ -54,9 +60,12 @@ class Blend(Spec):
 
     @property
     def num_steps(self) -> int:
-        """The larger of K and T; a branch whose weight is 0 does not run and does not count."""
+        """The larger of K and T; a branch whose weight is 0 does not count."""
         share = self.share_of_pgd
         return max(self.pgd.num_steps * (share > 0), self.fgsm.num_steps * (share < 1))
+
+    def reach(self) -> None:
+        """Return None: its branches say how far they get."""
 
     def init(self, anchor: Anchor, streams: Streams) -> Branches:
         """Both branches at delta0."""
@@ -74,7 +83,19 @@ class Blend(Spec):
         return Change(self.mix(state))
 
     def update(self, state: Branches, gradient: Change | tuple[Change, Change], t: int) -> Branches:
-        """Eqs 5 and 6, from one gradient or from one each; `joint_state` starts both steps from the mix."""
+        """Move both branches (eqs 5 and 6), from one gradient or from one each.
+
+        `joint_state` starts both steps from the mix.
+
+        Parameters
+        ----------
+        state
+            Where both branches stand.
+        gradient
+            At the mix; or one at each branch.
+        t
+            The step, counted from 1.
+        """
         for_pgd, for_fgsm = gradient if isinstance(gradient, tuple) else (gradient, gradient)
         share, mix = self.share_of_pgd, self.mix(state)
         joint = self.trajectories == "joint_state"

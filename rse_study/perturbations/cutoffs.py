@@ -1,4 +1,4 @@
-"""Views by hand: token shuffling, token cutoff and feature cutoff on word embeddings (ConSERT)."""
+"""Views by hand: shuffled tokens, token cutoff, feature cutoff (ConSERT)."""
 
 from typing import Literal
 
@@ -15,17 +15,31 @@ Cut = Literal["none", "shuffle", "token_cutoff", "feature_cutoff"]
 def altered(
     embeddings: Float[Tensor, "b l d"], anchor: Anchor, how: Cut, rate: float, streams: Streams, view: int
 ) -> Float[Tensor, "b l d"]:
-    """X with each sentence altered by itself, keyed by (stream views, step, row, view); padding and gradient stay.
+    """Alter the word embeddings of each sentence by itself; padding stays.
 
-    `shuffle` permutes the perturbable tokens: with absolute positions that is the same as permuting theirs. The cutoffs
-    set a share `rate` of a sentence's perturbable tokens, or of its features, to zero, rounded, at least one.
+    `shuffle` permutes the perturbable tokens: with absolute positions that is the same as permuting theirs. The
+    cutoffs set a share of a sentence's perturbable tokens, or of its features, to zero, rounded, at least one. The
+    gradient passes.
+
+    Parameters
+    ----------
+    embeddings
+        X, [b l d].
+    anchor
+        The batch: rows, step, perturbable tokens.
+    how
+        What is done.
+    rate
+        Share that a cutoff sets to zero.
+    streams, view
+        Draws are keyed by (stream `views`, step, row, view).
     """
     if how == "none":
         return embeddings
-    order, kept = _drawn(anchor, how, rate, streams, view)
+    order, keep = _drawn(anchor, how, rate, streams, view)
     if how == "shuffle":
         return embeddings.gather(1, order[:, :, None].expand_as(embeddings))
-    return embeddings * kept.to(embeddings)
+    return embeddings * keep.to(embeddings)
 
 
 def _drawn(
@@ -33,17 +47,17 @@ def _drawn(
 ) -> tuple[Int[Tensor, "b l"], Float[Tensor, "b l d"]]:
     num_rows, length, width = anchor.embeddings.shape
     order = torch.arange(length).repeat(num_rows, 1)
-    kept = torch.ones(num_rows, length, width)
+    keep = torch.ones(num_rows, length, width)
     for i, row in enumerate(anchor.rows.tolist()):
         generator = streams.generator("views", anchor.step, row, view)
         places = anchor.perturbable[i].nonzero()[:, 0].cpu()
         if how == "shuffle":
             order[i, places] = places[torch.randperm(len(places), generator=generator)]
         elif how == "token_cutoff":
-            kept[i, places[_some(len(places), rate, generator)]] = 0
+            keep[i, places[_some(len(places), rate, generator)]] = 0
         else:
-            kept[i, :, _some(width, rate, generator)] = 0
-    return order.to(anchor.ids.device), kept
+            keep[i, :, _some(width, rate, generator)] = 0
+    return order.to(anchor.ids.device), keep
 
 
 def _some(number: int, rate: float, generator: torch.Generator) -> Int[Tensor, " n"]:

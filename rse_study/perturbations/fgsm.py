@@ -15,11 +15,22 @@ class FGSM(SentenceLevel):
     """Iterated gradient sign steps (Goodfellow et al. 2015; RobustSentEmbed eq 6)."""
 
     semantics: ClassVar[int] = 1
+    has_sign_steps: ClassVar[bool] = True
     num_steps: NonNegativeInt = field(5, symbol="T")
     """steps of FGSM"""
     step_size: PositiveFloat = field(1e-3, symbol="beta")
     """size of a step in every entry, in embedding units, whatever the ball's norm is"""
 
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
-        """delta <- Proj(origin + beta * sign(g)), eq 6; sign(0) = 0."""
+        """delta <- Proj(origin + beta * sign(g)), eq 6; sign(0) = 0.
+
+        Parameters
+        ----------
+        state
+            Where the perturbation stands.
+        origin
+            Where the step starts: the state's own delta, or the mix of a blend.
+        gradient
+            Of the loss at that point.
+        """
         return state.to(origin + self.step_size * perturbable_gradient(state, gradient).sign())

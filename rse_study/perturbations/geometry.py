@@ -1,4 +1,10 @@
-"""Norms, projections and matched lengths. Pure functions over the last axis of a tensor."""
+"""Norms, projections and matched lengths, over the last axis of a tensor.
+
+>>> import torch
+>>> x = torch.tensor([3.0, 4.0])
+>>> norm_of(x, "l2"), project(x, "l2", torch.tensor([1.0]))
+(tensor([5.]), tensor([0.6000, 0.8000]))
+"""
 
 from typing import Literal
 
@@ -16,7 +22,10 @@ def norm_of(x: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch 1
 
 
 def unit(g: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch n"]:
-    """g / ||g||_P (RobustSentEmbed eqs 3 and 5); 0 where the norm is 0, without epsilon in the denominator."""
+    """g / ||g||_P (RobustSentEmbed eqs 3 and 5); 0 where the norm is 0.
+
+    There is no epsilon in the denominator.
+    """
     length = norm_of(g, norm)
     return torch.where(length > 0, g / torch.where(length > 0, length, 1), 0)
 
@@ -24,7 +33,19 @@ def unit(g: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch n"]:
 def project(
     x: Float[Tensor, "*batch n"], norm: Norm, radius: Float[Tensor, "*#batch 1"]
 ) -> Float[Tensor, "*batch n"]:
-    """The nearest point (Euclidean) of the ball ||.||_P <= radius: clip, scale or simplex."""
+    """Move x to the nearest point (Euclidean) of the ball ||.||_P <= radius.
+
+    That is a clip for linf, a scaling for l2, a simplex projection for l1.
+
+    Parameters
+    ----------
+    x
+        Points, over the last axis.
+    norm
+        P.
+    radius
+        Of each row's ball.
+    """
     if norm == "linf":
         return torch.minimum(torch.maximum(x, -radius), radius)
     if norm == "l2":
@@ -35,7 +56,17 @@ def project(
 def rescale(
     x: Float[Tensor, "*batch n"], norm: Norm, radius: Float[Tensor, "*#batch 1"]
 ) -> Float[Tensor, "*batch n"]:
-    """x shortened radially to the ball; for l1 and linf this is not the nearest point."""
+    """Shorten x radially to the ball; for l1 and linf not the nearest point.
+
+    Parameters
+    ----------
+    x
+        Points, over the last axis.
+    norm
+        P.
+    radius
+        Of each row's ball.
+    """
     length = norm_of(x, norm)
     return torch.where(length > radius, x * (radius / torch.where(length > 0, length, 1)), x)
 
@@ -43,9 +74,20 @@ def rescale(
 def matched(
     length: float, given_for: Norm, norm: Norm, n: Float[Tensor, "*batch"]
 ) -> Float[Tensor, "*batch"]:
-    """A length given for norm Q, expressed for norm P over n coordinates: length * n^(1/P - 1/Q).
+    """Express a length given for norm Q for norm P: length * n^(1/P - 1/Q).
 
     A vector whose entries all have one size then has the same size in both balls.
+
+    Parameters
+    ----------
+    length
+        As it is given.
+    given_for
+        Q.
+    norm
+        P.
+    n
+        Coordinates of each row.
     """
     exponent = 1 / ORDER[norm] - 1 / ORDER[given_for]
     return length * n.clamp(min=1) ** exponent

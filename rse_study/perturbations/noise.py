@@ -1,4 +1,7 @@
-"""Noise of a batch, keyed row by row: the same for every padding, bucketing and number of workers."""
+"""Noise of a batch, keyed row by row.
+
+It is the same for every padding, bucketing and number of workers.
+"""
 
 from collections.abc import Callable
 
@@ -11,12 +14,32 @@ from rse_study.streams import Streams
 
 
 def uniform_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
-    """U(0, 1) for each real token, keyed by (stream, step, index in the global batch); 0 on padding."""
+    """Draw U(0, 1) for each real token; 0 on padding.
+
+    Parameters
+    ----------
+    anchor
+        The batch.
+    streams, stream
+        Draws are keyed by (stream, step, index in the global batch).
+    width
+        Numbers a token.
+    """
     return _drawn(torch.rand, anchor, streams, stream, width)
 
 
 def normal_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
-    """N(0, 1) for each real token, keyed like `uniform_rows`; 0 on padding."""
+    """Draw N(0, 1) for each real token; 0 on padding.
+
+    Parameters
+    ----------
+    anchor
+        The batch.
+    streams, stream
+        Draws are keyed by (stream, step, index in the global batch).
+    width
+        Numbers a token.
+    """
     return _drawn(torch.randn, anchor, streams, stream, width)
 
 
@@ -30,7 +53,17 @@ def _drawn(draw: Callable[..., Tensor], anchor: Anchor, streams: Streams, stream
 
 
 def start_delta(anchor: Anchor, streams: Streams, sigma: float) -> Float[Tensor, "b l d"]:
-    """delta0 ~ U(-sigma, sigma) / sqrt(d) (Algorithm 1), 0 outside perturbable tokens."""
+    """delta0 ~ U(-sigma, sigma) / sqrt(d) (Algorithm 1), on perturbable tokens.
+
+    Parameters
+    ----------
+    anchor
+        The batch.
+    streams
+        Whose stream `delta0` is drawn from.
+    sigma
+        Half width, in embedding units times sqrt(d).
+    """
     width = anchor.embeddings.shape[-1]
     noise = (2 * uniform_rows(anchor, streams, "delta0", width) - 1) * sigma / width**0.5
     return noise * anchor.perturbable[:, :, None]

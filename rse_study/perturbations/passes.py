@@ -9,14 +9,14 @@ from rse_study.perturbations.blend import Blend
 
 
 def passes_for(blend: Blend, *, delta_sees_eta: bool) -> Passes:
-    """The cheapest rule for a blend (player 0) and its companions: one pass where the switches allow it."""
+    """Return the cheapest passes for a blend (player 0) and its companions."""
     splits = blend.trajectories == "separate" and 0 < blend.rho < 1
-    return JointPass() if delta_sees_eta and not splits else Apart(blend, delta_sees_eta, splits)
+    return JointPass() if delta_sees_eta and not splits else SeparatePasses(blend, delta_sees_eta, splits)
 
 
 @dataclass(frozen=True)
-class Apart:
-    """Passes of their own: one for each branch of the blend, or one for delta without eta.
+class SeparatePasses:
+    """One pass for each branch of the blend, or one for delta without eta.
 
     Player 0 is the blend. The others take the gradient of the full point X + rho-mix + eta; where only the
     branches were passed (`separate`, delta sees eta) they take the rho-mix of both gradients. 2 or 3 passes.
@@ -28,11 +28,11 @@ class Apart:
 
     @property
     def per_step(self) -> int:
-        """One for each branch of the blend that is passed alone, one for the full point where it is needed."""
+        """One for each branch that is passed alone, one for a needed full point."""
         return (2 if self.splits else 1) + (not self.delta_sees_eta)
 
     def points(self, players: Sequence[Player], states: Sequence[Any]) -> list[Change]:
-        """The blend's own points, then the full point where it is needed."""
+        """Return the blend's own points, then the full point where it is needed."""
         blended = states[0]
         own = [blended.pgd.delta, blended.fgsm.delta] if self.splits else [self.blend.mix(blended)]
         company = [player.apply(state) for player, state in zip(players[1:], states[1:], strict=True)]
@@ -42,7 +42,7 @@ class Apart:
         return points if self.delta_sees_eta else [*points, *JointPass().points(players, states)]
 
     def share(self, gradients: list[Change], player: int) -> Any:
-        """The blend's own gradients, or the full point's."""
+        """Return the blend's own gradients, or the full point's."""
         if player == 0:
             return (gradients[0], gradients[1]) if self.splits else gradients[0]
         return gradients[-1] if not self.delta_sees_eta else self._mixed(gradients)

@@ -12,7 +12,7 @@ from rse_study.spec import field
 
 
 class PGD(SentenceLevel):
-    """Projected gradient ascent on word embeddings (Madry et al. 2018; RobustSentEmbed eq 5)."""
+    """Projected gradient ascent (Madry et al. 2018; RobustSentEmbed eq 5)."""
 
     semantics: ClassVar[int] = 1
     num_steps: NonNegativeInt = field(5, symbol="K")
@@ -21,6 +21,16 @@ class PGD(SentenceLevel):
     """length of a step along g / ||g||_P, in embedding units, stated for `ball.given_for`"""
 
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
-        """delta <- Proj(origin + alpha * g / ||g||_P), eq 5."""
+        """delta <- Proj(origin + alpha * g / ||g||_P), eq 5.
+
+        Parameters
+        ----------
+        state
+            Where the perturbation stands.
+        origin
+            Where the step starts: the state's own delta, or the mix of a blend.
+        gradient
+            Of the loss at that point.
+        """
         direction = state.ball.unit(perturbable_gradient(state, gradient))
         return state.to(origin + state.ball.length(self.step_size) * direction)

@@ -1,17 +1,21 @@
-"""What PGD and FGSM share: a delta per sentence that starts at delta0 and takes a number of steps in a ball."""
+"""What PGD and FGSM share: a delta per sentence that takes steps in a ball."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from jaxtyping import Bool, Float
 from pydantic import NonNegativeInt, PositiveFloat
 from torch import Tensor
 
-from rse_study.perturbations.ascent import Anchor, Change
+from rse_study.perturbations.ascent import Anchor, Change, Reach
 from rse_study.perturbations.ball import Ball, BoundBall
 from rse_study.perturbations.noise import start_delta
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
+
+# d of the word embeddings is not known before the encoder is; a smaller one starts farther out.
+SMALLEST_WIDTH = 64
 
 
 @dataclass(frozen=True)
@@ -24,22 +28,26 @@ class DeltaState:
     perturbable: Bool[Tensor, "b l"]
 
     def to(self, delta: Float[Tensor, "b l d"]) -> "DeltaState":
-        """The same perturbation elsewhere, inside its ball."""
+        """Return the same perturbation elsewhere, inside its ball."""
         return replace(self, delta=self.ball.project(delta))
 
 
 class SentenceLevel(Spec):
     """A player that moves delta [b l d]; subclasses say what a step is."""
 
+    has_sign_steps: ClassVar[bool] = False
+    """whether every entry moves by the whole step size"""
     ball: Ball = Ball()
     """the ball delta stays in"""
     num_steps: NonNegativeInt = 5
     """steps; the loop runs the largest number of its players"""
     sigma: PositiveFloat = field(0.1, symbol="sigma")
     """half width of the start delta0 ~ U(-sigma, sigma) / sqrt(d), in embedding units times sqrt(d)"""
+    step_size: PositiveFloat = 1e-3
+    """length of a step, in embedding units"""
 
     def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
-        """delta0 of Algorithm 1, zeroed outside perturbable tokens and projected."""
+        """Start at delta0 of Algorithm 1, on perturbable tokens, projected."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
         delta = bound.project(start_delta(anchor, streams, self.sigma))
         return DeltaState(delta, delta, bound, anchor.perturbable)
@@ -49,15 +57,45 @@ class SentenceLevel(Spec):
         return Change(state.delta)
 
     def update(self, state: DeltaState, gradient: Change, t: int) -> DeltaState:
-        """One step from where delta is; after its last step it stays."""
+        """Take one step from where delta is; after its last step it stays.
+
+        Parameters
+        ----------
+        state
+            Where the player stands.
+        gradient
+            Of the loss with respect to what the player changes.
+        t
+            The step, counted from 1.
+        """
         return state if t > self.num_steps else self.step(state, state.delta, gradient)
+
+    def reach(self) -> Reach | None:
+        """Return how far an entry of delta can get, in one direction."""
+        if self.ball.given_for != "linf" or self.num_steps == 0:
+            return None
+        path = self.num_steps * self.step_size
+        return Reach(path, self.sigma / SMALLEST_WIDTH**0.5, self.ball.radius, self.has_sign_steps)
 
     @abstractmethod
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
-        """One step that starts at `origin`."""
+        """Take one step that starts at `origin`.
+
+        Parameters
+        ----------
+        state
+            Where the perturbation stands.
+        origin
+            Where the step starts: the state's own delta, or the mix of a blend.
+        gradient
+            Of the loss at that point.
+        """
 
 
 def perturbable_gradient(state: DeltaState, gradient: Change) -> Float[Tensor, "b l d"]:
-    """The gradient, zeroed outside perturbable tokens before any norm or sign is taken."""
+    """Zero the gradient outside perturbable tokens.
+
+    That comes before any norm or sign is taken.
+    """
     assert gradient.addition is not None
     return gradient.addition * state.perturbable[:, :, None]

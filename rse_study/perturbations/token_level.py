@@ -1,11 +1,14 @@
-"""Token-level eta and the table V that remembers it from batch to batch (Li and Qiu 2021)."""
+"""Token-level eta and the table V behind it (Li and Qiu 2021).
+
+V remembers eta from batch to batch.
+"""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
-from pydantic import PositiveFloat
+from pydantic import BeforeValidator, PositiveFloat, field_serializer
 from torch import Tensor
 
 from rse_study.collectives import Collectives
@@ -15,6 +18,14 @@ from rse_study.perturbations.ball import Ball, BoundBall
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 
+Presence = Annotated[
+    Literal["present", "absent"],
+    BeforeValidator(
+        lambda given: "absent" if given == "none" else given,
+        json_schema_input_type=Literal["present", "absent", "none"],
+    ),
+]
+"""Files, ledgers and identities from before the word `absent` say `none`."""
 EtaTable = Float[Tensor, "v d"]
 
 
@@ -32,7 +43,7 @@ class TokenLevel(Spec):
     """Token-aware perturbation eta (RobustSentEmbed eqs 2-4), started from V."""
 
     semantics: ClassVar[int] = 1
-    presence: Literal["present", "none"] = "present"
+    presence: Presence = "present"
     """whether there are eta and V at all"""
     ball: Ball = Ball(radius=0.2, given_for="l2", scope="token")
     """the ball eta stays in"""
@@ -48,20 +59,41 @@ class TokenLevel(Spec):
     redraw: Literal["never", "epoch"] = "never"
     """when V is drawn anew: never, or at the start of each epoch"""
 
+    @field_serializer("presence")
+    def _in_the_ledgers_word(self, presence: str) -> str:
+        return "none" if presence == "absent" else presence
+
+    def identity(self) -> dict[str, Any]:
+        """Return what it always was: the word for an absent eta decides no number."""
+        return super().identity() | {"presence": self._in_the_ledgers_word(self.presence)}
+
     @property
     def num_steps(self) -> int:
-        """Moves as long as delta does: max(K, T) updates."""
+        """None of its own: it moves as long as delta does, max(K, T) updates."""
         return 0
 
+    def reach(self) -> None:
+        """Return None: it goes on from batch to batch, in a ball given for l2."""
+
     def table(self, vocabulary: int, width: int, streams: Streams, epoch: int = 0) -> EtaTable:
-        """V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1); each later epoch has one of its own."""
+        """Draw V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1).
+
+        Parameters
+        ----------
+        vocabulary, width
+            Shape of V.
+        streams
+            Whose stream `V` is drawn from.
+        epoch
+            Each later epoch has a table of its own, where V is redrawn.
+        """
         # The first table is the same with and without redrawing.
         key = (epoch,) if epoch else ()
         noise = torch.rand(vocabulary, width, generator=streams.generator("V", *key))
         return (2 * noise - 1) * self.sigma / width**0.5
 
     def init_from(self, table: EtaTable, anchor: Anchor) -> EtaState:
-        """eta0 = V[ids], zeroed outside perturbable tokens, then projected."""
+        """Start at eta0 = V[ids], on perturbable tokens, projected."""
         ball = self.ball.around(anchor.perturbable, anchor.embeddings)
         eta = table[anchor.ids].to(anchor.embeddings) * anchor.perturbable[:, :, None]
         eta = ball.project(eta)
@@ -75,6 +107,15 @@ class TokenLevel(Spec):
         """eta_i <- Proj(n_i * (eta_i + gamma * g_i / ||g_i||_P)), eqs 2-4.
 
         Eq. 4 and Algorithm 1 print other indices: read as typos, the new eta is projected.
+
+        Parameters
+        ----------
+        state
+            Where the player stands.
+        gradient
+            Of the loss with respect to what the player changes.
+        t
+            The step, counted from 1.
         """
         assert gradient.addition is not None
         g = gradient.addition * state.perturbable[:, :, None]
@@ -91,24 +132,36 @@ class TokenLevel(Spec):
         return torch.where(largest > 0, norms / torch.where(largest > 0, largest, 1), 1)
 
     def remember(self, table: EtaTable, anchor: Anchor, state: EtaState, collectives: Collectives) -> None:
-        """V[w] <- eta of this batch, in place: V is run-level state, [vocabulary d], too large to copy each step.
+        """Write eta of this batch back to V, in place.
 
-        A token seen several times in the global batch takes the mean of its occurrences, the last of them
-        (order of the global batch), or adds up their movements (accumulate).
+        V is run-level state, [vocabulary d], too large to copy each step. A token seen several times in the global
+        batch takes the mean of its occurrences, the last of them (order of the global batch), or adds up their
+        movements (accumulate).
+
+        Parameters
+        ----------
+        table
+            V.
+        anchor
+            The batch.
+        state
+            eta where it started and where it ended.
+        collectives
+            The workers that share the global batch.
         """
         if self.write_back == "none":
             return
         seen = anchor.perturbable
         ids = collectives.gather_ragged(anchor.ids[seen])
         values = state.eta - state.start if self.write_back == "accumulate" else state.eta
-        found = collectives.gather_ragged(values[seen].to(table.dtype))
+        gathered = collectives.gather_ragged(values[seen].to(table.dtype))
         if self.write_back == "last":
             order = _reading_order(anchor, collectives)
             latest = _last_of_each(ids[order])
-            table[ids[order][latest]] = found[order][latest]
+            table[ids[order][latest]] = gathered[order][latest]
             return
         words, where = ids.unique(return_inverse=True)
-        total = table.new_zeros(len(words), table.shape[1]).index_add_(0, where, found)
+        total = table.new_zeros(len(words), table.shape[1]).index_add_(0, where, gathered)
         if self.write_back == "accumulate":
             table[words] += total
         else:
@@ -116,7 +169,10 @@ class TokenLevel(Spec):
 
 
 def starved(state: EtaState, norm: geometry.Norm) -> Float[Tensor, " n"]:
-    """1 for each perturbable token whose P-norm is below 1 % of its sentence's maximum (`eta/starved`), else 0."""
+    """Return 1 for each perturbable token whose eta is all but 0, else 0.
+
+    Its P-norm is then below 1 % of its sentence's maximum (metric `eta/starved`).
+    """
     norms = geometry.norm_of(state.eta, norm)[:, :, 0]
     below = norms < 0.01 * norms.amax(1, keepdim=True)
     return below[state.perturbable].to(norms.dtype)

@@ -17,18 +17,22 @@ from rse_study.streams import Streams
 
 @dataclass(frozen=True)
 class KeepProbabilities:
-    """Keep probabilities of every site: tokens [k n l], features [k n d]; n: all rows, view by view."""
+    """Keep probabilities of every site; n: all rows, view by view."""
 
     tokens: Float[Tensor, "k n l"]
+    """of tokens"""
     features: Float[Tensor, "k n d"]
+    """of features"""
     mask: Bool[Tensor, "n l"]
+    """real tokens"""
 
 
 class ViewMasks(Spec):
-    """mask = 1 where p >= phi, p moved by the gradient with respect to the mask (L2P-CSR eqs 1-8).
+    """Masks of two views, moved so that their loss rises (L2P-CSR eqs 1-8).
 
-    p is drawn anew each batch, for every view by itself. All real tokens count, special ones included. `num_steps` 0 is
-    the paper's row without learning; `values: continual` has p itself as the mask.
+    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. p is drawn anew each batch, for every
+    view by itself. All real tokens count, special ones included. `num_steps` 0 is the paper's row without learning;
+    `values: continual` has p itself as the mask.
     """
 
     semantics: ClassVar[int] = 1
@@ -65,6 +69,9 @@ class ViewMasks(Spec):
         """Weakened outputs: the embedding block's and those of the first layers."""
         return self.num_layers + (self.sites == "through_k")
 
+    def reach(self) -> None:
+        """Return None: probabilities have no ball."""
+
     def init(self, anchor: Anchor, streams: Streams) -> KeepProbabilities:
         """p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
         width = anchor.embeddings.shape[-1]
@@ -89,11 +96,27 @@ class ViewMasks(Spec):
             )
         )
 
-    def _masks(self, kept: Float[Tensor, "k n x"]) -> Float[Tensor, "k n x"]:
-        return kept if self.values == "continual" else (kept >= self.phi).to(kept.dtype)
+    def _masks(self, probabilities: Float[Tensor, "k n x"]) -> Float[Tensor, "k n x"]:
+        return (
+            probabilities
+            if self.values == "continual"
+            else (probabilities >= self.phi).to(probabilities.dtype)
+        )
 
     def update(self, state: KeepProbabilities, gradient: Change, t: int) -> KeepProbabilities:
-        """p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6, g with respect to the masks (eqs 7-8)."""
+        """p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6.
+
+        g is taken with respect to the masks (eqs 7-8).
+
+        Parameters
+        ----------
+        state
+            Where the player stands.
+        gradient
+            Of the loss with respect to what the player changes.
+        t
+            The step, counted from 1.
+        """
         if t > self.num_steps:
             return state
         tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask

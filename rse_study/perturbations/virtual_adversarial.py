@@ -1,4 +1,4 @@
-"""The virtual adversarial perturbation: no label, only the distance between two outputs (V-advCSE)."""
+"""The virtual adversarial perturbation: no label, only a distance (V-advCSE)."""
 
 from typing import ClassVar, Literal
 
@@ -14,10 +14,10 @@ from rse_study.streams import Streams
 
 
 class VirtualAdversarial(Spec):
-    """r ~ N(0, s^2), then `num_steps` times r <- Proj(r + step * g) (V-advCSE Algorithm 1).
+    """r ~ N(0, s^2), then K times r <- Proj(r + step * g) (V-advCSE Algorithm 1).
 
-    r starts away from 0, where the gradient of every divergence vanishes. The paper gives neither s nor epsilon nor the
-    step; these are ours, for the l2 norm of a sentence. `gradient: raw` is Algorithm 1 to the letter.
+    r starts away from 0, where the gradient of every divergence vanishes. The paper gives neither s nor epsilon nor
+    the step; these are ours, for the l2 norm of a sentence. `gradient: raw` is Algorithm 1 to the letter.
     """
 
     semantics: ClassVar[int] = 1
@@ -32,10 +32,14 @@ class VirtualAdversarial(Spec):
     gradient: Literal["normalised", "raw"] = "normalised"
     """a step goes along g / ||g||_P, or along g as it is"""
 
+    def reach(self) -> None:
+        """Return None: a normal start has no farthest entry."""
+
     def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
-        """The random start, on perturbable tokens only, projected."""
+        """Start at random, on perturbable tokens only, projected."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
         noise = self.scale * normal_rows(anchor, streams, "r", anchor.embeddings.shape[-1])
+        # Algorithm 1 projects after its steps only. Decision 0015.
         start = bound.project(noise * anchor.perturbable[:, :, None])
         return DeltaState(start, start, bound, anchor.perturbable)
 
@@ -44,7 +48,17 @@ class VirtualAdversarial(Spec):
         return Change(state.delta)
 
     def update(self, state: DeltaState, gradient: Change, t: int) -> DeltaState:
-        """One step uphill; after its last step it stays."""
+        """Take one step uphill; after its last step it stays.
+
+        Parameters
+        ----------
+        state
+            Where the player stands.
+        gradient
+            Of the loss with respect to what the player changes.
+        t
+            The step, counted from 1.
+        """
         if t > self.num_steps:
             return state
         g = perturbable_gradient(state, gradient)

@@ -1,4 +1,4 @@
-"""Weakening masks on the first layers' outputs, learnt by the same ascent (L2P-CSR)."""
+"""Weakening masks on the first layers' outputs, learnt by the ascent (L2P-CSR)."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
@@ -17,18 +17,21 @@ from rse_study.streams import Streams
 
 @dataclass(frozen=True)
 class Probabilities:
-    """Keep probabilities of every site: tokens [k b l], features [k b d]."""
+    """Keep probabilities of every site."""
 
     tokens: Float[Tensor, "k b l"]
+    """of tokens"""
     features: Float[Tensor, "k b d"]
+    """of features"""
     mask: Bool[Tensor, "b l"]
+    """real tokens"""
 
 
 class WeakeningMasks(Spec):
-    """mask = 1 where p >= phi, p moved by the gradient with respect to the mask (L2P-CSR eqs 1-8).
+    """Masks of the adversarial view, moved by the ascent (L2P-CSR eqs 1-8).
 
-    Inside RobustSentEmbed p is drawn anew each batch and weakens the adversarial view only. All real tokens
-    count, special ones included.
+    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. Inside RobustSentEmbed p is drawn anew
+    each batch and weakens the adversarial view only. All real tokens count, special ones included.
     """
 
     semantics: ClassVar[int] = 1
@@ -50,13 +53,16 @@ class WeakeningMasks(Spec):
 
     @property
     def num_steps(self) -> int:
-        """Moves as long as delta does: max(K, T) updates."""
+        """None of its own: it moves as long as delta does, max(K, T) updates."""
         return 0
 
     @property
     def num_sites(self) -> int:
         """Weakened outputs: the embedding block's and those of the first layers."""
         return self.num_layers + (self.sites == "through_k")
+
+    def reach(self) -> None:
+        """Return None: probabilities have no ball."""
 
     def init(self, anchor: Anchor, streams: Streams) -> Probabilities:
         """p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
@@ -83,7 +89,19 @@ class WeakeningMasks(Spec):
         )
 
     def update(self, state: Probabilities, gradient: Change, t: int) -> Probabilities:
-        """p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6, g with respect to the binary masks (eqs 7-8)."""
+        """p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6.
+
+        g is taken with respect to the binary masks (eqs 7-8).
+
+        Parameters
+        ----------
+        state
+            Where the player stands.
+        gradient
+            Of the loss with respect to what the player changes.
+        t
+            The step, counted from 1.
+        """
         tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask
         features = torch.stack([site.features for site in gradient.masks])
         return replace(

@@ -183,7 +183,7 @@ class Reader:
         """
         statuses, current = self.statuses_for_next_run(), "SELECT identity FROM cell WHERE NOT retired"
         known = Counter(statuses[identity] for (identity,) in self._db.execute(current))
-        begun = {status: known[status] for status in COUNTED}
+        begun: dict[str, int] = {status: known[status] for status in COUNTED}
         planned = self.study().num_cells
         return {"planned": planned, **begun, "missing": max(0, planned - sum(begun.values()))}
 

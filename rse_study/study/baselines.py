@@ -1,4 +1,7 @@
-"""The rows every report shows beside the trials: without them a score says nothing."""
+"""The rows every report shows beside the trials.
+
+Without them a score says nothing.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -32,16 +35,32 @@ def measure_baselines(
     folder: Path | None = None,
     device: str = "cpu",
 ) -> list[EvaluationRow]:
-    """Every evaluation's rows for each baseline, named as in `results.records.BASELINES`.
+    """Return every evaluation's rows for each baseline.
 
-    `folder`: what is fine-tuned and attacked on the way is kept there; without it nothing is. Whoever gives it removes
-    the classifiers when no other baseline, which may share them, is left.
+    They are named as in `results.records.BASELINES`.
+
+    Parameters
+    ----------
+    trial, materials
+        The base of the study.
+    names
+        Which baselines.
+    evaluations
+        What they are scored on.
+    folder
+        What is fine-tuned and attacked on the way is left there; without it nothing is. Whoever gives it removes the
+        classifiers when no other baseline, which may share them, is left.
+    device
+        Where it computes.
     """
     return [row for name in names for row in _scores(name, trial, materials, evaluations, folder, device)]
 
 
 def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
-    """Word overlap has no vectors: it is scored on similarity alone. What is fine-tuned needs weights."""
+    """Return whether a baseline can be scored on an evaluation.
+
+    Word overlap has no vectors: it is scored on similarity alone. What is fine-tuned needs weights.
+    """
     if name == "token_overlap":
         return isinstance(evaluation, Similarity)
     return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)
@@ -72,7 +91,7 @@ def _scores(
     loaded, tokenizer = load_encoder(base, pooling, encoder.revision)
     subject = ScoredModel(name, Embedder(loaded.to(device), tokenizer, template))
     if folder is not None:
-        made, kept = folder / CLASSIFIERS, folder / f"attacks-{name}"
-        weights = ModelFiles(base, pooling, made, kept, encoder.revision, device, template)
+        classifiers, attacks = folder / CLASSIFIERS, folder / f"attacks-{name}"
+        weights = ModelFiles(base, pooling, classifiers, attacks, encoder.revision, device, template)
         subject = replace(subject, weights=weights)
     return score_model(subject, evaluations)

@@ -1,4 +1,4 @@
-"""Which trials of a search are confirmed: a pure function of where each of them stands."""
+"""Which trials of a search are confirmed: a pure function of their results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,27 +9,31 @@ from rse_study.results.ranking import best_first
 
 @dataclass(frozen=True)
 class TrialResult:
-    """Where a trial of a search ended: its last step and its objective there (NaN where it has none)."""
+    """Where a trial of a search ended."""
 
     trial: int
     t: int
+    """its last step"""
     value: float
+    """its objective there; NaN where it has none"""
     is_baseline: bool = False
 
 
 def best_trials(
-    standings: Sequence[TrialResult], num_best: int, direction: Literal["maximize", "minimize"]
+    results: Sequence[TrialResult], num_best: int, direction: Literal["maximize", "minimize"]
 ) -> list[int]:
-    """The trials to confirm beside the baseline, best first (`results.ranking`); on a tie the earlier trial.
+    """Return the trials to confirm beside the baseline, best first.
+
+    By the rule of `results.ranking`; on a tie the earlier trial comes first.
 
     Parameters
     ----------
-    standings
-        All trials of the search.
+    results
+        Of all trials.
     num_best
-        How many are confirmed.
+        How many.
     direction
         Which values are better.
     """
-    candidates = sorted((s for s in standings if not s.is_baseline), key=lambda s: s.trial)
-    return best_first([(s.trial, s.t, s.value) for s in candidates], direction)[:num_best]
+    candidates = sorted((one for one in results if not one.is_baseline), key=lambda one: one.trial)
+    return best_first([(one.trial, one.t, one.value) for one in candidates], direction)[:num_best]

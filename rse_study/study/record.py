@@ -27,9 +27,20 @@ def study_record(
     evaluations: Sequence[Evaluation] = (),
     judges: Sequence[Evaluation] = (),
 ) -> StudyRecord:
-    """The resolved study: every default written out, every axis with its symbol, bounds and scale.
+    """Return the resolved study: every default, every axis written out.
 
-    `judges`: what baselines are scored on besides the study's evaluations.
+    Axes come with symbol, bounds and scale.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    dev
+        The pairs that its objective is measured on.
+    evaluations
+        Of the study.
+    judges
+        What baselines are scored on besides the study's evaluations.
     """
     study = checked.study
     label, evaluation = _objective(study, dev)
@@ -74,7 +85,10 @@ def _objective(study: Study, dev: StsPairs) -> tuple[str, str]:
 
 
 def num_cells(checked: CheckedStudy) -> int:
-    """Cells the study plans in all: every seed of every row; of a search its trials, and those that confirm."""
+    """Return how many cells the study plans in all.
+
+    Every seed of every row; of a search its trials, and those that confirm.
+    """
     study = checked.study
     if checked.rows:
         return len(checked.rows) * len(study.seeds)
@@ -85,19 +99,19 @@ def num_cells(checked: CheckedStudy) -> int:
 
 
 def resolved(study: Study) -> dict[str, Any]:
-    """The question and everything that decides its answer: where it runs and what it may cost is left out.
+    """Return the question and everything that decides its answer.
 
-    So is what is absent, and what only the other kind of study has.
+    Where it runs and what it may cost is left out. So is what is absent, and what only the other kind of study has.
     """
     content = study.model_dump(
-        mode="json", exclude={"resources": True, "budget": True, "confirm": {"resources"}}
+        mode="json", exclude={"resources": True, "allowance": True, "confirm": {"resources"}}
     )
     others = SEARCH_ONLY if study.grid is not None else ()
     return {name: value for name, value in content.items() if value is not None and name not in others}
 
 
 def provenance_of(materials: Materials, resources: Resources) -> dict[str, Any]:
-    """Where this run's numbers come from: versions, machine, threads, data, code."""
+    """Return where this run's numbers come from: versions, machine, data, code."""
     return provenance(torch.device("cpu")) | {
         "threads": resources.threads,
         "workers": resources.workers,

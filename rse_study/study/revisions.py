@@ -1,4 +1,7 @@
-"""What an edited study may change and still be the same question: it grows; what its results rest on stays."""
+"""What an edited study may change and still be the same question.
+
+It grows; what its results rest on stays.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,34 +21,35 @@ ABSENT = "absent"
 
 
 @dataclass(frozen=True)
-class Refused:
-    """A setting that must stay as it is."""
+class ForbiddenChange:
+    """A setting that must stay as it is, and was changed."""
 
     path: str
+    """of the setting"""
     old: Any
     new: Any
     rule: str = "must stay"
 
 
-Changes = Iterator[str | Refused]  # words about a change, or what forbids it
+FieldChanges = Iterator[str | ForbiddenChange]  # words about a change, or what forbids it
 
 
 def change_between(old: StudyRecord, new: StudyRecord) -> str:
-    """How `new` differs from `old`, in words; "" where it is the same question with the same plan.
+    """Return how `new` differs from `old`, in words.
 
-    Raises InputErrors that name every forbidden path, both of its values and the way out. Where a study runs and what
-    it may cost is no part of it.
+    "" where it is the same question with the same plan. Where a study runs and what it may cost is no part of it.
+    Raises InputErrors that name every forbidden path, both of its values and the way out.
     """
     if old.kind != new.kind:
-        raise InputErrors([_problem(Refused("kind", old.kind, new.kind), new.name)])
+        raise InputErrors([_problem(ForbiddenChange("kind", old.kind, new.kind), new.name)])
     words: list[str] = []
-    refused: list[Refused] = []
+    refused: list[ForbiddenChange] = []
     for name in Study.model_fields:
         before, now = (_value_of(record.resolved, name) for record in (old, new))
         if before == now:
             continue
-        for found in CHANGES.get(name, _stays)(name, before, now, new.kind):
-            (words if isinstance(found, str) else refused).append(found)  # type: ignore[arg-type]
+        for change in CHANGE_RULES.get(name, _stays)(name, before, now, new.kind):
+            (words if isinstance(change, str) else refused).append(change)  # type: ignore[arg-type]
     if refused:
         raise InputErrors([_problem(problem, new.name) for problem in refused])
     words.extend(_measured_again(old.fingerprints, new.fingerprints))
@@ -70,11 +74,11 @@ def _value_of(resolved: Mapping[str, Any], name: str) -> Any:
     return TypeAdapter(Any).dump_python(default, mode="json")
 
 
-def _stays(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
+def _stays(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     yield from _differences(_leaves(old, path), _leaves(new, path))
 
 
-def _base(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
+def _base(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     # A field the study was frozen without had its neutral value: that is what neutral means.
     before = dict(_neutral_leaves(Trial.model_validate(new), path)) | _leaves(old, path)
     now = _leaves(new, path)
@@ -84,46 +88,48 @@ def _base(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
     yield from _differences(before, now)
 
 
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> Changes:
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> FieldChanges:
     for leaf in {**before, **now}:
         old, new = before.get(leaf, ABSENT), now.get(leaf, ABSENT)
         if old != new:
-            yield Refused(leaf, old, new)
+            yield ForbiddenChange(leaf, old, new)
 
 
-def _grows(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
+def _grows(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     if new > old:
         yield f"{path}: {old} -> {new}"
     elif new < old:
-        yield Refused(path, old, new, "may grow, and not shrink")
+        yield ForbiddenChange(path, old, new, "may grow, and not shrink")
 
 
-def _free(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
+def _free(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     yield f"{path} changed" if path == "question" else f"{path}: {_shown(old)} -> {_shown(new)}"
 
 
-def _told(path: str, old: Any, new: Any, kind: StudyKind) -> Changes:
+def _leaf_by_leaf(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     """Leaf by leaf: what it decides is measured again."""
     before, now = _leaves(old, path), _leaves(new, path)
     yield from (f"{leaf}: {before.get(leaf)} -> {now[leaf]}" for leaf in now if before.get(leaf) != now[leaf])
 
 
-def _listed(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> Changes:
+def _listed(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> FieldChanges:
     yield from _counted(path, old, new)
 
 
-def _seeds(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> Changes:
+def _seeds(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> FieldChanges:
     yield from _counted(path, old, new) if kind == "grid" else _stays(path, old, new, kind)
 
 
-def _confirm(path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: StudyKind) -> Changes:
+def _confirm(
+    path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: StudyKind
+) -> FieldChanges:
     if old is None or new is None:
-        yield "confirmation added" if new else Refused(path, old, ABSENT, "may grow, and not shrink")
+        yield "confirmation added" if new else ForbiddenChange(path, old, ABSENT, "may grow, and not shrink")
         return
     yield from _grows(f"{path}.num_best", old["num_best"], new["num_best"], kind)
     for seed in old["seeds"]:
         if seed not in new["seeds"]:
-            yield Refused(f"{path}.seeds", old["seeds"], new["seeds"], "may grow, and not shrink")
+            yield ForbiddenChange(f"{path}.seeds", old["seeds"], new["seeds"], "may grow, and not shrink")
             break
     else:
         yield from _counted(f"{path}.seeds", old["seeds"], new["seeds"])
@@ -133,7 +139,7 @@ def _confirm(path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, 
         yield from _stays(f"{path}.baseline", old["baseline"], new["baseline"], kind)
 
 
-def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: StudyKind) -> Changes:
+def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: StudyKind) -> FieldChanges:
     for name in {**old["axes"], **new["axes"]}:
         at, before, now = f"{path}.axes.{name}", old["axes"].get(name), new["axes"].get(name)
         if before is None or now is None or set(before) != set(now) or before["into"] != now["into"]:
@@ -145,7 +151,7 @@ def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: StudyKind) 
         yield from _free(f"{path}.baseline", old.get("baseline", ""), new["baseline"], kind)
 
 
-def _rows(old: dict[str, Any], new: dict[str, Any]) -> Changes:
+def _rows(old: dict[str, Any], new: dict[str, Any]) -> FieldChanges:
     yield from _counted("rows", list(old), list(new))
     num_changed = sum(old[label] != new[label] for label in old if label in new)
     if num_changed:
@@ -159,7 +165,7 @@ def _counted(noun: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]
             yield f"{noun} {word}: {number}"
 
 
-CHANGES: dict[str, Callable[[str, Any, Any, StudyKind], Changes]] = {
+CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "question": _free,
     "keep_models": _free,
     "paper": _free,
@@ -168,9 +174,9 @@ CHANGES: dict[str, Callable[[str, Any, Any, StudyKind], Changes]] = {
     "num_trials": _grows,
     "seeds": _seeds,
     "evaluations": _listed,
-    "attacks": _told,
-    "fine_tuning": _told,
-    "tasks": _told,
+    "attacks": _leaf_by_leaf,
+    "fine_tuning": _leaf_by_leaf,
+    "tasks": _leaf_by_leaf,
     "baselines": _listed,
     "confirm": _confirm,
 }
@@ -198,7 +204,7 @@ def _leaves(content: Any, path: str) -> dict[str, Any]:
     return {leaf: value for key in content for leaf, value in _leaves(content[key], f"{path}.{key}").items()}
 
 
-def _problem(refused: Refused, name: str) -> InputError:
+def _problem(refused: ForbiddenChange, name: str) -> InputError:
     old = _shown(refused.old)
     rule = f"was {old} when the study was frozen, and {refused.rule}"
     restored = f"restore {old}" if refused.old != ABSENT else "remove it"

@@ -1,4 +1,4 @@
-"""Checkpoints: safetensors and JSON, whole or not there at all.
+"""Checkpoints and models on disk: whole or not there at all.
 
 Streams are functions of (seed, name, step) and the position in the data is the step: neither needs more than
 the step itself.
@@ -16,41 +16,65 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from rse_study.errors import InputError
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.export import save_encoder
 from rse_study.results.atomic import sync
+from rse_study.training.trial import Encoder
 
 PARTS = ("networks", "optimizer", "state")
+STATE_FILE = "account.json"
 
 
 @dataclass
 class TrainState:
-    """Where a run stands, in words: what is not a tensor."""
+    """Where a run stands, apart from its tensors."""
 
     identity: str
-    t: int = 0  # optimiser steps done
+    """of the cell"""
+    t: int = 0
+    """optimiser steps done"""
     history: list[dict[str, Any]] = field(default_factory=list)
+    """points so far: `t` and `metrics`"""
     best: float | None = None
+    """dev score of the model that is kept; None before there is one"""
     best_t: int = 0
+    """the step of that model"""
     seconds: float = 0.0
+    """time spent, earlier attempts included"""
 
 
 def save(
-    directory: Path, account: TrainState, networks: nn.Module, optimizer: Optimizer, state: dict[str, Tensor]
+    directory: Path, state: TrainState, networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]
 ) -> None:
-    """Write `step-<t>` beside its predecessors by one rename, then remove those. One that is there stays."""
-    final = directory / f"step-{account.t:09d}"
+    """Write `step-<t>` by one rename, then remove older checkpoints.
+
+    A checkpoint that is there stays as it is.
+
+    Parameters
+    ----------
+    directory
+        Folder of the run's checkpoints.
+    state
+        What is written as JSON.
+    networks, optimizer
+        Weights and moments.
+    tensors
+        State that goes on from step to step, by name (V of a method; best weights of a fine-tuning).
+    """
+    final = directory / f"step-{state.t:09d}"
     if final.exists():
         return
     for abandoned in directory.glob(".step-*"):  # by a process that was killed while it wrote
         shutil.rmtree(abandoned)
     draft = directory / f".{final.name}.{os.getpid()}"
     draft.mkdir(parents=True)
-    parts = (networks.state_dict(), _moments(networks, optimizer), state)
-    for name, tensors in zip(PARTS, parts, strict=True):
+    parts = (networks.state_dict(), _moments(networks, optimizer), tensors)
+    for name, part in zip(PARTS, parts, strict=True):
         path = draft / f"{name}.safetensors"
-        save_file({key: value.detach().clone().contiguous() for key, value in tensors.items()}, path)
+        save_file({key: value.detach().clone().contiguous() for key, value in part.items()}, path)
         sync(path)
-    (draft / "account.json").write_text(json.dumps(account.__dict__), encoding="utf-8")
-    sync(draft / "account.json")
+    (draft / STATE_FILE).write_text(json.dumps(state.__dict__), encoding="utf-8")
+    sync(draft / STATE_FILE)
     draft.rename(final)
     sync(directory)
     for older in _complete(directory)[:-1]:
@@ -58,37 +82,67 @@ def save(
 
 
 def remove(directory: Path) -> None:
-    """Remove all checkpoints of a cell that needs none any more. What cannot be removed does no harm."""
+    """Remove all checkpoints of a run; what cannot be removed does no harm."""
     shutil.rmtree(directory, ignore_errors=True)
 
 
 def latest(directory: Path) -> Path | None:
-    """The newest checkpoint in a folder, if there is one."""
-    found = _complete(directory)
-    return found[-1] if found else None
+    """Return the newest checkpoint in a folder, if there is one."""
+    checkpoints = _complete(directory)
+    return checkpoints[-1] if checkpoints else None
 
 
 def read_train_state(checkpoint: Path, identity: str) -> TrainState:
-    """The account of a checkpoint. Raises InputError where it belongs to another configuration."""
-    account = TrainState(**json.loads((checkpoint / "account.json").read_text(encoding="utf-8")))
-    if account.identity != identity:
+    """Read a checkpoint's state. Raises InputError if it is another configuration's."""
+    state = TrainState(**json.loads((checkpoint / STATE_FILE).read_text(encoding="utf-8")))
+    if state.identity != identity:
         raise InputError(
             "the checkpoint here is another configuration's",
             where=str(checkpoint.parent),
             rule="a folder belongs to one trial, one seed and one set of data",
             remedy="Choose another --out, or remove the folder to start anew",
         )
-    return account
+    return state
 
 
 def restore(
-    checkpoint: Path, networks: nn.Module, optimizer: Optimizer, state: dict[str, Tensor]
+    checkpoint: Path, networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]
 ) -> dict[str, Tensor]:
-    """Put weights and optimiser moments back in place and return the run-level state."""
-    tensors = {name: load_file(checkpoint / f"{name}.safetensors") for name in PARTS}
-    networks.load_state_dict(tensors["networks"])
-    _put_moments(networks, optimizer, tensors["optimizer"])
-    return {name: tensors["state"][name].to(value) for name, value in state.items()}
+    """Put weights and moments back in place and return the run's other tensors.
+
+    Parameters
+    ----------
+    checkpoint
+        One that `save` wrote.
+    networks, optimizer
+        What the weights and moments are put into.
+    tensors
+        The run's other tensors at its start: they say which names there are, dtypes and devices.
+    """
+    parts = {name: load_file(checkpoint / f"{name}.safetensors") for name in PARTS}
+    networks.load_state_dict(parts["networks"])
+    _put_moments(networks, optimizer, parts["optimizer"])
+    return {name: parts["state"][name].to(value) for name, value in tensors.items()}
+
+
+def save_model(directory: Path, encoder: SentenceEncoder, tokenizer: Any, spec: Encoder) -> None:
+    """Replace the model in `directory` by the encoder, in float32.
+
+    Parameters
+    ----------
+    directory
+        A Hugging Face folder that knows its pooling.
+    encoder, tokenizer
+        What is written, without the training head.
+    spec
+        The encoder's configuration, for its template.
+    """
+    for abandoned in directory.parent.glob(f".{directory.name}.*"):  # by a process killed while it wrote
+        shutil.rmtree(abandoned)
+    draft = directory.with_name(f".{directory.name}.{os.getpid()}")
+    save_encoder(draft, encoder, tokenizer, spec.template)
+    shutil.rmtree(directory, ignore_errors=True)
+    draft.rename(directory)
 
 
 def _moments(networks: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
@@ -103,9 +157,9 @@ def _put_moments(networks: nn.Module, optimizer: Optimizer, tensors: dict[str, T
     parameters = dict(networks.named_parameters())
     for path, value in tensors.items():
         name, key = path.rsplit("/", 1)
-        # AdamW keeps its step count on the CPU, its moments beside the parameter.
-        place = value if key == "step" else value.to(parameters[name])
-        optimizer.state[parameters[name]][key] = place
+        # AdamW keeps its step count on the CPU, its moments on the parameter's device.
+        moved = value if key == "step" else value.to(parameters[name])
+        optimizer.state[parameters[name]][key] = moved
 
 
 def _complete(directory: Path) -> list[Path]:

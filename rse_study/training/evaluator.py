@@ -1,6 +1,6 @@
-"""What is measured of the encoder in the course of training: dev pairs, replayed attacks, watched evaluations.
+"""Scores of the encoder while it trains: dev pairs, replays, watched ones.
 
-Nothing is drawn and no weight moves: a cell ends in the same weights, whatever is looked at.
+Nothing is drawn and no weight moves: a cell ends in the same weights, whatever is measured on the way.
 """
 
 import functools
@@ -8,48 +8,84 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rse_study.evaluation import replayed, replayed_texts
 from rse_study.evaluation.evaluations import FrozenEvaluation, measure
+from rse_study.evaluation.replayed import ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.evaluation.serialise import read_stored
-from rse_study.evaluation.sts import evaluate_sts
+from rse_study.evaluation.sts import Embed, evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.training.materials import Materials
-from rse_study.training.robustness import ReplayedAttacks
 from rse_study.training.trial import Trial
+
+DEGENERATE = "robust/degenerate"
+
+
+@dataclass(frozen=True)
+class ReplayedAttacks:
+    """Attacks that were found once, replayed on the encoder as it is."""
+
+    pairs: ReplayedPairs | None = None
+    """adversarial dev pairs; None where none are replayed"""
+    texts: ReplayedTexts | None = None
+    """adversarial texts with a class each; None where none are replayed"""
+
+    @classmethod
+    def open(cls, materials: Materials) -> "ReplayedAttacks":
+        """Read pairs and texts from the folders of the materials."""
+        pairs, texts = materials.replayed, materials.replayed_texts
+        return cls(
+            ReplayedPairs.open(Path(pairs)) if pairs else None,
+            ReplayedTexts.open(Path(texts)) if texts else None,
+        )
+
+    def metrics(self, embed: Embed) -> dict[str, float]:
+        """Return robust/...; `degenerate` is 1 where pairs or texts show a collapse."""
+        parts = [replayed.as_metrics(replayed.replay(embed, self.pairs))] if self.pairs else []
+        if self.texts:
+            parts.append(replayed_texts.as_metrics(replayed_texts.replay_texts(embed, self.texts)))
+        if not parts:
+            return {}
+        metrics = {name: value for part in parts for name, value in part.items()}
+        return metrics | {DEGENERATE: max(part[DEGENERATE] for part in parts)}
 
 
 @dataclass
 class InTrainingEvaluator:
-    """At the encoder as it is at the time it is asked, the training head dropped."""
+    """Measures the encoder as it is at the time of a call, without its training head."""
 
     trial: Trial
     materials: Materials
     encoder: SentenceEncoder
     tokenizer: Any
 
-    def look(self) -> dict[str, float]:
-        """Spearman x100 on the dev pairs, which may select; and what is left under replayed attacks."""
+    def evaluate_dev(self) -> dict[str, float]:
+        """Return Spearman x100 on the dev pairs, and the scores under replayed attacks.
+
+        The dev pairs may select a checkpoint.
+        """
         score = next(
             row for row in evaluate_sts(self.embed, [self.materials.dev]) if row.aggregation == "all"
         )
-        robust = self.robustness.metrics(self.embed)
+        robust = self.replayed_attacks.metrics(self.embed)
         return {"dev": score.spearman, "dev/degenerate": float(score.degenerate), **robust}
 
-    def watch(self, t: int, num_steps: int) -> dict[str, float]:
-        """The figures of whatever is watched at step `t`."""
+    def evaluate_watched(self, t: int, num_steps: int) -> dict[str, float]:
+        """Scores of the evaluations that are watched at step `t`."""
         return measure(self.embed, [self.watched[name] for name in self.trial.watched_at(t, num_steps)])
 
     @functools.cached_property
     def embed(self) -> Embedder:
-        """As evaluation asks for sentences."""
+        """The encoder as evaluations ask for it: texts in, vectors out."""
         return Embedder(self.encoder, self.tokenizer, template=self.trial.encoder.template)
 
     @functools.cached_property
-    def robustness(self) -> ReplayedAttacks:
+    def replayed_attacks(self) -> ReplayedAttacks:
         """The replayed attacks, read once."""
         return ReplayedAttacks.open(self.materials)
 
     @functools.cached_property
     def watched(self) -> dict[str, FrozenEvaluation]:
-        """The watched evaluations, read once."""
+        """The watched evaluations by name, read once."""
         return {name: read_stored(Path(folder)) for name, folder in self.materials.watched.items()}

@@ -1,4 +1,4 @@
-"""Ctrl-C once: running cells end cleanly and no other starts. Twice: stop now."""
+"""Ctrl-C once ends running work cleanly; twice stops it at once."""
 
 import signal
 import threading
@@ -8,22 +8,27 @@ from types import FrameType
 
 
 @contextmanager
-def graceful_interrupt(on_first: Callable[[], None]) -> Iterator[None]:
-    """Call `on_first` at the first SIGINT; raise KeyboardInterrupt at the next one. The main thread's business only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    seen = 0
+def graceful_interrupt(on_first: Callable[[], None] = lambda: None) -> Iterator[Callable[[], bool]]:
+    """Hold the first SIGINT back inside; a second one raises KeyboardInterrupt.
 
-    def heard(number: int, frame: FrameType | None) -> None:
-        nonlocal seen
-        seen += 1
-        if seen > 1:
+    Yields a function that says whether SIGINT has come: between two steps what is saved is whole, inside one it
+    would not be. `on_first` is called when it comes. In another thread than the main one nothing is held back:
+    Python handles signals in the main thread alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    num_interrupts = 0
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal num_interrupts
+        num_interrupts += 1
+        if num_interrupts > 1:
             raise KeyboardInterrupt
         on_first()
 
-    before = signal.signal(signal.SIGINT, heard)
+    before = signal.signal(signal.SIGINT, handle)
     try:
-        yield
+        yield lambda: num_interrupts > 0
     finally:
         signal.signal(signal.SIGINT, before)

@@ -1,36 +1,44 @@
-"""The training loop: a generator of Progress that takes verdicts, may stop anywhere and goes on from there."""
+"""The training loop: a generator of Progress that takes verdicts.
+
+It may stop anywhere and goes on from there.
+"""
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import torch
 
 from rse_study.collectives import Collectives
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.records import Verdict
-from rse_study.results.result_file import FILE_NAME, Point, Result, read_result, write_result
+from rse_study.results.result_file import Result
 from rse_study.training import checkpoint
+from rse_study.training.cell_result import conclude, finished
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.materials import Materials, identity_of
-from rse_study.training.provenance import provenance
-from rse_study.training.session import Session, open_session
+from rse_study.training.session import Session
+from rse_study.training.session_setup import open_session
 from rse_study.training.trial import Trial
-from rse_study.training.workers import require_one_view
 
 Points = Generator["Progress", Verdict | None, None]
+Report = Callable[["Progress"], Verdict | None]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """One point of a run: `t` of `num_steps` optimiser steps are done."""
+    """One point of a run."""
 
     t: int
+    """optimiser steps done"""
     num_steps: int
+    """of the full budget"""
     metrics: dict[str, float] = field(default_factory=dict)
+    """by name; empty on workers that measure nothing"""
     is_final: bool = False
+    """whether this is the last point of the full budget"""
 
 
 def train(
@@ -44,47 +52,84 @@ def train(
     checkpoint_seconds: float = 60.0,
     continues: bool = False,
 ) -> Points:
-    """Train one cell. Every worker runs this; rank 0 writes `directory`: checkpoint/, model/ and result.json.
+    """Train one cell and yield its points; every worker runs this.
 
     Yields a point before training, every `report_every` steps, at every look at the dev pairs, wherever an evaluation
-    is watched, and at the end.
-    Takes "stop" for an answer, which every worker must be given alike: the cell then ends early, with its
-    checkpoint kept. None goes on; the final point's answer is ignored. Simply call it again to go on after an
-    interruption. A finished cell yields its last point only, but with `continues` one that was stopped early
-    goes on to its full budget, as if it had never been stopped.
-    Raises InputError where configuration and data do not fit, NonFiniteLoss where the loss is lost.
+    is watched, and at the end. Takes "stop" for an answer, which every worker must be given alike: the cell then ends
+    early and keeps its checkpoint. None goes on; the final point's answer is ignored. Call it again to go on after an
+    interruption; a finished cell yields its last point only.
+
+    Parameters
+    ----------
+    trial, seed
+        The cell.
+    materials
+        What it is trained on and judged by.
+    directory
+        The cell's folder: rank 0 writes checkpoint/, model/ and result.json in it.
+    collectives
+        The workers of the cell; alone without.
+    device
+        Where this worker computes.
+    checkpoint_seconds
+        Time between two checkpoints.
+    continues
+        A cell that was stopped early goes on to its full budget, as if it had never been stopped.
+
+    Raises
+    ------
+    InputError
+        Configuration and data do not fit.
+    NonFiniteLoss
+        The loss is lost.
     """
     identity, group = identity_of(trial, seed, materials), collectives or Collectives()
-    place = torch.device(device)
+    target = torch.device(device)
     ended = finished(directory, identity)
     if ended is not None and not (continues and ended.status == "stopped_early"):
-        require_one_view(group, place, directory, -1)
-        yield from _told(ended, directory, group)
+        _require_one_view(group, target, directory, -1)
+        yield from _last_point(ended, directory, group)
         return
-    session = open_session(trial, seed, materials, directory, group, place)
-    account = session.resume(identity)
-    require_one_view(group, place, directory, account.t)
+    session = open_session(trial, seed, materials, directory, group, target)
+    state = session.resume(identity)
+    _require_one_view(group, target, directory, state.t)
     stopped_at = ended.history[-1].t if ended is not None else -1
-    yield from _from(account, session, stopped_at, checkpoint_seconds)
+    yield from _train_from(state, session, stopped_at, checkpoint_seconds)
 
 
-def finished(directory: Path, identity: str) -> Result | None:
-    """How the cell in this folder ended, if it has. Raises InputError where it is another one's, or damaged."""
-    if not (directory / FILE_NAME).exists():
-        return None
-    result = read_result(directory)
-    if result.identity != identity:
+def drive(points: Points, report: Report) -> None:
+    """Run `train(...)` to its end; "stop" from `report` ends the cell early.
+
+    Every point is reported, and every verdict handed back.
+    """
+    verdict: Verdict | None = None
+    with closing(points):
+        while True:
+            try:
+                progress = points.send(verdict)
+            except StopIteration:
+                return
+            verdict = report(progress)
+
+
+def _require_one_view(collectives: Collectives, device: torch.device, directory: Path, t: int) -> None:
+    """Raise InputError on every worker unless all read the same step from the folder (-1: a finished cell).
+
+    Nobody passes before all have looked: rank 0 changes the folder only afterwards.
+    """
+    reducible = device if device.type == "cuda" else torch.device("cpu")
+    mine = torch.tensor([float(t)], dtype=torch.float64, device=reducible)
+    if collectives.any(float(collectives.sum(mine)) != float(t) * collectives.size):
         raise InputError(
-            "the result here is another configuration's",
+            "the workers found different checkpoints",
             where=str(directory),
-            rule="a folder belongs to one trial, one seed and one set of data",
-            remedy="Choose another --out, or remove the folder to start anew",
+            rule="all workers read one folder, which rank 0 writes",
+            remedy="Keep studies on storage that all machines share (--store)",
         )
-    return result
 
 
-def _told(ended: Result, directory: Path, group: Collectives) -> Points:
-    """What a finished cell has to say: its last point, or its failure."""
+def _last_point(ended: Result, directory: Path, group: Collectives) -> Points:
+    """The last point of a finished cell; its failure is raised again."""
     if ended.status == "failed":
         raise NonFiniteLoss.parse(ended.reason)
     if ended.status == "complete" and group.rank == 0:
@@ -93,84 +138,53 @@ def _told(ended: Result, directory: Path, group: Collectives) -> Points:
     yield Progress(last, last, dict(ended.final), is_final=True)
 
 
-def _from(account: TrainState, session: Session, stopped_at: int, checkpoint_seconds: float) -> Points:
+def _train_from(state: TrainState, session: Session, stopped_at: int, checkpoint_seconds: float) -> Points:
     begun = saved = time.monotonic()
-    earlier = account.seconds
-    if not account.history:
-        _note(account, _before(session))
+    earlier = state.seconds
+    if not state.history:
+        _note(state, _measure_base(session))
     # A checkpoint's own point is shown again: a crash may have come before its verdict. Not where it was "stop".
-    is_new = account.history[-1]["t"] == account.t != stopped_at
-    while account.t < session.num_steps:
-        if is_new and (yield _progress(account, session)) == "stop":
-            session.save(account)
-            _conclude(
-                account, session, "stopped_early", f"stopped at step {account.t} of {session.num_steps}"
-            )
+    is_new = state.history[-1]["t"] == state.t != stopped_at
+    while state.t < session.num_steps:
+        if is_new and (yield _progress(state, session)) == "stop":
+            session.save(state)
+            conclude(state, session, "stopped_early", f"stopped at step {state.t} of {session.num_steps}")
             return
-        is_new = _advance(account, session)
+        is_new = _advance(state, session)
         now = time.monotonic()
-        account.seconds = earlier + now - begun
-        if now - saved >= checkpoint_seconds and account.t < session.num_steps:
-            session.save(account)
+        state.seconds = earlier + now - begun
+        if now - saved >= checkpoint_seconds and state.t < session.num_steps:
+            session.save(state)
             saved = now
-    _conclude(account, session, "complete")
-    yield _progress(account, session)
+    conclude(state, session, "complete")
+    yield _progress(state, session)
 
 
-def _advance(account: TrainState, session: Session) -> bool:
+def _advance(state: TrainState, session: Session) -> bool:
     """One step; True where it made a point of the history."""
     try:
-        outcome = session.advance(account.t)
+        outcome = session.advance(state.t)
     except NonFiniteLoss as loss:
-        _conclude(account, session, "failed", str(loss))
+        conclude(state, session, "failed", str(loss))
         raise
-    account.t += 1
-    metrics = session.measure(outcome, account)
+    state.t += 1
+    metrics = session.measure(outcome, state)
     if metrics:
-        _note(account, metrics)
+        _note(state, metrics)
     return bool(metrics)
 
 
-def _before(session: Session) -> dict[str, float]:
-    """The scores of the base as it comes; rank 0 looks for all."""
+def _measure_base(session: Session) -> dict[str, float]:
+    """The scores of the base as it comes; rank 0 measures for all."""
     if session.run.collectives.rank != 0:
         return {}
-    return session.looks.look() | session.looks.watch(0, session.num_steps)
+    return session.evaluator.evaluate_dev() | session.evaluator.evaluate_watched(0, session.num_steps)
 
 
-def _note(account: TrainState, metrics: dict[str, float]) -> None:
-    account.history.append({"t": account.t, "metrics": metrics})
+def _note(state: TrainState, metrics: dict[str, float]) -> None:
+    state.history.append({"t": state.t, "metrics": metrics})
 
 
-def _progress(account: TrainState, session: Session) -> Progress:
-    metrics, num_steps = account.history[-1]["metrics"], session.num_steps
-    return Progress(account.t, num_steps, metrics, is_final=account.t == num_steps)
-
-
-def _conclude(
-    account: TrainState,
-    session: Session,
-    status: Literal["complete", "failed", "stopped_early"],
-    reason: str = "",
-) -> None:
-    """result.json, by rank 0, before anybody is told how the cell ended."""
-    if session.run.collectives.rank != 0:
-        return
-    history = tuple(Point(**point) for point in account.history)
-    best = {} if account.best is None else {"dev/kept": account.best, "dev/kept_t": float(account.best_t)}
-    trial, workers = session.trial, session.run.collectives.size
-    result = Result(
-        identity=account.identity,
-        seed=session.run.streams.seed,
-        config=trial.model_dump(mode="json"),
-        status=status,
-        reason=reason,
-        history=history,
-        final=history[-1].metrics | best,
-        provenance=provenance(session.device, workers, trial.precision)
-        | {"materials": session.materials.fingerprints},
-        duration_s=account.seconds,
-    )
-    write_result(session.directory, result)
-    if status == "complete":
-        checkpoint.remove(session.directory / "checkpoint")
+def _progress(state: TrainState, session: Session) -> Progress:
+    metrics, num_steps = state.history[-1]["metrics"], session.num_steps
+    return Progress(state.t, num_steps, metrics, is_final=state.t == num_steps)

@@ -1,36 +1,92 @@
-"""What a trial is trained on and judged by, ready on this machine: made by `assets`, read by the loop."""
+"""Materials: what a trial is trained on and judged by, ready on this machine."""
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rse_study.data.pairs import StsPairs
+from rse_study.results.atomic import write_whole
 from rse_study.spec import fingerprint_of
 from rse_study.training.trial import Trial
 
 
 @dataclass(frozen=True, kw_only=True)
 class Materials:
-    """Folders and pairs, and fingerprints of all that goes into a cell's identity."""
+    """Folders and pairs, and fingerprints of all that goes into a cell's identity.
 
-    corpus: Path  # a tokenised corpus
-    base: str  # folder or hub name of the base encoder
+    `assets` makes them, the training loop reads them. Folders have absolute paths: workers of Ray have another
+    working directory than the process that prepared their materials.
+    """
+
+    corpus: Path
+    """folder of a tokenised corpus"""
+    base: str
+    """folder or hub name of the base encoder"""
     dev: StsPairs
-    generator: str = ""  # folder or hub name of the masked LM; empty where RTD is off
-    generator_revision: str = "main"  # of a hub name
-    synonyms: str = ""  # folder of the table; empty where nothing is replaced
-    replayed: str = ""  # folder of the adversarial pairs; empty where none are
-    replayed_texts: str = ""  # folder of the adversarial labelled texts; empty where none are
-    watched: dict[str, str] = field(default_factory=dict)  # folders of watched evaluations, by name
+    """pairs that training is judged by"""
+    generator: str = ""
+    """folder or hub name of the masked LM; empty where RTD is off"""
+    generator_revision: str = "main"
+    """branch, tag or commit of a hub name"""
+    synonyms: str = ""
+    """folder of the table of synonyms; empty where nothing is replaced"""
+    replayed: str = ""
+    """folder of the adversarial pairs; empty where none are replayed"""
+    replayed_texts: str = ""
+    """folder of the adversarial labelled texts; empty where none are replayed"""
+    watched: dict[str, str] = field(default_factory=dict)
+    """folders of watched evaluations, by name"""
     fingerprints: dict[str, str] = field(default_factory=dict)
+    """sha256 of each part that decides a cell's numbers, by name"""
+
+    def save(self, folder: Path) -> Path:
+        """Write a JSON file named by its content; one that is there already is left alone."""
+        content = {
+            "corpus": str(self.corpus),
+            "base": self.base,
+            "generator": self.generator,
+            "generator_revision": self.generator_revision,
+            "synonyms": self.synonyms,
+            "replayed": self.replayed,
+            "replayed_texts": self.replayed_texts,
+            "watched": self.watched,
+            "fingerprints": self.fingerprints,
+            "dev": self.dev.to_json(),
+        }
+        path = folder / f"{fingerprint_of(content)[:16]}.json"
+        if not path.exists():
+            write_whole(path, json.dumps(content, ensure_ascii=False))
+        return path
+
+    @classmethod
+    def load(cls, path: Path) -> "Materials":
+        """Read a file that `save` wrote."""
+        content = json.loads(path.read_text(encoding="utf-8"))
+        dev = StsPairs.from_json(content.pop("dev"))
+        return cls(**{**content, "corpus": Path(content["corpus"])}, dev=dev)
+
+
+PrepareMaterials = Callable[[Trial], Materials]
+"""Makes the materials of a trial, or finds those made before."""
 
 
 def identity_of(trial: Trial, seed: int, materials: Materials) -> str:
-    """sha256 of trial, seed and fingerprints: the same identity is never run twice.
+    """Identify a cell: sha256 of trial, seed and fingerprints; none is run twice.
 
     Names and paths of corpus, base, generator and replayed reference are left out: the fingerprints of what they
     hold stand for them, so that a cell is the same cell in another folder and on another machine. What only reports
     or selects (dev cadence, points of the history) stays in: it decides which model is kept and what the history
     holds.
+
+    Parameters
+    ----------
+    trial : Trial
+        The cell's whole configuration.
+    seed : int
+        Of every random draw of the cell.
+    materials : Materials
+        Only their fingerprints are read.
     """
     content = trial.identity()
     del content["corpus"], content["encoder"]["name"], content["encoder"]["revision"]

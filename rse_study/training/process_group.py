@@ -1,4 +1,7 @@
-"""Processes of this machine that form a gloo group over loopback. No Ray, and no port to be found free."""
+"""Processes of this machine that form a gloo group over loopback.
+
+It takes no Ray, and no port to be found free.
+"""
 
 import multiprocessing
 import os
@@ -28,20 +31,40 @@ Work = Callable[[Group, Ask], None]
 
 @dataclass(frozen=True)
 class WorkerEnded:
-    """The last that a worker says."""
+    """The last message of a worker."""
 
     error: InputError | NonFiniteLoss | None
 
 
 class WorkerLost(Exception):
-    """A process of the group ended without a word: killed, or a defect whose traceback is on stderr."""
+    """A process of the group ended without a message.
+
+    It was killed, or has a defect whose traceback is on stderr.
+    """
 
 
 def run_group(work: Work, size: int, *, threads: int = 1, answer: Ask = lambda question: None) -> None:
-    """`work(group, ask)` in `size` new processes; `ask(question)` there is `answer(question)` here.
+    """Run `work(group, ask)` in new processes that form a group.
 
-    `work` and what is asked must pickle. Raises a worker's InputError or NonFiniteLoss as itself, else
-    WorkerLost. However this ends, no process is left; nor is one if this process is killed.
+    However this ends, no process is left; nor is one if this process is killed.
+
+    Parameters
+    ----------
+    work
+        What each of them runs; it must pickle.
+    size
+        How many processes.
+    threads
+        Of each.
+    answer
+        `ask(question)` in a worker is `answer(question)` in this process; questions must pickle.
+
+    Raises
+    ------
+    InputError, NonFiniteLoss
+        A worker's, as itself.
+    WorkerLost
+        A worker ended in any other way.
     """
     context = multiprocessing.get_context("spawn")
     pipes = [context.Pipe() for _ in range(size)]

@@ -1,4 +1,4 @@
-"""One cell on this machine without Ray: in this process, or shared by several that form a gloo group."""
+"""One cell on this machine without Ray, in one process or in several."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +11,11 @@ import torch
 from rse_study.collectives import Group
 from rse_study.errors import InputError
 from rse_study.results.records import Verdict
-from rse_study.training.drive import Report, drive
-from rse_study.training.loop import Progress, train
+from rse_study.training.loop import Progress, Report, drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.process_group import Ask, run_group
+from rse_study.training.session_setup import require_equal_shares
 from rse_study.training.trial import Trial
-from rse_study.training.workers import require_equal_shares
 
 
 def train_here(
@@ -31,10 +30,27 @@ def train_here(
     device: str = "cpu",
     **options: Any,
 ) -> None:
-    """Train one cell with so many workers of so many threads; `report` is asked in this process, rank 0's points.
+    """Train one cell on this machine.
 
-    `options` are those of `train`: checkpoint_seconds, continues. Raises what `train` raises, and
-    `group.WorkerLost` where a process is killed.
+    Parameters
+    ----------
+    trial, seed, materials, directory, device
+        As of `train`.
+    workers
+        Processes that share every batch; one is this process itself.
+    threads
+        Of each worker.
+    report
+        Is called in this process with rank 0's points; "stop" ends the cell early.
+    options
+        Those of `train`: checkpoint_seconds, continues.
+
+    Raises
+    ------
+    InputError, NonFiniteLoss
+        As `train` does.
+    WorkerLost
+        A worker's process was killed.
     """
     require_equal_shares(trial, workers)
     if workers == 1:
@@ -65,9 +81,9 @@ def _train_share(
 
 
 def _agreed(group: Group, ask: Ask, progress: Progress) -> Verdict | None:
-    """Rank 0 asks, all hear."""
-    asked = group.rank == 0 and ask(progress) == "stop"
-    return "stop" if group.any(asked) else None
+    """Rank 0 asks, and every worker gets its answer."""
+    stops = group.rank == 0 and ask(progress) == "stop"
+    return "stop" if group.any(stops) else None
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""Where numbers come from: versions, device and threads, on which bit-equality depends."""
+"""Where numbers come from: versions, device and threads.
+
+Bit-equality depends on them.
+"""
 
 import platform
 from importlib import metadata
@@ -8,7 +11,17 @@ import torch
 
 
 def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
-    """Python, packages, processor or GPU, precision, and numbers of workers and of threads of each."""
+    """Return versions, processor or GPU, precision, workers and threads.
+
+    Parameters
+    ----------
+    device
+        Where the numbers are computed.
+    workers
+        How many share a batch.
+    precision
+        Of the trial.
+    """
     packages = ("rse-study", "torch", "transformers", "numpy", "safetensors", "nltk")
     return {
         "python": platform.python_version(),

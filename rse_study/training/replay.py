@@ -1,4 +1,4 @@
-"""A cell once more, somewhere else: do all its numbers come out the same, bit for bit?"""
+"""A cell once more: do all its numbers come out the same, bit for bit?"""
 
 import math
 from collections.abc import Iterator
@@ -19,12 +19,16 @@ ENDING = "how it ended"
 
 @dataclass(frozen=True)
 class ReplayDifference:
-    """A number (or the words for how a cell ended) that came out differently at step `t`; None: it is not there."""
+    """A number, or an ending, that came out differently."""
 
     t: int
+    """the step"""
     name: str
+    """of the metric, or `how it ended`"""
     recorded: float | str | None
+    """None: it is not there"""
     again: float | str | None
+    """None: it is not there"""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class ReplayComparison:
     """A recorded cell against its replay."""
 
     num_points: int
+    """points of the recorded history"""
     differences: tuple[ReplayDifference, ...] = ()
 
     @property
@@ -53,8 +58,23 @@ def replay(
 ) -> ReplayComparison:
     """Train the cell again in an empty folder, as far as the recorded one came.
 
-    The same bits need the recorded number of workers and of threads; they are in `recorded.provenance`.
-    Raises InputError where this is not the recorded cell, or the folder is not empty.
+    Parameters
+    ----------
+    trial, seed, materials
+        The cell.
+    recorded
+        Its result.
+    directory
+        Empty, or not there yet.
+    workers, threads
+        The same bits need the recorded numbers; they are in `recorded.provenance`.
+    device
+        Where it computes.
+
+    Raises
+    ------
+    InputError
+        This is not the recorded cell, or the folder is not empty.
     """
     _require_same(identity_of(trial, seed, materials), recorded, directory)
     last = recorded.history[-1].t if recorded.status == "stopped_early" else None
@@ -77,7 +97,7 @@ def replay(
 
 
 def compare(recorded: Result, again: Result) -> ReplayComparison:
-    """Two results of one cell. NaN equals NaN."""
+    """Compare two results of one cell; NaN equals NaN."""
     return ReplayComparison(len(recorded.history), tuple(_differences(recorded, again)))
 
 

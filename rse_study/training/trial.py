@@ -1,5 +1,6 @@
 """A trial: one complete configuration, defaults written out."""
 
+from collections.abc import Hashable
 from math import cos, pi
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from pydantic import (
 )
 
 from rse_study.data.corpus import Corpus
+from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.evaluation.names import known_evaluations
 from rse_study.methods import AnyMethod, RobustSentEmbed
 from rse_study.methods.presets import with_preset
@@ -43,7 +45,10 @@ class Encoder(Spec):
 
 
 class AdamW(Spec):
-    """AdamW with decay to 0 over the full budget, no warm-up, one global norm clip (RobustSentEmbed is silent)."""
+    """AdamW with decay to 0 over the full budget, no warm-up, one norm clip.
+
+    RobustSentEmbed is silent about its optimiser.
+    """
 
     lr: PositiveFloat = field(7e-6, symbol="xi")
     """learning rate of the first step"""
@@ -61,7 +66,7 @@ class AdamW(Spec):
     """how the learning rate falls to 0 over the whole budget"""
 
     def rate(self, step: int, num_steps: int) -> float:
-        """Learning rate of a step, counted from 0."""
+        """Return the learning rate of a step, counted from 0."""
         done = step / num_steps
         return self.lr * ((1 + cos(pi * done)) / 2 if self.schedule == "cosine" else 1 - done)
 
@@ -80,7 +85,10 @@ class Budget(Spec):
 
 
 class Selection(Spec):
-    """Which checkpoint becomes the trial's model. A sampler is told the last value whatever is kept here."""
+    """Which checkpoint becomes the trial's model.
+
+    A sampler learns the last value, whatever is kept here.
+    """
 
     dev: Literal["STS-B", "builtin"] = "STS-B"
     """dev pairs that are looked at; test splits can never select"""
@@ -91,14 +99,15 @@ class Selection(Spec):
 
 
 class Replayed(Spec):
-    """Dev pairs attacked once against a reference encoder and replayed at every look: metrics robust/... of a trial.
+    """Dev pairs and texts attacked once and replayed at every look: robust/...
 
-    With `labelled` also texts with a class each, attacked once through a logistic regression on the reference's frozen
-    embeddings: robust/accuracy is that of a fresh one on the trial's own embeddings. A search that selects by it has
-    seen those texts: it may not report MR transfer, or attacks on MR or SST-2 (which is made of MR), as unseen.
+    The attacks are found against a reference encoder. With `labelled` also texts with a class each, attacked once
+    through a logistic regression on the reference's frozen embeddings: robust/accuracy is that of a fresh one on the
+    trial's own embeddings. A search that selects by it has seen those texts: it may not report MR transfer, or
+    attacks on MR or SST-2 (which is made of MR), as unseen.
     """
 
-    recipe: Literal["none", "pwws", "textbugger", "textfooler"] = "none"
+    recipe: Literal["none", *REPLAYABLE] = "none"
     """the attack that finds them; none: nothing is replayed"""
     reference: str = field("base", min_length=1)
     """whom they are found against: base (the study's own encoder before training), minilm, a folder or hub name"""
@@ -126,7 +135,10 @@ class Replayed(Spec):
         return self
 
     def identity(self) -> dict[str, Any]:
-        """Nothing but that where nothing is replayed: no other setting then decides a number. Likewise of texts."""
+        """Return the recipe alone where nothing is replayed; likewise of texts.
+
+        No other setting then decides a number.
+        """
         if self.recipe == "none":
             return {"recipe": "none"}
         unused = set() if self.labelled != "none" else {"num_texts", "num_training"}
@@ -134,7 +146,10 @@ class Replayed(Spec):
 
 
 class Cadences(dict[str, int]):
-    """Numbers of steps by name; never changed once it was read, so that a trial can be looked up."""
+    """Numbers of steps by name, which never change once they were read.
+
+    So a trial can be hashed.
+    """
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
@@ -180,6 +195,16 @@ class Trial(Spec):
 
     _with_preset = field_validator("method", mode="before")(with_preset)
 
+    def needs(self) -> tuple[Hashable, ...]:
+        """All that preparing its materials reads: equal needs, the same materials."""
+        method = self.method
+        of_method = method.generator, method.num_sites, method.needs_synonyms, method.needs_mask
+        of_data = self.corpus, self.selection.dev, self.replayed, frozenset(self.watched)
+        return (*of_data, self.encoder, self.batch_size, self.max_length, *of_method)
+
     def watched_at(self, t: int, num_steps: int) -> tuple[str, ...]:
-        """Evaluations that are measured after step `t`; before the first step all of them are."""
+        """Return the evaluations that are measured after step `t`.
+
+        Before the first step all of them are.
+        """
         return tuple(name for name, every in self.watched.items() if t % every == 0 or t == num_steps)

@@ -18,6 +18,7 @@ from rse_study.errors import InputError
 from rse_study.results.attack_file import read_attacks
 from tests.analysis.outline import Outline
 from tests.results.attacked import end, keep, outcome, skipped
+from tests.slow import few
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&amp; <!--"
 EMOJI, HEBREW, ARABIC = "\U0001f600", "\u05d8\u05d5\u05d1", "\u062c\u0645\u064a\u0644"
@@ -249,7 +250,7 @@ addEventListener('load', () => {
 })</script>"""
 
 
-@pytest.fixture(scope="session", params=[1280, 500])
+@pytest.fixture(scope="session", params=few([1280, 500], fast=[500]))
 def seen(request, html, tmp_path_factory):
     """What a browser shows after each choice of a reader."""
     place = tmp_path_factory.mktemp("browser")
@@ -266,6 +267,7 @@ def seen(request, html, tmp_path_factory):
     return json.loads(unquote(re.search(r'<pre id="told">(.*?)</pre>', dom).group(1)))
 
 
+@pytest.mark.xdist_group("browser")
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
 class TestInABrowser:
     def test_nothing_goes_wrong_and_nothing_runs_that_is_text(self, seen):

@@ -3,7 +3,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from analysis.contents import names, standing
+from analysis.contents import names, with_last_values
 from rse_study.results.records import AxisRecord, Measure, ObjectiveRecord, StudyRecord
 from tests.analysis import gridded
 
@@ -32,7 +32,7 @@ def study(kind):
 
 def test_a_cell_stands_where_its_last_step_is(cells):
     last = pd.DataFrame({"t": [20, 5], "value": [3.0, 1.0]}, index=["a", "b"])
-    table = standing(study("search"), cells, last)
+    table = with_last_values(study("search"), cells, last)
     assert table["objective"].fillna(-1).tolist() == [3.0, 1.0, -1, -1, -1]
     assert table["t"].fillna(-1).tolist() == [20, 5, -1, -1, -1]
 

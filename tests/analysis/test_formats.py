@@ -6,7 +6,7 @@ import pytest
 from analysis.formats import (
     counted,
     decimals_of,
-    listed,
+    join_words,
     show_duration,
     show_measured,
     show_number,
@@ -53,7 +53,7 @@ def test_numbers_have_the_decimals_asked_for():
 
 
 def test_words_are_joined():
-    assert [listed([]), listed([1]), listed("ab"), listed("abc")] == ["", "1", "a and b", "a, b and c"]
+    assert [join_words(words) for words in ([], [1], "ab", "abc")] == ["", "1", "a and b", "a, b and c"]
     assert [counted(1, "seed"), counted(0, "seed")] == ["1 seed", "0 seeds"]
 
 

@@ -12,21 +12,21 @@ NEW = st.sampled_from(["x", "x y", "ca t", "<b>", "\U0001f600", "\u05d0"])
 @st.composite
 def changes(draw):
     """A text as attacks see it, one part or two, and the same with other words at some places."""
-    worded = AttackedText.of(tuple(draw(st.lists(LETTERS, min_size=1, max_size=2))))
-    for position in range(len(worded)):
+    attacked = AttackedText.of(tuple(draw(st.lists(LETTERS, min_size=1, max_size=2))))
+    for position in range(len(attacked)):
         if draw(st.booleans()):
-            worded = worded.replaced(position, draw(NEW))
-    return worded
+            attacked = attacked.replaced(position, draw(NEW))
+    return attacked
 
 
 @given(changes())
-def test_the_pieces_are_the_text_and_the_marked_ones_are_the_words_that_attacks_count(worded):
-    before, after = marked(worded.original, worded.text, worded.changed)
-    assert ["".join(pieces) for pieces in before] == list(worded.original)
-    assert ["".join(pieces) for pieces in after] == list(worded.text)
+def test_the_pieces_are_the_text_and_the_marked_ones_are_the_words_that_attacks_count(attacked):
+    before, after = marked(attacked.original, attacked.text, attacked.changed)
+    assert ["".join(pieces) for pieces in before] == list(attacked.original)
+    assert ["".join(pieces) for pieces in after] == list(attacked.text)
     assert [len(pieces) for pieces in after] == [len(pieces) for pieces in before]
-    own = [worded.original[side][start:end] for side, start, end in worded.spans]
-    assert [word for pieces in before for word in pieces[1::2]] == [own[place] for place in worded.changed]
+    own = [attacked.original[side][start:end] for side, start, end in attacked.spans]
+    assert [word for pieces in before for word in pieces[1::2]] == [own[place] for place in attacked.changed]
 
 
 WORDS = st.sampled_from(["good", "film", "n't", "\u05d8\u05d5\u05d1", "\U0001d495op"])
@@ -35,12 +35,12 @@ WORDS = st.sampled_from(["good", "film", "n't", "\u05d8\u05d5\u05d1", "\U0001d49
 @given(st.lists(WORDS, min_size=1, max_size=9), st.data())
 def test_new_words_are_marked_where_they_stand(words, draws):
     text = " , ".join(words)
-    worded = AttackedText.of((text, "the, same"))
-    for position in draws.draw(st.sets(st.integers(0, len(worded) - 1))):
-        worded = worded.replaced(position, f"new{position} x")
-    _, after = marked(worded.original, worded.text, worded.changed)
+    attacked = AttackedText.of((text, "the, same"))
+    for position in draws.draw(st.sets(st.integers(0, len(attacked) - 1))):
+        attacked = attacked.replaced(position, f"new{position} x")
+    _, after = marked(attacked.original, attacked.text, attacked.changed)
     assert [word for pieces in after for word in pieces[1::2]] == [
-        f"new{place} x" for place in worded.changed
+        f"new{place} x" for place in attacked.changed
     ]
 
 

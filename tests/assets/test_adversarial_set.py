@@ -58,16 +58,18 @@ def root(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def found(world, root, data_dir):
-    """The folder for some settings, and what was told while it was made."""
+    """The folder for some settings, and the progress that was reported."""
 
     def found(
         dev=DEV, encoder=MEAN, at=root, data_dir=data_dir, **settings
     ) -> tuple[Path, list[tuple[int, int]]]:
-        told: list[tuple[int, int]] = []
+        progress: list[tuple[int, int]] = []
         wanted = Replayed.model_validate({"recipe": "pwws", "num_pairs": FEW, "max_queries": 500} | settings)
         base = world.materials().base
-        folder = adversarial_set(at, wanted, base, encoder, dev, data_dir, lambda *done: told.append(done))
-        return folder, told
+        folder = adversarial_set(
+            at, wanted, base, encoder, dev, data_dir, lambda *done: progress.append(done)
+        )
+        return folder, progress
 
     return found
 
@@ -110,14 +112,14 @@ def test_sides_are_those_asked_for(found, sides):
 def test_the_second_call_attacks_nothing(found):
     folder, _ = found()
     before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    again, told = found()
-    assert (again, told) == (folder, [])
+    again, progress = found()
+    assert (again, progress) == (folder, [])
     assert {path.name: path.stat().st_mtime_ns for path in again.iterdir()} == before
 
 
 def test_the_same_seed_finds_the_same_texts(found, tmp_path):
-    one, (other, told) = found()[0], found(at=tmp_path)
-    assert told == [(done, FEW) for done in range(1, FEW + 1)]
+    one, (other, progress) = found()[0], found(at=tmp_path)
+    assert progress == [(done, FEW) for done in range(1, FEW + 1)]
     assert one.name == other.name and one != other
     assert ReplayedPairs.open(one).fingerprint == ReplayedPairs.open(other).fingerprint
 
@@ -144,8 +146,8 @@ def test_other_words_are_another_set(found, data_dir, tmp_path):
         archive.writestr("stopwords/english", "the\nof\n")
     elsewhere = tmp_path / "other words"  # a list that was read once is remembered by its folder
     copytree(folder, elsewhere)
-    after, told = found(**few, data_dir=elsewhere)
-    assert after != before and told
+    after, progress = found(**few, data_dir=elsewhere)
+    assert after != before and progress
 
 
 def test_what_decides_the_texts_names_the_folder(found, world):
@@ -166,7 +168,7 @@ def test_what_decides_the_texts_names_the_folder(found, world):
             {"encoder": Encoder(name="small", pooling="cls")},
         )
     ]
-    assert all(told for _, told in folders)
+    assert all(progress for _, progress in folders)
     assert len({folder for folder, _ in folders}) == 8
     assert ReplayedPairs.open(folders[1][0]).reference == other
 
@@ -185,28 +187,28 @@ def test_without_wordnet_it_is_said_what_is_missing(world, root, tmp_path):
 
 def test_a_trials_materials_hold_the_set_and_its_fingerprint(world, data_dir, tmp_path):
     """`prepare` makes it for whom it is asked, and for nobody else."""
-    base, told = world.materials().base, []
+    base, lines = world.materials().base, []
     settings = {
         "encoder": {"name": base, "pooling": "mean"},
         "corpus": {"source": {"kind": "builtin", "num_sentences": 60}},
         "method": {"lambda2": 0},
     }
     asked = small_trial(**settings, replayed={"recipe": "pwws", "num_pairs": 2, "max_queries": 60})
-    with_set = prepare(asked, tmp_path, data_dir, told.append)
+    with_set = prepare(asked, tmp_path, data_dir, lines.append)
     pairs = ReplayedPairs.open(Path(with_set.replayed))
     assert with_set.fingerprints["replayed"] == pairs.fingerprint
-    assert "asset adversarial set: 2 of 2 pairs attacked by pwws" in told
+    assert "asset adversarial set: 2 of 2 pairs attacked by pwws" in lines
     texts = {"labelled": "builtin", "num_texts": 3, "num_training": 60}
     with_texts = prepare(
         small_trial(**settings, replayed={**asked.replayed.model_dump(), **texts}),
         tmp_path,
         data_dir,
-        told.append,
+        lines.append,
     )
     assert with_texts.replayed == with_set.replayed  # texts besides are no other pairs
     kept = ReplayedTexts.open(Path(with_texts.replayed_texts))
     assert with_texts.fingerprints == with_set.fingerprints | {"replayed_texts": kept.fingerprint}
-    assert told[-1].startswith(
+    assert lines[-1].startswith(
         f"adversarial texts: {kept.num_changed} of 3 changed by pwws, the reference's acc"
     )
     assert with_set.replayed_texts == ""

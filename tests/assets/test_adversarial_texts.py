@@ -34,14 +34,14 @@ def root(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def found(world, root, data_dir):
-    """The folder for some settings, and what was told while it was made."""
+    """The folder for some settings, and the progress that was reported."""
 
     def found(encoder=MEAN, at=root, **settings) -> tuple[Path, list[tuple[int, int]]]:
-        told: list[tuple[int, int]] = []
+        progress: list[tuple[int, int]] = []
         wanted = Replayed.model_validate(ASKED | settings)
         base = world.materials().base
-        folder = adversarial_texts(at, wanted, base, encoder, data_dir, lambda *done: told.append(done))
-        return folder, told
+        folder = adversarial_texts(at, wanted, base, encoder, data_dir, lambda *done: progress.append(done))
+        return folder, progress
 
     return found
 
@@ -78,8 +78,8 @@ def test_the_probe_on_the_reference_is_deceived_by_changed_words(found, world, d
 def test_the_second_call_attacks_nothing_and_the_same_seed_finds_the_same(found, tmp_path):
     folder, _ = found()
     assert found() == (folder, [])
-    other, told = found(at=tmp_path)
-    assert told[-1] == (12, 12) and folder.name == other.name
+    other, progress = found(at=tmp_path)
+    assert progress[-1] == (12, 12) and folder.name == other.name
     assert ReplayedTexts.open(folder).fingerprint == ReplayedTexts.open(other).fingerprint
 
 

@@ -18,7 +18,7 @@ from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.models.export import save_encoder
 from rse_study.models.loading import load_encoder
-from rse_study.training.trial import Trial
+from rse_study.training.trial import Selection, Trial
 
 pytestmark = pytest.mark.xdist_group("prepare")  # what the fixtures made is used by all
 # Enough to beat the commonest token clearly (it is a quarter of the built-in sentences' tokens).
@@ -69,8 +69,8 @@ def small_defaults(tmp_path_factory):
 def ready(cache, tmp_path):
     """Prepare a trial; the data folder is empty."""
 
-    def ready(wanted, told=lambda line: None):
-        return prepare(wanted, cache, tmp_path, told)
+    def ready(wanted, announce=lambda line: None):
+        return prepare(wanted, cache, tmp_path, announce)
 
     return ready
 
@@ -84,9 +84,9 @@ def assets(cache):
 
 class TestComplete:
     def test_everything_a_run_needs_is_there(self, ready):
-        told = []
-        found = ready(trial(), told.append)
-        assert told[0].startswith(f"corpus: {NUM} sentences")
+        lines = []
+        found = ready(trial(), lines.append)
+        assert lines[0].startswith(f"corpus: {NUM} sentences")
         corpus, (encoder, tokenizer) = TokenisedCorpus.open(found.corpus), load_encoder(found.base)
         assert (len(corpus), corpus.meta.max_length) == (NUM, 16)
         assert corpus.row(0).tolist()[:3] == tokenizer(builtin.corpus(0, NUM)[0]).input_ids[:3]
@@ -99,15 +99,30 @@ class TestComplete:
 
     def test_the_second_call_builds_nothing(self, ready, cache):
         first = ready(trial())
-        before, told = assets(cache), []
-        second = ready(trial(), told.append)
+        before, lines = assets(cache), []
+        second = ready(trial(), lines.append)
         assert assets(cache) == before
-        assert not [line for line in told if "masked-LM step" in line]
+        assert not [line for line in lines if "masked-LM step" in line]
         assert (second.corpus, second.base, second.fingerprints) == (
             first.corpus,
             first.base,
             first.fingerprints,
         )
+
+    def test_its_folders_are_absolute_whatever_the_study_wrote(
+        self, ready, small_copy, cache, tmp_path, monkeypatch
+    ):
+        """Workers have another working directory; fingerprints are those of the same folders by their whole names."""
+        base, other = small_copy("base"), small_copy("other")
+        method = {"rtd": {"generator": "./other"}}
+        whole = ready(trial(encoder=base, method={"rtd": {"generator": str(other)}}))
+        monkeypatch.chdir(tmp_path)
+        linked = tmp_path / "assets_of_all"
+        linked.symlink_to(cache)
+        found = prepare(trial(encoder="./base", method=method), Path(linked.name), tmp_path)
+        assert (found.base, found.generator) == (str(base), str(other))
+        assert found.corpus.is_absolute()
+        assert found.fingerprints == whole.fingerprints
 
     def test_what_changes_is_built_beside_what_was_there(self, ready, cache):
         first, before = ready(trial()), assets(cache)
@@ -116,6 +131,34 @@ class TestComplete:
         assert len({first.corpus, longer.corpus, other.corpus}) == 3
         after = assets(cache)
         assert {name: after[name] for name in before} == before
+
+
+class TestNeeds:
+    """Trials whose `needs` are equal share what was prepared for one of them."""
+
+    def test_nothing_is_read_that_they_leave_out(self, ready, monkeypatch):
+        wanted = trial()
+        read = set()
+        for kind in (Trial, Selection, type(wanted.method)):
+            monkeypatch.setattr(kind, "__getattribute__", recording(kind, read))
+        wanted.needs()
+        needed = set(read)
+        read.clear()
+        ready(wanted)
+        assert {("Trial", "corpus"), ("Selection", "dev"), ("RobustSentEmbed", "needs_mask")} <= read
+        assert read <= needed
+
+
+def recording(kind, read):
+    """`kind.__getattribute__` that notes which public attributes were read."""
+    original = kind.__getattribute__
+
+    def get(self, name):
+        if not name.startswith(("_", "model_")):
+            read.add((kind.__name__, name))
+        return original(self, name)
+
+    return get
 
 
 class TestGenerator:

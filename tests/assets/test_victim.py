@@ -11,8 +11,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.overlap import num_found
 from rse_study.models.loading import load_encoder
 from rse_study.spec import hash_file
-
-from ..training.sorted_words import LEARNS, singles, small_base
+from tests.training.classifier.sorted_words import LEARNS, singles, small_base
 
 INPUTS = [("red , BLUE",), ("never in training",)]
 
@@ -28,12 +27,14 @@ def base(tmp_path_factory):
 def build(base, tmp_path):
     """A victim and how many steps it took."""
 
-    def built(training=None, *, seed=0, inputs=INPUTS, spec=LEARNS, told=lambda progress: None, **changes):
+    def built(
+        training=None, *, seed=0, inputs=INPUTS, spec=LEARNS, on_progress=lambda progress: None, **changes
+    ):
         steps = []
 
         def count(progress):
             steps.append(progress.t)
-            told(progress)
+            on_progress(progress)
 
         settings = {"base": base, "pooling": "mean"} | changes
         found = victim(
@@ -43,7 +44,7 @@ def build(base, tmp_path):
             inputs=inputs,
             seed=seed,
             spec=spec,
-            told=count,
+            on_progress=count,
         )
         return found, steps
 
@@ -129,7 +130,7 @@ def test_interrupted_it_goes_on_where_it_stopped(build, tmp_path):
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        build(told=ctrl_c)
+        build(on_progress=ctrl_c)
     interrupted, steps = build()
     assert steps[0] == 7
     assert not list(tmp_path.glob(".*.steps"))

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from rse_study.assets.similarity import sentence_similarity
+from rse_study.assets.sentence_similarity import sentence_similarity
 from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.location import data_dir
-from rse_study.evaluation.attacks.engine import attack
-from rse_study.evaluation.attacks.recipe import Recipe
+from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.victim import Victim
@@ -64,17 +64,17 @@ class Counted:
         return self._victim(texts)
 
 
-def run(recipe: Recipe, victim: Victim, inputs: Labelled, batch_size: int) -> tuple[Run, Found]:
+def run(recipe: Attack, victim: Victim, inputs: Labelled, batch_size: int) -> tuple[Run, Found]:
     """CPU seconds of all threads of this process."""
     counted = Counted(victim)
     cpu, wall = time.process_time(), time.perf_counter()
-    found = list(attack(recipe, counted, inputs, batch_size=batch_size, max_queries=NO_LIMIT, seed=0))
+    found = list(attack_all(recipe, counted, inputs, batch_size=batch_size, max_queries=NO_LIMIT, seed=0))
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     outcomes = {each.index: (each.outcome, each.adversarial, each.num_queries) for each in found}
     return Run(batch_size, cpu, wall, counted.num_calls, counted.num_texts), outcomes
 
 
-def by_turns(recipe: Recipe, victim: Victim, inputs: Labelled, repeats: int) -> tuple[list[Run], list[Found]]:
+def by_turns(recipe: Attack, victim: Victim, inputs: Labelled, repeats: int) -> tuple[list[Run], list[Found]]:
     """Each size `repeats` times; which goes first changes every time."""
     run(recipe, victim, inputs.take(np.arange(1)), 64)  # WordNet is read, memory is laid out
     runs, outcomes = list[Run](), list[Found]()
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     whole = read_attack_set("mr", data_dir())
     inputs = whole.take(np.arange(min(asked.inputs, len(whole))))
-    recipe = RECIPES.get(asked.recipe)(AttackResources(data_dir(), encoder=sentence_similarity()))
+    recipe = RECIPES.get(asked.recipe)().build(AttackResources(data_dir(), encoder=sentence_similarity()))
     runs, outcomes = by_turns(
         recipe, load_classifier(asked.victim).predicting(inputs.classes), inputs, asked.repeats
     )

@@ -26,9 +26,9 @@ from rse_study.evaluation.kinds.probing import Transfer
 from rse_study.evaluation.transfer import Task
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.on_ray.handover import read_materials
 from rse_study.results.reader import Reader
 from rse_study.results.schema import cell_folder
+from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
 PRESETS = ("fast", "full")
@@ -74,7 +74,7 @@ def _models(study: Path, seeds: list[int]) -> Iterator[tuple[str, int, Embedder]
             encoder = Trial.model_validate(cell.config).encoder
             folder = cell_folder(study, cell.identity) / "model"
             yield cell.label, cell.seed, Embedder(*load_encoder(folder, encoder.pooling), encoder.template)
-    base = read_materials(next((study / "materials").glob("*.json"))).base
+    base = Materials.load(next((study / "materials").glob("*.json"))).base
     for pooling in ("mean", "cls", "first_last"):
         yield f"{pooling}, no training", 0, Embedder(*load_encoder(base, pooling))
     yield "MiniLM", 0, Embedder(*load_encoder(minilm_folder()))

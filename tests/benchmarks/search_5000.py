@@ -32,9 +32,9 @@ def main(num_trials: int = 5000) -> None:
         _, seconds = timed(lambda: fill(ledger, checked, num_trials))
         num_rows = sum(len(ledger.history(cell.identity)) for cell in ledger.cells())
         print(f"fill: {num_trials} cells, {num_rows} metric rows in {seconds:.2f} s")
-        agenda, seconds = timed(lambda: take_up(ledger, checked))
-        print(f"reconcile: {seconds:.2f} s, {agenda.num_left} left")
-        _, seconds = timed(agenda.next_cell)
+        queue, seconds = timed(lambda: take_up(ledger, checked))
+        print(f"reconcile: {seconds:.2f} s, {queue.num_left} left")
+        _, seconds = timed(queue.next_cell)
         print(f"one more proposal, entered: {seconds:.3f} s")
     proposer = filled_proposer(checked, num_trials)
     for number in range(num_trials, num_trials + 5):

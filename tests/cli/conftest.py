@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 
 import pytest
-import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertForMaskedLM, BertModel, PreTrainedTokenizerFast
+from transformers import BertModel
 
 from rse_study.cli.app import app
 from rse_study.data import builtin
+from tests.tiny_models import save_bert, word_tokenizer, words_of
 
-SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 NUM_POSITIONS = 48
 
 
@@ -18,29 +16,12 @@ NUM_POSITIONS = 48
 def models_folder(tmp_path_factory):
     """Two-layer BERTs: `encoder` (a masked LM), `headless` (without its head), `other` (with other words)."""
     root = tmp_path_factory.mktemp("models")
-    words = sorted({word for sentence in builtin.corpus(0, 200) for word in sentence.lower().split()})
-    save_bert(root / "encoder", words, BertForMaskedLM)
-    save_bert(root / "headless", words, BertModel)
-    save_bert(root / "other", words[::-1], BertForMaskedLM)
+    words = words_of(builtin.corpus(0, 200))
+    tokenizer, other = (word_tokenizer(some, pairs=False, max_length=None) for some in (words, words[::-1]))
+    save_bert(root / "encoder", tokenizer, max_position_embeddings=NUM_POSITIONS)
+    save_bert(root / "headless", tokenizer, BertModel, max_position_embeddings=NUM_POSITIONS)
+    save_bert(root / "other", other, max_position_embeddings=NUM_POSITIONS)
     return root
-
-
-def save_bert(folder, words, kind):
-    vocabulary = {token: i for i, token in enumerate([*SPECIALS, *words])}
-    rules = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    rules.normalizer, rules.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.WhitespaceSplit()
-    marks = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
-    rules.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=marks)
-    names = {
-        f"{name}_token": token
-        for name, token in zip(("pad", "unk", "cls", "sep", "mask"), SPECIALS, strict=True)
-    }
-    PreTrainedTokenizerFast(tokenizer_object=rules, **names).save_pretrained(folder)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        config = BertConfig(vocab_size=len(vocabulary), max_position_embeddings=NUM_POSITIONS, **sizes)
-        kind(config).save_pretrained(folder)
 
 
 @dataclass

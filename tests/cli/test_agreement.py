@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.cli import errors
-from rse_study.cli.run_here import conclude
+from rse_study.cli.verbs.run import conclude
 from rse_study.results.schema import cell_folder, ledger_path
 
 EARLIER = Path(__file__).parents[1] / "fixtures" / "earlier_study"

@@ -134,7 +134,7 @@ BAD = [
     ({"d/ledger.sqlite": "no database"}, ["doctor", "--rebuild", "d"], ["d/study.json", "no such file"]),
     ({"d/study.json": "{}"}, ["doctor", "--rebuild", "d"], ["d/study.json"]),
     ({}, ["run", "quickstart", "--max-hours", "-1"], ["--max-hours", "greater than or equal to 0"]),
-    ({}, ["run", "quickstart", "--max-cost", "1"], ["max_cost = 1", "no price", "budget.price_per_hour"]),
+    ({}, ["run", "quickstart", "--max-cost", "1"], ["max_cost = 1", "no price", "allowance.price_per_hour"]),
     ({}, ["run", "quickstart", "--cpus", "many"], ["--cpus", "integer"]),
     ({}, ["run", "quickstart", "-o", "evaluations=[STS-B/test]"], ["evaluations", "STS-B", "RSE_STUDY_DATA"]),
     (

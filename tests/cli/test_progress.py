@@ -34,7 +34,7 @@ def test_a_study_is_told_cell_by_cell(screen):
     first, second = cell_of(0), cell_of(1)
     with ProgressBoard(4, num_ended=1, console=screen) as board:
         assert isinstance(board, StudyCallback)
-        board.told("search: 3 of 4 cells to run")
+        board.message("search: 3 of 4 cells to run")
         board.started(first)
         board.progressed(first, 0, 60, {"dev": 40.0})
         board.progressed(first, 30, 60, {"loss": 1.5})

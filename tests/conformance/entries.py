@@ -1,29 +1,83 @@
-"""Every method, at weights and steps at which all of its parts matter to tiny networks."""
+"""The table of methods for the common tests: an entry here puts a method through the contract and on file."""
+
+from dataclasses import dataclass
 
 from rse_study.methods import DCL, L2PCSR, ConSERT, Method, RobustSentEmbed, VAdvCSE
 from tests.methods.problem import settings
 
-ENTRIES: dict[str, Method] = {
-    "RobustSentEmbed": settings(masks={"phi": 0.3}),
-    "SimCSE": settings(K=0, T=0, lambda1=0.0, lambda2=0.0),
-    "L2P-CSR": L2PCSR(temperature=0.5),
-    "L2P-CSR, released": L2PCSR(
-        temperature=0.5,
-        masks={"phi": 0.5, "num_steps": 4, "step_size": 0.1, "token_step": "sign", "features": "shared"},
-    ),
-    "L2P-CSR, embedding noise": L2PCSR(perturbs="embeddings", temperature=0.5),
-    "V-advCSE": VAdvCSE(weight=0.3, temperature=0.5),
-    "V-advCSE, similarities": VAdvCSE(weight=0.3, temperature=0.5, output="similarities"),
-    "DCL": DCL(hidden=6, width=4),
-    "DCL, batch norm": DCL(hidden=6, width=4, norm="batch", share=0.5, masked_lm=0.0),
-    "ConSERT": ConSERT(temperature=0.5),
-    "ConSERT, adversarial": ConSERT(temperature=0.5, first="token_cutoff", second="adversarial"),
-}
-"""One at least of every class in the registry (test_methods.py holds that)."""
-CALLS = {
-    "RobustSentEmbed": 4, "SimCSE": 1, "L2P-CSR": 6, "L2P-CSR, released": 5, "L2P-CSR, embedding noise": 6,
-    "V-advCSE": 4, "V-advCSE, similarities": 4, "DCL": 1, "DCL, batch norm": 1, "ConSERT": 1, "ConSERT, adversarial": 3,
-}  # fmt: skip
-"""Calls of the trained encoder: the ascent's, a clean one where it is needed, and the views as rows of one pass."""
 
-__all__ = ["CALLS", "ENTRIES", "RobustSentEmbed"]
+@dataclass(frozen=True)
+class Entry:
+    """A method at weights and steps at which all of its parts matter to tiny networks."""
+
+    method: Method
+    num_calls: int
+    """of the trained encoder: the ascent's, a clean one where it is needed, and the views as rows of one pass"""
+
+
+ENTRIES: dict[str, Entry] = {
+    "RobustSentEmbed": Entry(settings(masks={"phi": 0.3}), 4),
+    "SimCSE": Entry(settings(K=0, T=0, lambda1=0.0, lambda2=0.0), 1),
+    "L2P-CSR": Entry(L2PCSR(temperature=0.5), 6),
+    "L2P-CSR, released": Entry(
+        L2PCSR(
+            temperature=0.5,
+            masks={"phi": 0.5, "num_steps": 4, "step_size": 0.1, "token_step": "sign", "features": "shared"},
+        ),
+        5,
+    ),
+    "L2P-CSR, embedding noise": Entry(L2PCSR(perturbs="embeddings", temperature=0.5), 6),
+    "V-advCSE": Entry(VAdvCSE(weight=0.3, temperature=0.5), 4),
+    "V-advCSE, similarities": Entry(VAdvCSE(weight=0.3, temperature=0.5, output="similarities"), 4),
+    "DCL": Entry(DCL(hidden=6, width=4), 1),
+    "DCL, batch norm": Entry(DCL(hidden=6, width=4, norm="batch", share=0.5, masked_lm=0.0), 1),
+    "ConSERT": Entry(ConSERT(temperature=0.5), 1),
+    "ConSERT, adversarial": Entry(ConSERT(temperature=0.5, first="token_cutoff", second="adversarial"), 3),
+}
+"""For the contract of test_methods.py; one at least of every class in the registry."""
+
+GOLDEN: dict[str, Method] = {
+    "default": RobustSentEmbed(),
+    "stronger": settings(masks={"phi": 0.2}, norm="l2"),
+    "SimCSE": settings(K=0, T=0, lambda1=0.0, lambda2=0.0),
+    "l1, separate": settings(norm="l1", radius=0.012, projection="rescale", trajectories="separate"),
+    "tokens' balls, joint state": settings(
+        scope="token", strength="literal", weighs="fgsm", trajectories="joint_state", perturbed_tokens="all"
+    ),
+    "eta": settings(token_level={"scaling": "after", "write_back": "accumulate"}, z_adv_eta="with"),
+    "no eta": settings(token_level={"presence": "none", "write_back": "none"}, head="none"),
+    "masks below k": settings(masks={"phi": 0.3, "num_layers": 1, "sites": "below_k"}),
+    "RTD": settings(
+        rtd={"reduction": "sum", "choice": "sample", "positions": "everywhere", "h": "before_head"}
+    ),
+    "batch norm": settings(head="batch_norm", temperature=0.5, delta_gradient="without_eta"),
+    "negatives": settings(z_adv_negatives="included", second_positive="outside"),
+    "L2P-CSR": L2PCSR(),
+    "L2P-CSR, released": L2PCSR(
+        masks={
+            "num_steps": 4,
+            "step_size": 0.1,
+            "token_step": "sign",
+            "features": "shared",
+            "sites": "below_k",
+        }
+    ),
+    "L2P-CSR, continual": L2PCSR(masks={"values": "continual", "tokens": "none"}, head="batch_norm"),
+    "V-advCSE": VAdvCSE(weight=0.1),
+    "V-advCSE, raw KL": VAdvCSE(weight=0.1, divergence="kl", r={"gradient": "raw", "num_steps": 2}),
+    "V-advCSE, similarities": VAdvCSE(
+        weight=0.1,
+        divergence="symmetric_kl",
+        output="similarities",
+        r={"ball": {"norm": "linf"}},
+        head="none",
+    ),
+    "ConSERT": ConSERT(),
+    "ConSERT, adversarial": ConSERT(
+        first="token_cutoff", second="adversarial", dropout=True, head="linear_tanh"
+    ),
+    "DCL": DCL(hidden=6, width=4),
+    "DCL, no norm": DCL(hidden=6, width=4, norm="none", masked_lm=0.0, share=0.5, decay=0.9),
+    "L2P-CSR, embedding noise": L2PCSR(perturbs="embeddings"),
+}
+"""Whose losses of 20 steps are on file (tests/methods/golden_losses.json); one at least of every class, too."""

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rse_study.methods import METHODS
-from tests.conformance.entries import CALLS, ENTRIES
+from tests.conformance.entries import ENTRIES
 from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, take_step
 from tests.methods.test_cost import calls_of, gradients_of
 
@@ -20,14 +20,13 @@ def near(a, b, what):
 def taken(name, batch=None, **sizes):
     """(outcome, state, gradients, networks) of one step."""
     run = make_run()
-    networks = make_networks(ENTRIES[name], run, **sizes)
-    return (*take_step(ENTRIES[name], networks, batch or make_batch(), run), networks)
+    networks = make_networks(ENTRIES[name].method, run, **sizes)
+    return (*take_step(ENTRIES[name].method, networks, batch or make_batch(), run), networks)
 
 
 def test_every_method_is_here():
-    assert {type(method) for method in ENTRIES.values()} == set(METHODS.values())
-    assert {method.name for method in ENTRIES.values()} == set(METHODS)
-    assert ENTRIES.keys() == CALLS.keys()
+    assert {type(entry.method) for entry in ENTRIES.values()} == set(METHODS.values())
+    assert {entry.method.name for entry in ENTRIES.values()} == set(METHODS)
 
 
 @EACH
@@ -40,7 +39,7 @@ def test_the_same_step_twice_has_the_same_bits(name):
 
 @EACH
 def test_a_step_leaves_modes_flags_and_gradients_as_they_were(name):
-    method, run = ENTRIES[name], make_run()
+    method, run = ENTRIES[name].method, make_run()
     networks = make_networks(method, run, dropout=0.2)
     networks.encoder.backbone.encoder.layer[0].eval()
     before = {key: module.training for key, module in networks.named_modules()}
@@ -58,7 +57,7 @@ def test_the_gradient_reaches_the_encoder_and_nothing_is_lost(name):
     assert gradients[words].any()
     unused = {int(id) for id in range(len(gradients[words]))} - set(make_batch().ids.flatten().tolist())
     # D reads the tokens that were filled in; a twin has words of its own, and a tied masked LM scores them all.
-    if networks.discriminator is None and not ENTRIES[name].needs_synonyms:
+    if networks.discriminator is None and not ENTRIES[name].method.needs_synonyms:
         assert not gradients[words][sorted(unused)].any()
     assert all(gradient.isfinite().all() for gradient in gradients.values())
 
@@ -73,9 +72,12 @@ def test_padding_changes_nothing(name):
 
 @EACH
 def test_what_it_declares_to_cost_is_what_it_computes(name):
-    method, run = ENTRIES[name], make_run()
+    method, run = ENTRIES[name].method, make_run()
     networks = make_networks(method, run)
-    assert calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run)) == CALLS[name]
+    assert (
+        calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run))
+        == ENTRIES[name].num_calls
+    )
     measured = gradients_of(lambda: take_step(method, networks, make_batch(), run))
     assert method.cost.gradient_passes == measured
 
@@ -90,8 +92,8 @@ def test_bf16_is_near_float32(name):
         run.generator.float()
         if lower:
             run = dataclasses.replace(run, autocast=lambda: torch.autocast("cpu", torch.bfloat16))
-        networks = make_networks(ENTRIES[name], run, width=32).float()
-        outcome, _, gradients = take_step(ENTRIES[name], networks, make_batch(), run)
+        networks = make_networks(ENTRIES[name].method, run, width=32).float()
+        outcome, _, gradients = take_step(ENTRIES[name].method, networks, make_batch(), run)
         assert outcome.loss.dtype == torch.float32
         assert all(gradient.isfinite().all() for gradient in gradients.values())
         losses.append(outcome.loss.item())
@@ -101,8 +103,10 @@ def test_bf16_is_near_float32(name):
 @EACH
 def test_the_loss_falls_on_a_corpus_that_can_be_learnt(name):
     """Eight sentences of words of their own, sixty steps; against a strong adversary it falls to chance only."""
-    sharper = {"head": "linear_tanh", "temperature": 0.1} if hasattr(ENTRIES[name], "temperature") else {}
-    method, run = ENTRIES[name].model_copy(update=sharper), make_run()
+    sharper = (
+        {"head": "linear_tanh", "temperature": 0.1} if hasattr(ENTRIES[name].method, "temperature") else {}
+    )
+    method, run = ENTRIES[name].method.model_copy(update=sharper), make_run()
     networks = make_networks(method, run)
     state = method.state(networks, run.streams)
     optimizer = torch.optim.AdamW(networks.parameters(), lr=3e-3, weight_decay=0.0)

@@ -38,11 +38,11 @@ class TextAttack:
 
     def attack(self, target: Target) -> AttackOutcome:
         """What the attack on one text comes to."""
-        return outcome_of(target, self._told(target, traced=False))
+        return outcome_of(target, self._answer(target, traced=False))
 
     def trace(self, target: Target) -> dict[str, Any]:
-        """The same once more, with all that was asked: `words`, and `steps` of [place, text] asked at once."""
-        return self._told(target, traced=True)
+        """The same once more, with every query: `words`, and `steps` of [place, text] in one query."""
+        return self._answer(target, traced=True)
 
     def __enter__(self) -> "TextAttack":
         return self
@@ -55,7 +55,7 @@ class TextAttack:
         self._process.communicate()
         self._home.cleanup()
 
-    def _told(self, target: Target, traced: bool) -> dict[str, Any]:
+    def _answer(self, target: Target, traced: bool) -> dict[str, Any]:
         (text,) = target.text
         self._say({"text": text, "label": int(target.gold), "traced": traced})
         while "texts" in (heard := self._hear()):
@@ -79,19 +79,19 @@ class TextAttack:
         return heard
 
 
-def outcome_of(target: Target, told: dict[str, Any]) -> AttackOutcome:
+def outcome_of(target: Target, answer: dict[str, Any]) -> AttackOutcome:
     """What TextAttack's side said, as an outcome of ours."""
     return AttackOutcome(
         index=target.index,
         original=target.text,
-        adversarial=(told["adversarial"],),
-        outcome=told["outcome"],
+        adversarial=(answer["adversarial"],),
+        outcome=answer["outcome"],
         label=target.gold,
-        original_scores=tuple(told["original_scores"]),
-        adversarial_scores=tuple(told["adversarial_scores"]),
-        num_queries=told["num_queries"],
-        num_words=len(told["words"]),
-        changed=tuple(told["changed"]),
+        original_scores=tuple(answer["original_scores"]),
+        adversarial_scores=tuple(answer["adversarial_scores"]),
+        num_queries=answer["num_queries"],
+        num_words=len(answer["words"]),
+        changed=tuple(answer["changed"]),
     )
 
 

@@ -25,28 +25,28 @@ from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.models.classifier_folder import load_classifier
 from tests.crosscheck.bridge import TextAttack
-from tests.crosscheck.courses import our_course, their_course
 from tests.crosscheck.pairs import Pair, is_accounted_for, paired, report, table
 from tests.crosscheck.reasons import Precision, Reason, reason
+from tests.crosscheck.traces import our_trace, their_trace
 
-SEED, NO_LIMIT, TOLD_EVERY = 0, 10**9, 10
+SEED, NO_LIMIT, LINE_EVERY = 0, 10**9, 10
 
 
 @dataclass(frozen=True)
 class Scene:
     """Who is attacked, with what, by ours."""
 
-    recipe: Recipe
+    attack: Attack
     victim: Victim
     targets: Sequence[Target]
     precision: Precision = "float64"
@@ -65,8 +65,8 @@ def targets_of(inputs: Labelled, num_inputs: int) -> list[Target]:
 
 def our_outcomes(scene: Scene, kept: OutcomeStore) -> None:
     """By the engine, as in every evaluation: whatever it merges, the victim answers text by text."""
-    found = attack(
-        scene.recipe, scene.victim, scene.targets, max_queries=NO_LIMIT, seed=SEED, done=dict(kept.done)
+    found = attack_all(
+        scene.attack, scene.victim, scene.targets, max_queries=NO_LIMIT, seed=SEED, done=dict(kept.done)
     )
     _keep("ours", found, kept, len(scene.targets))
 
@@ -84,8 +84,8 @@ def reason_of(scene: Scene, textattack: TextAttack, pair: Pair) -> Reason:
     def score(text: str) -> float:
         return 1.0 - float(scene.victim([(text,)])[0][int(target.gold)])
 
-    mine = our_course(scene.recipe, scene.victim, target, SEED)
-    theirs = their_course(target.text[0], textattack.trace(target))
+    mine = our_trace(scene.attack, scene.victim, target, SEED)
+    theirs = their_trace(target.text[0], textattack.trace(target))
     return reason(mine, theirs, score, scene.precision)
 
 
@@ -115,7 +115,7 @@ def _run(asked: argparse.Namespace, out: Path) -> dict[str, Any]:
     inputs = read_attack_set(asked.set, data_dir())
     predict = alone(load_classifier(asked.victim).predicting(inputs.classes))
     targets = targets_of(inputs, asked.inputs)
-    scene = Scene(RECIPES.get("pwws")(AttackResources(data_dir())), predict, targets, asked.precision)
+    scene = Scene(RECIPES.get("pwws")().build(AttackResources(data_dir())), predict, targets, asked.precision)
     head = {
         "set": asked.set,
         "fingerprint": inputs.fingerprint,
@@ -138,7 +138,7 @@ def say(words: object) -> None:
 def _keep(name: str, outcomes: Iterable[AttackOutcome], kept: OutcomeStore, wanted: int) -> None:
     for outcome in outcomes:
         kept.add(outcome)
-        if len(kept.done) % TOLD_EVERY == 0 or len(kept.done) == wanted:
+        if len(kept.done) % LINE_EVERY == 0 or len(kept.done) == wanted:
             say(f"{name}: {len(kept.done)} of {wanted} inputs")
 
 

@@ -1,10 +1,10 @@
-"""Why two courses of PWWS parted: found in what was asked and answered, never guessed from the outcomes."""
+"""Why two traces of PWWS parted: found in what was asked and answered, never guessed from the outcomes."""
 
 import math
 from collections.abc import Sequence
 from typing import Literal
 
-from tests.crosscheck.courses import Course, Score, Step, parted
+from tests.crosscheck.traces import QueryTrace, Score, Step, parted
 
 Precision = Literal["float64", "float32"]
 Reason = Literal["words", "order", "tie", "candidates", "unexplained"]
@@ -20,7 +20,7 @@ SCORE_ERROR: dict[Precision, float] = {"float64": 0.0, "float32": UNIT}  # of a 
 WEIGHT_ERROR = 6 * UNIT  # of a difference of two weights, relative: three roundings of each exponential
 
 
-def reason(ours: Course, theirs: Course, score: Score, precision: Precision) -> Reason:
+def reason(ours: QueryTrace, theirs: QueryTrace, score: Score, precision: Precision) -> Reason:
     """Of the first step that differs. `score` asks the victim that both asked."""
     if ours.words != theirs.words:
         return "words"
@@ -38,23 +38,23 @@ def reason(ours: Course, theirs: Course, score: Score, precision: Precision) -> 
     return "candidates" if num_equal < num_common else "unexplained"
 
 
-def weigh_the_same(course: Course, one: int, other: int, score: Score, precision: Precision) -> bool:
+def weigh_the_same(trace: QueryTrace, one: int, other: int, score: Score, precision: Precision) -> bool:
     """Whether rounding alone may have put the word at `one` before or behind that at `other`."""
-    powers = {step.place: math.exp(score(step.texts[0])) for step in course.unknown}
+    powers = {step.place: math.exp(score(step.texts[0])) for step in trace.unknown}
     saliency = {place: power / math.fsum(powers.values()) for place, power in powers.items()}
-    effects = {step.place: max(map(score, step.texts)) for step in course.options}
+    effects = {step.place: max(map(score, step.texts)) for step in trace.options}
     weights = {place: saliency[place] * effects[place] for place in (one, other)}
     slack = WEIGHT_ERROR * max(weights.values()) + SCORE_ERROR[precision] * (saliency[one] + saliency[other])
     return abs(weights[one] - weights[other]) <= slack
 
 
-def is_tied(course: Course, visit: int, score: Score, precision: Precision) -> bool:
+def is_tied(trace: QueryTrace, visit: int, score: Score, precision: Precision) -> bool:
     """Whether rounding alone may have decided a visit: its best two, or its best and the text it started from."""
-    first, *others = sorted(map(score, course.visits[visit].texts), reverse=True)
-    rivals = [standing(course, course.visits[:visit], score), *others[:1]]
+    first, *others = sorted(map(score, trace.visits[visit].texts), reverse=True)
+    rivals = [standing(trace, trace.visits[:visit], score), *others[:1]]
     return any(abs(first - rival) <= SCORE_ERROR[precision] for rival in rivals)
 
 
-def standing(course: Course, visits: Sequence[Step], score: Score) -> float:
+def standing(trace: QueryTrace, visits: Sequence[Step], score: Score) -> float:
     """The score after these visits: only what is better is taken, so it is the best there was."""
-    return max(score(text) for text in [course.clean, *(text for step in visits for text in step.texts)])
+    return max(score(text) for text in [trace.clean, *(text for step in visits for text in step.texts)])

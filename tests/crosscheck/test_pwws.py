@@ -88,7 +88,7 @@ def test_another_pwws_is_found_out(textattack, victim, data_dir, tmp_path):
     """The paper's weight visits words in another order: queries differ, and no rounding explains it."""
     targets = targets_of(read_attack_set("mr", data_dir), NUM_INPUTS)
     predict = alone(load_classifier(victim).predict)
-    scene = Scene(PWWS(effect="increase")(AttackResources(data_dir)), predict, targets)
+    scene = Scene(PWWS(effect="increase").build(AttackResources(data_dir)), predict, targets)
     with TextAttack(textattack, predict, data_dir) as other:
         kept = [OutcomeStore(tmp_path / f"{side}.jsonl", {}) for side in ("ours", "theirs")]
         found = compare(scene, other, *kept)

@@ -79,7 +79,7 @@ def build(pipe, precision):
 
 
 def answer(attack, asked):
-    """What the attack came to, and its course where it is to be traced."""
+    """What the attack came to, and its trace where it is to be traced."""
     steps = []
     original = attack.goal_function.get_results
 

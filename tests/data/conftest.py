@@ -1,9 +1,8 @@
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import PreTrainedTokenizerFast
 
 from rse_study.data import builtin
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
+from tests.tiny_models import PUNCTUATION, word_tokenizer
 
 
 @pytest.fixture(scope="session")
@@ -17,17 +16,7 @@ def tokenizer(sentences):
     words = sorted(
         {word for text in sentences for word in text.split()} | {"This", "sentence", "of", "means", "."}
     )
-    vocabulary = {
-        token: i for i, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", '"', *words])
-    }
-    fast = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    fast.pre_tokenizer = pre_tokenizers.Whitespace()
-    specials = [("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])]
-    fast.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=specials)
-    roles = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
-    return PreTrainedTokenizerFast(
-        tokenizer_object=fast, **{f"{role}_token": token for role, token in roles.items()}
-    )
+    return word_tokenizer(['"', *words], split=PUNCTUATION, lower=False, pairs=False, max_length=None)
 
 
 @pytest.fixture(scope="session")

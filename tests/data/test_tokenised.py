@@ -61,7 +61,7 @@ def test_an_interrupted_build_leaves_nothing(sentences, tokenizer, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        tokenise(sentences, tokenizer, 12, tmp_path / "x", progress=interrupt)
+        tokenise(sentences, tokenizer, 12, tmp_path / "x", on_progress=interrupt)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(InputError, match="no tokenised corpus"):
         TokenisedCorpus.open(tmp_path / "x")

@@ -1,22 +1,72 @@
-"""Tutorials run as they are read: every Python block of a page, one after the other, in one place."""
+"""Tutorials run as they are read: a page that edits the project does so in a copy of it (scratch.py)."""
 
-import re
 from pathlib import Path
 
 import pytest
 
+from tests.docs.scratch import Block, blocks_of, edit, files_edited, run, run_command, run_in_copy
+
 TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md"))
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-
-
-def test_there_is_one():
-    assert TUTORIALS
+NUM_FILES = {
+    "add_a_method": 3,
+    "add_a_perturbation": 3,
+    "add_an_attack": 2,
+}
+"""How many files are made or edited by hand, tests included; CONTRIBUTING.md says the same."""
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
-def test_every_block_runs(page):
-    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    assert blocks
-    place = {"__name__": page.stem}
-    for number, block in enumerate(blocks):
-        exec(compile(block, f"{page.name}, block {number + 1}", "exec"), place)
+def test_every_block_runs(page, tmp_path):
+    assert any(not block.file for block in blocks_of(page))
+    if files_edited(page):
+        run_in_copy(page, tmp_path / "copy")
+    else:
+        run(page)
+
+
+@pytest.mark.parametrize(("name", "number"), NUM_FILES.items())
+def test_an_addition_takes_as_many_files_as_promised(name, number):
+    (page,) = (page for page in TUTORIALS if page.stem == name)
+    assert len(files_edited(page)) == number
+
+
+def test_a_page_is_read_as_blocks(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        '```python title="a.py"\nx = 1\n```\n\n```text\nnothing\n```\n\n'
+        '```python add="b.py" after=\'y = "é"\'\nz = 3\n```\n\n```sh\nrse-study --version\n```\n',
+        encoding="utf-8",
+    )
+    wrote, added, command = blocks_of(page)
+    assert (wrote.file, added.file, command.file) == ("a.py", "b.py", "")
+    assert added.options["after"] == 'y = "é"'
+    assert (wrote.text, command.text) == ("x = 1\n", "rse-study --version\n")
+    assert files_edited(page) == {"a.py", "b.py"}
+
+
+def block(**options):
+    return Block("page.md, block 1", "python", options, "    new,\n")
+
+
+def test_a_line_is_added_below_the_one_named_and_nowhere_else(tmp_path):
+    (tmp_path / "b.py").write_text("x = (\n    old,\n    last,\n)\n", encoding="utf-8")
+    edit(tmp_path, [block(add="b.py", after="old,")])
+    assert (tmp_path / "b.py").read_text(encoding="utf-8") == "x = (\n    old,\n    new,\n    last,\n)\n"
+
+
+@pytest.mark.parametrize("after", ["nowhere", "twice"])
+def test_a_page_that_names_no_single_line_fails(tmp_path, after):
+    (tmp_path / "b.py").write_text("twice\ntwice\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="lines of"):
+        edit(tmp_path, [block(add="b.py", after=after)])
+
+
+def test_a_file_that_is_there_is_not_overwritten(tmp_path):
+    (tmp_path / "b.py").write_text("old\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="is there already"):
+        edit(tmp_path, [block(title="b.py")])
+
+
+def test_other_programs_are_refused():
+    with pytest.raises(AssertionError, match="make is not run"):
+        run_command("page.md, block 1", "make setup")

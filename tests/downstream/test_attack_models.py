@@ -4,7 +4,7 @@ import pytest
 
 from rse_study.downstream import attack_models
 from rse_study.errors import InputError, MissingFile
-from tests.on_ray.world import save_bert, word_tokenizer
+from tests.tiny_models import save_bert, word_tokenizer
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.attack_file import read_attacks
-from rse_study.training.classifier.spec import FineTuning
+from rse_study.training.classifier.config import FineTuning
 from tests.training.classifier.sorted_words import LEARNS, singles, small_base
 
 GOOD, BAD = (

@@ -1,10 +1,14 @@
-"""`train`, `evaluate` and `export` as a user types them: processes of their own, a folder of a user's as encoder."""
+"""`train`, `evaluate` and `export` as a user types them, with a folder of a user's as encoder.
+
+The first command is a process of its own; a new one takes seconds to start, so the others run in this one.
+"""
 
 import json
 import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -59,39 +63,58 @@ def settings(home):
 
 
 @pytest.fixture(scope="module")
-def rse(home, settings):
-    """Run `rse-study ...` in a folder of its own."""
+def process(home, settings):
+    """Run `rse-study ...` in a folder and a process of its own."""
 
-    def rse(*arguments):
+    def process(*arguments):
         command = [sys.executable, "-c", "from rse_study.cli import main; main()", *map(str, arguments)]
         environment = {**os.environ, **settings}
         return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+
+    return process
+
+
+@dataclass(frozen=True)
+class Ended:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def rse(home, settings, monkeypatch, capsys):
+    """Run `rse-study ...` in that folder, in this process."""
+    monkeypatch.chdir(home)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+    def rse(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            app(list(map(str, arguments)), prog_name="rse-study")
+        said = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), said.out, said.err)
 
     return rse
 
 
 @pytest.fixture
-def refusal(home, settings, monkeypatch, capsys):
-    """What `rse-study ...` says where it refuses; in this process, since a new one takes seconds to say it."""
-    monkeypatch.chdir(home)
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
+def refusal(rse):
+    """What `rse-study ...` says where it refuses."""
 
     def refusal(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            app(list(arguments), prog_name="rse-study")
-        assert ended.value.code == 2
-        return capsys.readouterr().err
+        ended = rse(*arguments)
+        assert ended.returncode == 2
+        return ended.stderr
 
     return refusal
 
 
 @pytest.fixture(scope="module")
-def trained(rse, home):
+def trained(process, home):
     """The first run."""
     base = World(home, builtin.corpus(0, 120)).materials().base
     (home / "mine.yaml").write_text(TRIAL.format(base=base))
-    return rse("train", "mine.yaml", "--out", "run")
+    return process("train", "mine.yaml", "--out", "run")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from rse_study.evaluation.adversarial_sts import (
     targets_of,
     victim_of,
 )
-from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Maximise
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from tests.evaluation.toy_pairs import cosine, embed, num_options, toy_pairs, toy_recipe
@@ -42,7 +42,7 @@ def everything_of(pairs):
 def run(goal, sides="both", pairs=PAIRS, **settings) -> list[AttackOutcome]:
     settings = {"max_queries": PLENTY, "seed": 0, **settings}
     return sorted(
-        attack(toy_recipe(goal, sides), victim_of(embed, SCORE), everything_of(pairs), **settings),
+        attack_all(toy_recipe(goal, sides), victim_of(embed, SCORE), everything_of(pairs), **settings),
         key=lambda r: r.index,
     )
 

@@ -54,6 +54,7 @@ def test_clouds_are_told_apart_as_well_as_can_be(distance):
     assert abs(found - bayes) < 2 * math.sqrt(bayes * (1 - bayes) / len(labels))
 
 
+@pytest.mark.slow  # fold by fold it is held by the plain loops above
 def test_a_test_fold_never_chooses_its_own_penalty():
     """On noise nested folds are right half the time; the best C of each test fold would claim to know more."""
     many = ProbePreset(name="many", num_folds=5, regularisations=tuple(10.0**e for e in range(-4, 4)))

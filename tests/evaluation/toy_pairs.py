@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from rse_study.data.pairs import StsPairs
+from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification, Sides
 from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
 from rse_study.evaluation.attacks.goals import Goal
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Unknown
 from tests.evaluation.attacks.conftest import Lexicon
@@ -49,9 +49,9 @@ def toy_pairs(num: int = 30, seed: int = 0) -> StsPairs:
     return StsPairs("toy", "dev", list(first), list(second), np.array(gold))
 
 
-def toy_recipe(goal: Goal, sides: Sides = "both") -> Recipe:
+def toy_recipe(goal: Goal, sides: Sides = "both") -> Attack:
     """Synonyms from the table, each word once, in the order of what [UNK] in its place does."""
-    return Recipe(
+    return Attack(
         "toy",
         goal,
         Lexicon(SYNONYMS),

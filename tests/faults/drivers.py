@@ -6,7 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,11 @@ from pathlib import Path
 import psutil
 
 from rse_study.results.schema import ledger_path
+from tests.faults.run_here import run_in_world
 
 ROOT = Path(__file__).parents[2]
+# Ray's agents try for a minute to tell a cluster that is gone that they end.
+PATIENCE = {"RAY_gcs_rpc_server_reconnect_timeout_s": "15"}
 TIMES = {
     "started",
     "ended",
@@ -27,7 +30,7 @@ TIMES = {
 
 @dataclass(frozen=True)
 class Scene:
-    """A study, the world it runs in, and a HOME for Ray's token."""
+    """A study, the world it runs in, and a folder for what it needs besides."""
 
     study: dict
     world: Path
@@ -38,7 +41,7 @@ class Scene:
         file = self.home / f"{self.study['name']}.json"
         file.write_text(json.dumps(self.study), encoding="utf-8")
         command = [sys.executable, "-m", "tests.faults.run_here", str(file), str(self.world), str(folder)]
-        environment = os.environ | {"HOME": str(self.home), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+        environment = os.environ | PATIENCE | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
             command,
             cwd=ROOT,
@@ -55,6 +58,19 @@ class Scene:
         said, _ = process.communicate(timeout=600)
         assert process.returncode == 0, said
         return said
+
+    def finish_here(self, folder: Path, address: str) -> list[str]:
+        """The same in this process, on a cluster that runs already."""
+        lines: list[str] = []
+        run_in_world(self.study, self.world, folder, lines.append, address)
+        return lines
+
+    def kill_at(self, folder: Path, word: str) -> None:
+        """Run, and kill the driver (SIGKILL) at the first line that holds this; its cells end with it."""
+        process = self.start(folder)
+        assert process.stdout is not None
+        assert any(word in line for line in process.stdout), f"it never said {word!r}"
+        kill(process, {"ImplicitFunc"})
 
     def kill_after(self, folder: Path, seconds: float) -> bool:
         """Run, and kill the driver (SIGKILL) after some seconds; False where it had ended by itself before."""
@@ -80,14 +96,21 @@ class Scene:
         return lines
 
 
-def kill(process: subprocess.Popen) -> None:
-    """SIGKILL the driver alone, then wait until whatever it had started is gone too."""
-    started = psutil.Process(process.pid).children(recursive=True)
+def kill(process: subprocess.Popen, titles: Collection[str] = ()) -> None:
+    """SIGKILL the driver alone, then wait until whatever it had started is gone too.
+
+    With `titles` only workers of these titles are waited for; the others are killed.
+    """
+    driver = psutil.Process(process.pid)
+    started = driver.children(recursive=True)
+    awaited = [worker for title in titles for worker in workers_of(driver, title)] if titles else started
     os.kill(process.pid, signal.SIGKILL)
     process.wait(timeout=30)
-    # Ray's agents may try for a minute to tell their dead cluster that they end.
-    _, alive = psutil.wait_procs(started, timeout=180)
+    _, alive = psutil.wait_procs(awaited, timeout=180)
     assert not alive, f"still running after its driver was killed: {alive}"
+    for other in started:
+        with suppress(psutil.NoSuchProcess):
+            other.kill()
 
 
 def contents(

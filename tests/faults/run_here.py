@@ -1,10 +1,12 @@
 """A driver in a process of its own, which a test may kill: python -m tests.faults.run_here STUDY.json WORLD FOLDER
 
-Tells what happens, a line an event, on standard output.
+Prints what happens, a line an event.
 """
 
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from rse_study.on_ray.driver import run_study
@@ -15,29 +17,36 @@ from tests.on_ray.world import few, find_materials
 
 
 class Teller:
-    """A watcher that prints."""
+    """A callback that puts everything into lines."""
+
+    def __init__(self, hear: Callable[[str], None]) -> None:
+        self.message = hear
 
     def started(self, cell):
-        self.told(f"started {cell.number}/{cell.seed}")
+        self.message(f"started {cell.number}/{cell.seed}")
 
     def progressed(self, cell, t, num_steps, metrics):
-        self.told(f"progressed {cell.number}/{cell.seed} {t}")
+        self.message(f"progressed {cell.number}/{cell.seed} {t}")
 
     def ended(self, cell, record):
-        self.told(f"ended {cell.number}/{cell.seed} {record.status}")
+        self.message(f"ended {cell.number}/{cell.seed} {record.status}")
 
     def lost(self, cell, reason):
-        self.told(f"lost {cell.number}/{cell.seed} {reason}")
+        self.message(f"lost {cell.number}/{cell.seed} {reason}")
 
-    def told(self, text):
-        print(text, flush=True)
+
+def run_in_world(
+    content: dict, world: Path, folder: Path, hear: Callable[[str], None], address: str = ""
+) -> None:
+    """Run a study with the materials of a world, on a cluster or on a Ray of its own with two CPUs."""
+    checked = check_study(build(Study, content, where="faults"), where="faults")
+    materials = find_materials(world)
+    run_study(checked, folder, lambda trial: materials, few, Teller(hear), num_cpus=2, address=address)
 
 
 def main(study_file: str, world: str, folder: str) -> None:
     content = json.loads(Path(study_file).read_text(encoding="utf-8"))
-    checked = check_study(build(Study, content, where=study_file), where=study_file)
-    materials = find_materials(Path(world))
-    run_study(checked, Path(folder), lambda trial: materials, few, Teller(), num_cpus=2)
+    run_in_world(content, Path(world), Path(folder), partial(print, flush=True))
 
 
 if __name__ == "__main__":

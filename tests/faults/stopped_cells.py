@@ -16,9 +16,10 @@ import psutil
 import ray
 from ray.util.state import list_actors, list_placement_groups
 
-from rse_study.on_ray.driver import StudyRun
-from rse_study.on_ray.payload import MaterialsCache, StudyFolders
+from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.runtime import RayRuntime
+from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.study_run import StudyRun
 from rse_study.results.ledger import Ledger
 from rse_study.study.checking.validation import CheckedStudy, check_study
 from rse_study.study.definition.config import Study
@@ -40,12 +41,12 @@ class Left:
 
 
 class Silent:
-    """A watcher that says nothing."""
+    """A callback that says nothing."""
 
     def started(self, *heard):
         pass
 
-    progressed = ended = lost = told = started
+    progressed = ended = lost = message = started
 
 
 def study_of(executor: str, num_stopped: int) -> CheckedStudy:
@@ -73,11 +74,11 @@ def stop_cells(executor: str, num_stopped: int, materials: Materials, folder: Pa
             checked, StudyFolders(folder), ledger, MaterialsCache(lambda trial: materials), few, Silent()
         )
         run.prepare()
-        room = RayRuntime(stack, StudyFolders(folder), run.stock, 2, "")
-        run.all_stages(room)
+        runtime = RayRuntime(stack, StudyFolders(folder), run.materials, 2, "")
+        run.all_stages(runtime)
         statuses = [cell.status for cell in ledger.cells()]
         titles, driver = ("ImplicitFunc", "RayTrainWorker"), psutil.Process()
-        # A process that was told to end takes a moment; one that was forgotten takes for ever.
+        # A process that is to end takes a moment; one that was forgotten takes for ever.
         _, alive = psutil.wait_procs(
             [one for title in titles for one in workers_of(driver, title)], timeout=60
         )

@@ -1,6 +1,9 @@
-"""A few of the kills that `python -m tests.faults.kill_driver` deals out by the dozen (docs/results/faults.md)."""
+"""The driver killed, and the same command again: nothing is lost, nothing is done twice, nothing changes.
 
-import os
+Once amid its cells in every run of the suite; ten times at random moments, for a grid and two searches, in
+`make check-slow` (docs/results/faults.md).
+"""
+
 import random
 from dataclasses import replace
 
@@ -9,39 +12,55 @@ import pytest
 from rse_study.results.ledger import Ledger
 from rse_study.results.schema import ledger_path
 from tests.faults.drivers import contents
-from tests.faults.kill_driver import SEARCH, kill_often
+from tests.faults.kill_driver import GRID, ONE_AT_A_TIME, SEARCH, finished_cells, kill_often
 
-pytestmark = pytest.mark.xdist_group("ray")
-# Of two the first comes before any cell could end, the second while they run.
-IS_SLOW = bool(os.environ.get("RSE_STUDY_SLOW"))
-NUM_KILLS = 2 if IS_SLOW else 1
+NUM_KILLS = 10
 
 
-def test_a_killed_grid_ends_equal_row_for_row_to_an_undisturbed_one(scene, whole):
+@pytest.mark.xdist_group("ray")
+def test_a_grid_killed_amid_its_cells_ends_equal_row_for_row_to_an_undisturbed_one(scene, whole, cluster):
     folder = scene.home / "killed"
-    story = kill_often(scene, folder, NUM_KILLS, random.Random(1), longest=20.0)
-    assert story.kills > 0
-    assert story.num_changed == 0
+    scene.kill_at(folder, "progressed 0/1 2")
+    committed = finished_cells(folder)
+    assert 0 < len(committed) < len(whole["cell"])
+    scene.finish_here(folder, cluster)
+    now = finished_cells(folder)
+    assert {identity: now[identity] for identity in committed} == committed
     assert contents(folder) == whole
 
 
-def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_again(scene, whole):
+@pytest.mark.xdist_group("ray")
+def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_again(scene, whole, cluster):
     folder = scene.home / "whole"
     ledger_path(folder).unlink()
-    said = scene.finish(folder)
-    assert "rebuilt" in said
-    assert "started" not in said
+    lines = scene.finish_here(folder, cluster)
+    assert any("rebuilt" in line for line in lines)
+    assert not any("started" in line for line in lines)
     assert contents(folder) == whole
 
 
-@pytest.mark.skipif(not IS_SLOW, reason="half a minute of two cores: make faults runs it")
-def test_a_killed_search_has_its_trials_none_lost_and_none_twice(scene):
-    here, folder = replace(scene, study=SEARCH), scene.home / "search"
-    story = kill_often(here, folder, 1, random.Random(3), longest=30.0)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "study",
+    [pytest.param(one, marks=pytest.mark.xdist_group(one["name"])) for one in (GRID, ONE_AT_A_TIME, SEARCH)],
+    ids=lambda study: study["name"],
+)
+def test_killed_ten_times_it_has_its_cells_none_lost_and_none_twice(scene, study):
+    here, folder = replace(scene, study=study), scene.home / f"{study['name']}-killed"
+    story = kill_often(here, folder, NUM_KILLS, random.Random(0), longest=25.0)
+    assert story.kills > 0
+    assert story.num_changed == 0
     with Ledger.open(folder) as ledger:
         cells = ledger.cells()
-    searched = [cell.trial for cell in cells if cell.stage == "search"]
-    assert sorted(searched) == list(range(SEARCH["num_trials"]))
     assert len({cell.identity for cell in cells}) == len(cells)
     assert {cell.status for cell in cells} <= {"complete", "stopped_early"}
-    assert story.num_changed == 0
+    if "num_trials" in study:
+        searched = [cell.trial for cell in cells if cell.stage == "search"]
+        assert sorted(searched) == list(range(study["num_trials"]))
+    killed = contents(folder)
+    if study is not SEARCH:  # what two trials at a time are proposed depends on which of them is ahead
+        here.finish(scene.home / f"{study['name']}-whole")
+        assert killed == contents(scene.home / f"{study['name']}-whole")
+    ledger_path(folder).unlink()
+    assert "started" not in here.finish(folder)
+    assert contents(folder) == killed

@@ -67,7 +67,7 @@ def _options(method: RobustSentEmbed) -> dict[str, Any]:
 
 
 def _delta0(method: RobustSentEmbed, batch: Batch, run: RunContext, step: int, networks: Networks) -> Tensor:
-    """U(-sigma, sigma)/sqrt(d), one generator a sentence, over its real tokens (METHODS 1, random streams)."""
+    """U(-sigma, sigma)/sqrt(d), one generator a sentence, over its real tokens."""
     width = networks.encoder.hidden_size
     delta = torch.zeros(*batch.ids.shape, width, dtype=torch.float64)
     for i, row in enumerate(batch.rows.tolist()):

@@ -1,4 +1,4 @@
-"""Complete optimiser steps against the slow reference: every switch of METHODS 1's table, one flip each."""
+"""Complete optimiser steps against the slow reference: every switch of the methods, one flip each."""
 
 import pytest
 import torch

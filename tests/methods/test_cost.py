@@ -1,4 +1,4 @@
-"""What a step may cost (METHODS 6), in encoder calls and in floating-point operations counted by torch."""
+"""What a step may cost, in encoder calls and in floating-point operations counted by torch."""
 
 from contextlib import ExitStack
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from rse_study.methods import METHODS
-from rse_study.methods.describe import HEADINGS, RECORDS, SOURCES, page
+from rse_study.methods.describe import HEADINGS, page
+from rse_study.perturbations import PERTURBATIONS
 from rse_study.spec import Spec, field
 from rse_study.training.trial import Trial
 
@@ -43,10 +44,13 @@ def test_the_page_is_that_of_the_code():
 
 
 def test_every_method_has_a_source_and_records_that_exist():
-    assert SOURCES.keys() == METHODS.keys()
-    named = {number for _, _, numbers in SOURCES.values() for number in numbers}
-    assert named == RECORDS.keys()
-    assert all((DOCS / "decisions" / name).is_file() for name in RECORDS.values())
+    for cls in METHODS.values():
+        assert cls.source.paper
+        assert all((DOCS / "decisions" / f"{name}.md").is_file() for name in cls.source.decisions)
+
+
+def test_every_perturbation_has_a_line():
+    assert all(f"\n| `{name}` | " in page() for name in PERTURBATIONS)
 
 
 def test_fields_stand_with_symbol_default_and_bounds():
@@ -95,7 +99,7 @@ def test_the_schema_carries_the_meanings(cls):
 
 
 def test_the_tables_have_a_meaning_in_every_row():
-    text = page()
+    text = page().partition("## Perturbations")[0]
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines() if line.startswith("| `")]
     assert {len(row) for row in rows} == {len(HEADINGS)}
     assert all(row[-1].strip() for row in rows)

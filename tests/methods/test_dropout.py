@@ -1,4 +1,4 @@
-"""Dropout masks, inside and outside: which passes share them, which have their own (METHODS 1, at rate 0.2)."""
+"""Dropout masks, inside and outside: which passes share them, which have their own (at rate 0.2)."""
 
 import dataclasses
 

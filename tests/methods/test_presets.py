@@ -44,7 +44,7 @@ def test_an_equal_value_is_no_second_one():
 
 def test_settings_beside_a_preset_stay():
     made = trial(preset="robust_embed", lambda1=0.5, blend={"rho": 0.25}).method
-    assert (made.lambda1, made.blend.rho, made.token_level.presence) == (0.5, 0.25, "none")
+    assert (made.lambda1, made.blend.rho, made.token_level.presence) == (0.5, 0.25, "absent")
 
 
 @pytest.mark.parametrize(

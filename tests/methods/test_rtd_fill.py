@@ -1,4 +1,4 @@
-"""Which tokens are masked for G, and what comes of them (METHODS 1, row "RTD fill")."""
+"""Which tokens are masked for G, and what comes of them (decision 0003)."""
 
 import pytest
 import torch

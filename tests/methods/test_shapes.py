@@ -1,4 +1,7 @@
-"""Shapes of the paper's encoders, random weights: one whole step each, so that no cluster sees them first."""
+"""Shapes of the paper's encoders, random weights: one whole step each, so that no cluster sees them first.
+
+With two of their twelve layers, and with all of them in `make check-slow`.
+"""
 
 import contextlib
 
@@ -20,6 +23,7 @@ from rse_study.methods.method import RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
+from tests.slow import few
 
 LENGTHS = (5, 8, 9, 11, 12, 14, 16, 16)
 BERT = BertConfig()
@@ -51,8 +55,10 @@ def make_batch(config, pad: int, first: int, last: int) -> Batch:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_one_step(name):
-    config, encoder, masked_lm, (pad, first, last, mask_id) = SHAPES[name]
+@pytest.mark.parametrize("num_layers", few([2, 12], fast=[2]))
+def test_one_step(name, num_layers):
+    whole, encoder, masked_lm, (pad, first, last, mask_id) = SHAPES[name]
+    config = type(whole)(**whole.to_diff_dict() | {"num_hidden_layers": num_layers})
     torch.manual_seed(0)
     run = RunContext(
         Streams(0), Alone(), contextlib.nullcontext, Generator(masked_lm(config), MaskToken(mask_id), name)

@@ -6,7 +6,8 @@ import torch
 
 from rse_study.collectives import Alone, Collectives, Group
 from rse_study.data.batches import Batch
-from tests.conformance.entries import ENTRIES, RobustSentEmbed
+from rse_study.methods import RobustSentEmbed
+from tests.conformance.entries import ENTRIES
 from tests.gloo import spawned
 from tests.methods.problem import SENTENCES, make_batch, make_networks, make_run, settings, take_step
 
@@ -23,7 +24,7 @@ SCENARIOS = {
     "negatives included": {"z_adv_negatives": "included", "second_positive": "outside"},
     "RTD sum of samples": {"rtd": {"reduction": "sum", "choice": "sample", "positions": "everywhere"}},
     "SimCSE": {"K": 0, "T": 0, "lambda1": 0.0, "lambda2": 0.0},
-    **{name: method for name, method in ENTRIES.items() if not isinstance(method, RobustSentEmbed)},
+    **{name: one.method for name, one in ENTRIES.items() if not isinstance(one.method, RobustSentEmbed)},
 }  # fmt: skip
 """Switches of RobustSentEmbed, or another method."""
 

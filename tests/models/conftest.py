@@ -1,6 +1,5 @@
 import pytest
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
     BertConfig,
     BertForMaskedLM,
@@ -8,12 +7,14 @@ from transformers import (
     ElectraModel,
     MPNetConfig,
     MPNetModel,
-    PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaForMaskedLM,
     XLMRobertaConfig,
     XLMRobertaModel,
 )
+
+from tests import tiny_models
+from tests.tiny_models import PUNCTUATION, SPECIALS
 
 WORDS = ["a", "the", "cat", "dog", "bird", "sat", "ran", "slept", "on", "under", "mat", "tree"]
 WORDS += ["big", "small", "red", "old", "and", "quickly"]
@@ -25,22 +26,14 @@ SENTENCES = [
     "small red cat",
     "a dog ran",
 ]
+NUM_POSITIONS = 40
 SIZES = dict(hidden_size=16, num_hidden_layers=3, num_attention_heads=2, intermediate_size=24)
 
 
-def word_tokenizer(specials=("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"), words=WORDS):
+def word_tokenizer(specials=SPECIALS, words=WORDS):
     """One token a word; special tokens in the order pad, unk, cls, sep, mask."""
-    vocabulary = {token: i for i, token in enumerate([*specials, *words])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=specials[1]))
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    cls, sep = specials[2], specials[3]
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{cls} $A {sep}", special_tokens=[(cls, vocabulary[cls]), (sep, vocabulary[sep])]
-    )
-    names = dict(zip(("pad", "unk", "cls", "sep", "mask"), specials, strict=True))
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=40, **{f"{k}_token": v for k, v in names.items()}
+    return tiny_models.word_tokenizer(
+        words, specials=specials, split=PUNCTUATION, pairs=False, max_length=NUM_POSITIONS
     )
 
 
@@ -56,7 +49,7 @@ def build(family):
     torch.manual_seed(0)
     offset = dict(pad_token_id=1, max_position_embeddings=42, type_vocab_size=1)
     if family == "bert":
-        return BertForMaskedLM(BertConfig(vocab_size=vocab, max_position_embeddings=40, **SIZES))
+        return BertForMaskedLM(BertConfig(vocab_size=vocab, max_position_embeddings=NUM_POSITIONS, **SIZES))
     if family == "roberta":
         return RobertaForMaskedLM(RobertaConfig(vocab_size=vocab, **offset, **SIZES))
     if family == "xlm-roberta":
@@ -64,7 +57,7 @@ def build(family):
     if family == "mpnet":
         sizes = dict(vocab_size=vocab, pad_token_id=1, max_position_embeddings=42)
         return MPNetModel(MPNetConfig(**sizes, **SIZES), add_pooling_layer=False)
-    sizes = dict(vocab_size=vocab, embedding_size=8, max_position_embeddings=40)
+    sizes = dict(vocab_size=vocab, embedding_size=8, max_position_embeddings=NUM_POSITIONS)
     return ElectraModel(ElectraConfig(**sizes, **SIZES))
 
 

@@ -18,8 +18,8 @@ from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.models.text_inputs import encode_texts, padded
+from tests.training.classifier.sorted_words import GROUPS, ordered_pairs, singles, small_base
 
-from ..training.sorted_words import GROUPS, ordered_pairs, singles, small_base
 from .conftest import SIZES, roberta_tokenizer, spread_out
 
 NAMES = ("hue", "pet", "neither")

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("ray")
 
 
 class Listener:
-    """A watcher that remembers which cells started, and what it was told."""
+    """A callback that remembers which cells started, and the messages."""
 
     def __init__(self):
         self.started_cells, self.heard = [], []
@@ -26,7 +26,7 @@ class Listener:
     def started(self, cell):
         self.started_cells.append((cell.number, cell.seed))
 
-    def told(self, text):
+    def message(self, text):
         self.heard.append(text)
 
     def progressed(self, cell, t, num_steps, metrics): ...
@@ -38,7 +38,7 @@ class Listener:
 
 
 @pytest.fixture(scope="module")
-def run(study_content, materials, tmp_path_factory, ray_home):
+def run(study_content, materials, tmp_path_factory, cluster):
     """Runs the grid with some evaluations; returns what was heard, and the ledger's attempts, metrics and scores."""
     directory = tmp_path_factory.mktemp("added") / "little"
 
@@ -50,7 +50,7 @@ def run(study_content, materials, tmp_path_factory, ray_home):
             "evaluations": list(evaluations),
         }
         checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
-        run_study(checked, directory, lambda trial: materials, few, listener, num_cpus=2)
+        run_study(checked, directory, lambda trial: materials, few, listener, address=cluster)
         with Ledger.open(directory) as ledger:
             cells = [cell.identity for cell in ledger.cells()]
             rows = [row for row in ledger.evaluations() if row.subject in cells]

@@ -6,8 +6,9 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.driver import StudyRun
-from rse_study.on_ray.payload import MaterialsCache, StudyFolders
+from rse_study.on_ray.materials_cache import MaterialsCache
+from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.study_run import StudyRun
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.rebuild import rebuild

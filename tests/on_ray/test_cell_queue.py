@@ -35,14 +35,14 @@ def grid_content(study_content):
 
 
 class World:
-    """Agendas over one folder, as a driver makes them at every start."""
+    """Queues over one folder, as a driver makes them at every start."""
 
     def __init__(self, folder, content):
         self.checked = check_study(build(Study, content, where="x.yaml"), where="x.yaml")
         self.ledger = Ledger.open(folder)
         self.ledger.freeze(StudyRecord(name="x", objective=ObjectiveRecord(metric="dev")))
 
-    def agenda(self):
+    def queue(self):
         self.ledger.close_attempts("the driver ended while it ran")
         study = self.checked.study
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
@@ -64,12 +64,12 @@ class World:
         )
         write_result(cell_folder(self.ledger.study_dir, cell.identity), result)
 
-    def run(self, agenda, value_of=lambda cell: 50.0):
+    def run(self, queue, value_of=lambda cell: 50.0):
         """All cells, one at a time."""
         ran = []
-        while (cell := agenda.next_cell()) is not None:
+        while (cell := queue.next_cell()) is not None:
             self.train(cell, value_of(cell))
-            agenda.finish(cell)
+            queue.finish(cell)
             ran.append(cell)
         return ran
 
@@ -86,75 +86,75 @@ def world(tmp_path, content):
 
 
 def test_the_papers_setting_comes_first(world):
-    cell = world.agenda().next_cell()
+    cell = world.queue().next_cell()
     assert (cell.number, cell.proposal) == (0, {"alpha": 1e-5, "rho": 0.5})
     assert cell.trial == world.checked.study.base
 
 
 def test_every_cell_is_in_the_ledger_before_it_runs(world):
-    cell = world.agenda().next_cell()
+    cell = world.queue().next_cell()
     (record,) = world.ledger.cells()
     assert (record.identity, record.status, record.proposal) == (cell.identity, "running", cell.proposal)
 
 
 def test_a_search_ends_after_its_trials(world):
-    agenda = world.agenda()
+    queue = world.queue()
     for _ in range(4):
-        cell = agenda.next_cell()
+        cell = queue.next_cell()
         world.train(cell)
-        assert agenda.finish(cell).status == "complete"
-    assert agenda.next_cell() is None
-    assert world.agenda().num_left == 0
+        assert queue.finish(cell).status == "complete"
+    assert queue.next_cell() is None
+    assert world.queue().num_left == 0
 
 
 def test_an_interrupted_cell_runs_again_and_asks_nothing_new(world):
-    agenda = world.agenda()
-    first = agenda.next_cell()
+    queue = world.queue()
+    first = queue.next_cell()
     world.train(first)
-    agenda.finish(first)
-    second = agenda.next_cell()
-    again = world.agenda()
+    queue.finish(first)
+    second = queue.next_cell()
+    again = world.queue()
     assert again.num_left == 3
     assert again.next_cell() == second
     assert len(world.ledger.cells()) == 2
 
 
 def test_a_result_the_ledger_does_not_know_is_adopted(world):
-    agenda = world.agenda()
-    cell = agenda.next_cell()
+    queue = world.queue()
+    cell = queue.next_cell()
     world.train(cell, dev=61.5)
-    assert world.agenda().num_left == 3
+    assert world.queue().num_left == 3
     (record,) = world.ledger.cells()
     assert record.status == "complete"
     assert [row.value for row in world.ledger.history(cell.identity)] == [61.5]
 
 
 def test_a_damaged_result_is_no_result_and_out_of_the_way(world):
-    agenda = world.agenda()
-    cell = agenda.next_cell()
+    queue = world.queue()
+    cell = queue.next_cell()
     world.train(cell)
     path = cell_folder(world.ledger.study_dir, cell.identity) / "result.json"
     path.write_text(path.read_text().replace("50.0", "99.0"))
-    assert world.agenda().next_cell() == cell
+    assert world.queue().next_cell() == cell
     assert not path.exists()
 
 
 def test_a_cell_that_would_fail_again_keeps_its_reason_and_the_search_goes_on(world):
-    agenda = world.agenda()
-    cell = agenda.next_cell()
-    record = agenda.finish(cell, "the corpus was tokenised otherwise", for_good=True)
+    queue = world.queue()
+    cell = queue.next_cell()
+    record = queue.finish(cell, "the corpus was tokenised otherwise", for_good=True)
     assert (record.status, record.reason) == ("failed", "the corpus was tokenised otherwise")
-    assert agenda.next_cell().number == 1
+    assert queue.next_cell().number == 1
 
 
 def test_a_lost_cell_is_tried_again_as_often_as_allowed(world):
-    agenda = world.agenda()
-    first = agenda.next_cell()
-    assert agenda.finish(first, "worker killed") is None
-    assert agenda.next_cell() == first
-    assert agenda.finish(first, "worker killed") is None
-    assert agenda.next_cell() == first
-    record = agenda.finish(first, "worker killed again")
+    queue = world.queue()
+    first = queue.next_cell()
+    assert queue.finish(first, "worker killed") is None
+    assert queue.next_cell() == first
+    assert queue.finish(first, "worker killed") is None
+    assert queue.next_cell() == first
+    record = queue.finish(first, "worker killed again")
     assert (record.status, record.reason) == ("failed", "worker killed again")
     assert [attempt.outcome for attempt in world.ledger.attempts(first.identity)] == [
         "lost",
@@ -164,27 +164,27 @@ def test_a_lost_cell_is_tried_again_as_often_as_allowed(world):
 
 
 def test_a_cell_lost_for_good_is_tried_again_by_the_next_run_but_a_lost_loss_is_not(world):
-    agenda = world.agenda()
-    first, second = agenda.next_cell(), agenda.next_cell()
+    queue = world.queue()
+    first, second = queue.next_cell(), queue.next_cell()
     world.train(second, status="failed", reason="step 1: the loss is not finite")
-    agenda.finish(second)
+    queue.finish(second)
     for _ in range(3):
-        agenda.finish(first, "worker killed")
-        agenda.next_cell()
-    again = world.agenda()
+        queue.finish(first, "worker killed")
+        queue.next_cell()
+    again = world.queue()
     assert [cell.number for cell in (again.next_cell(), again.next_cell())] == [0, 2]
 
 
 def test_a_resumed_search_proposes_what_an_uninterrupted_one_does(tmp_path, content):
     def proposals(folder, restart):
         world = World(folder, content)
-        agenda, seen = world.agenda(), []
+        queue, seen = world.queue(), []
         for number in range(4):
             if restart:
-                agenda = world.agenda()
-            cell = agenda.next_cell()
+                queue = world.queue()
+            cell = queue.next_cell()
             world.train(cell, dev=math.sin(number))
-            agenda.finish(cell)
+            queue.finish(cell)
             seen.append((cell.identity, cell.proposal))
         world.ledger.close()
         return seen
@@ -195,8 +195,8 @@ def test_a_resumed_search_proposes_what_an_uninterrupted_one_does(tmp_path, cont
 def test_no_identity_runs_twice(tmp_path, content):
     content = content | {"search": {"rho": {"choice": [0.0, 0.5, 1.0]}}, "num_trials": 3}
     world = World(tmp_path, content)
-    agenda = world.agenda()
-    cells = [agenda.next_cell() for _ in range(3)]
+    queue = world.queue()
+    cells = [queue.next_cell() for _ in range(3)]
     assert {cell.proposal["rho"] for cell in cells} == {0.0, 0.5, 1.0}
     world.ledger.close()
 
@@ -208,11 +208,11 @@ def test_another_studys_folder_is_not_taken_over(world, tmp_path):
 
 def test_a_grid_is_planned_whole_and_run_in_order(tmp_path, grid_content):
     world = World(tmp_path, grid_content)
-    agenda = world.grid()
+    queue = world.grid()
     assert [(c.trial, c.seed, c.status) for c in world.ledger.cells()] == [
         (n, seed, "planned") for n in range(3) for seed in (0, 1)
     ]
-    ran = world.run(agenda)
+    ran = world.run(queue)
     assert [(cell.number, cell.seed, cell.label) for cell in ran] == [
         (0, 0, ""), (0, 1, ""), (1, 0, ""), (1, 1, ""), (2, 0, "strong"), (2, 1, "strong")
     ]  # fmt: skip
@@ -268,33 +268,33 @@ def halving(tmp_path, content):
 
 
 def test_a_rung_is_decided_on_what_the_ledger_holds_and_stays_decided(halving):
-    agenda = halving.agenda()
-    first, second, third = (agenda.next_cell() for _ in range(3))
-    assert agenda.progressed(first, 1, {"dev": 50.0}) == "continue"
-    assert agenda.progressed(second, 1, {"dev": 40.0}) == "stop"
-    assert agenda.progressed(third, 1, {"dev": 60.0}) == "continue"
-    assert agenda.progressed(first, 1, {"dev": 0.0}) == "continue"  # asked again after a restart: as it was
-    again = halving.agenda()
+    queue = halving.queue()
+    first, second, third = (queue.next_cell() for _ in range(3))
+    assert queue.progressed(first, 1, {"dev": 50.0}) == "continue"
+    assert queue.progressed(second, 1, {"dev": 40.0}) == "stop"
+    assert queue.progressed(third, 1, {"dev": 60.0}) == "continue"
+    assert queue.progressed(first, 1, {"dev": 0.0}) == "continue"  # asked again after a restart: as it was
+    again = halving.queue()
     assert again.progressed(second, 1, {"dev": 99.0}) == "stop"
     assert [row.value for row in halving.ledger.rungs() if row.cell == second.identity] == [40.0]
 
 
 def test_between_rungs_nobody_waits(halving):
-    agenda = halving.agenda()
-    assert agenda.progressed(agenda.next_cell(), 3, {"dev": 50.0}) is None
+    queue = halving.queue()
+    assert queue.progressed(queue.next_cell(), 3, {"dev": 50.0}) is None
 
 
 def test_a_resumed_search_with_early_stopping_equals_an_uninterrupted_one(tmp_path, halving):
     def run(world, restart):
-        agenda, seen = world.agenda(), []
+        queue, seen = world.queue(), []
         for number in range(6):
             if restart:
-                agenda = world.agenda()
-            cell = agenda.next_cell()
-            stops = [agenda.progressed(cell, t, {"dev": math.sin(3 * number + t)}) for t in (1, 2)]
+                queue = world.queue()
+            cell = queue.next_cell()
+            stops = [queue.progressed(cell, t, {"dev": math.sin(3 * number + t)}) for t in (1, 2)]
             status = "stopped_early" if "stop" in stops else "complete"
             world.train(cell, dev=math.sin(3 * number), status=status)
-            agenda.finish(cell)
+            queue.finish(cell)
             seen.append((cell.identity, stops))
         return seen
 

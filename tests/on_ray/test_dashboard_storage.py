@@ -1,4 +1,4 @@
-"""What a visitor of the dashboard is shown: the ledger's cells as Optuna's trials, also while they run."""
+"""What the dashboard shows: the ledger's cells as Optuna's trials, also while they run."""
 
 import math
 
@@ -51,8 +51,8 @@ def run(ledger, cell, values, **changes):
     ledger.record_result(result_of(cell, values, **changes))
 
 
-def trials_in(mirror):
-    return mirror.get_all_trials(0)
+def trials_in(storage):
+    return storage.get_all_trials(0)
 
 
 def test_states_are_the_true_ones(ledger):
@@ -101,35 +101,35 @@ def test_what_confirms_a_search_is_no_trial_of_it(ledger):
     run(ledger, cell_of(0), [50.0])
     run(ledger, cell_of(0, seed=1, stage="confirm"), [90.0])
     run(ledger, cell_of(-1, seed=1, stage="confirm", label="base", proposal={}), [95.0])
-    mirror = LedgerStorage(ledger.study_dir)
-    assert [trial.value for trial in trials_in(mirror)] == [50.0]
+    storage = LedgerStorage(ledger.study_dir)
+    assert [trial.value for trial in trials_in(storage)] == [50.0]
 
 
 def test_a_mirror_follows_a_study_that_runs(ledger):
     run(ledger, cell_of(0), [1.0])
-    mirror = LedgerStorage(ledger.study_dir, look_seconds=0.0)
+    storage = LedgerStorage(ledger.study_dir, refresh_seconds=0.0)
     run(ledger, cell_of(1), [3.0])
     run(ledger, cell_of(2), [2.0])
-    assert [trial.value for trial in trials_in(mirror)] == [1.0, 3.0, 2.0]
-    assert mirror.get_best_trial(0).number == 1
-    shown = load_study(study_name="small", storage=mirror)
+    assert [trial.value for trial in trials_in(storage)] == [1.0, 3.0, 2.0]
+    assert storage.get_best_trial(0).number == 1
+    shown = load_study(study_name="small", storage=storage)
     assert (shown.best_params["N"], shown.metric_names) == (2, ["dev"])
-    assert mirror.get_trial(2).value == 2.0
-    assert mirror.get_n_trials(0) == 3
+    assert storage.get_trial(2).value == 2.0
+    assert storage.get_n_trials(0) == 3
     # an attempt that was lost: optuna itself would never let a trial go back
     ledger.plan([cell_of(3)])
     ledger.start(cell_of(3).identity, **RUNS)
-    assert trials_in(mirror)[3].state == TrialState.RUNNING
+    assert trials_in(storage)[3].state == TrialState.RUNNING
     ledger.lose(cell_of(3).identity, "worker killed")
-    assert trials_in(mirror)[3].state == TrialState.WAITING
+    assert trials_in(storage)[3].state == TrialState.WAITING
 
 
 def test_the_last_look_stands_while_the_ledger_is_away(ledger):
     run(ledger, cell_of(0), [1.0])
-    mirror = LedgerStorage(ledger.study_dir, look_seconds=0.0)
+    storage = LedgerStorage(ledger.study_dir, refresh_seconds=0.0)
     path = ledger.study_dir / "ledger.sqlite"
     path.rename(path.with_suffix(".aside"))
-    assert [trial.value for trial in trials_in(mirror)] == [1.0]
+    assert [trial.value for trial in trials_in(storage)] == [1.0]
     path.with_suffix(".aside").rename(path)
 
 
@@ -149,12 +149,12 @@ def test_a_grid_shows_every_cell(tmp_path):
             for seed in (0, 1):
                 cell = cell_of(trial, seed, stage="grid", proposal=proposal, label=label)
                 run(ledger, cell, [float(10 * trial + seed)])
-        mirror = LedgerStorage(tmp_path)
-        trials = trials_in(mirror)
+        storage = LedgerStorage(tmp_path)
+        trials = trials_in(storage)
         assert [trial.value for trial in trials] == [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 30.0, 31.0]
         assert trials[5].params == {"rho": 0.7, "row": "theirs", "seed": 1}
         assert trials[5].distributions["rho"].choices == (0.0, 0.5, 0.7)
         assert trials[6].params == {"row": "SimCSE", "seed": 0}
-        assert mirror.get_best_trial(0).number == 0
+        assert storage.get_best_trial(0).number == 0
         for trial in trials:
             trial._validate()

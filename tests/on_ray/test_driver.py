@@ -4,7 +4,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray.driver import run_study
-from rse_study.on_ray.payload import MaterialsCache
+from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
@@ -14,12 +14,12 @@ from tests.on_ray.world import few
 
 
 class Nobody:
-    """A watcher that nothing ever happens to."""
+    """A callback that nothing ever happens to."""
 
     def started(self, cell):
         raise AssertionError
 
-    progressed = ended = lost = told = started
+    progressed = ended = lost = message = started
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_another_question_under_the_same_name_is_refused_before_anything_is_made
 )
 def test_materials_are_made_once_for_all_trials_that_share_them(checked, materials, changes, num_made):
     made = []
-    stock = MaterialsCache(lambda trial: made.append(trial) or materials)
+    cache = MaterialsCache(lambda trial: made.append(trial) or materials)
     for change in changes:
-        stock.of(type(checked.study.base).model_validate(change))
+        cache.of(type(checked.study.base).model_validate(change))
     assert len(made) == num_made

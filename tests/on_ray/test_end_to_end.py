@@ -20,6 +20,7 @@ from rse_study.results.schema import cell_folder
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
+from tests import slow
 from tests.on_ray.world import few, few_pairs
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -27,7 +28,7 @@ GEOMETRY = AlignmentUniformity(replace(few_pairs("builtin/dev"), name="STS-B"))
 
 
 class Diary:
-    """A watcher that remembers."""
+    """A callback that remembers."""
 
     def __init__(self):
         self.events = []
@@ -44,11 +45,11 @@ class Diary:
     def lost(self, cell, reason):
         self.events.append(("lost", cell.number, reason))
 
-    def told(self, text):
-        self.events.append(("told", text))
+    def message(self, text):
+        self.events.append(("message", text))
 
 
-@pytest.fixture(scope="module", params=["inline", "train"])
+@pytest.fixture(scope="module", params=slow.few(["inline", "train"], fast=["inline"]))
 def checked(request, study_content):
     content = study_content | {
         "base": study_content["base"]
@@ -62,13 +63,13 @@ def checked(request, study_content):
 
 
 @pytest.fixture(scope="module")
-def ran(checked, materials, tmp_path_factory, ray_home):
+def ran(checked, materials, tmp_path_factory, cluster):
     """(folder, diary) of the study after it ran."""
     diary, directory = Diary(), tmp_path_factory.mktemp("studies") / "little"
     folder = tmp_path_factory.mktemp("geometry")
     store(GEOMETRY, folder)
     watching = replace(materials, watched={"STS-B/geometry": str(folder)})
-    return run_study(checked, directory, lambda trial: watching, few, diary, num_cpus=2), diary
+    return run_study(checked, directory, lambda trial: watching, few, diary, address=cluster), diary
 
 
 def test_what_is_watched_stands_in_the_history_at_its_own_steps(ran):

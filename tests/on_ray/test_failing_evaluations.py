@@ -15,8 +15,8 @@ pytestmark = pytest.mark.xdist_group("ray")
 
 
 @pytest.fixture(scope="module")
-def ask(ray_home):
-    """Tasks of these kinds, on a Ray of their own."""
+def ask(cluster):
+    """Tasks of these kinds, on Ray."""
 
     def score(kind: str) -> list[EvaluationRow]:
         if kind == "bad":
@@ -27,7 +27,7 @@ def ask(ray_home):
             os._exit(1)
         return [EvaluationRow(subject="start", task=kind, split="dev", value=1.0, num_examples=9)]
 
-    with ray_session(2, ""):
+    with ray_session(address=cluster):
         yield lambda *kinds: [ray.remote(score).options(max_retries=0).remote(kind) for kind in kinds]
 
 
@@ -55,7 +55,7 @@ def test_a_killed_worker_hides_nobody(ask):
     assert isinstance(error, ray.exceptions.WorkerCrashedError)
 
 
-def test_nothing_is_waited_for_where_the_room_closes(ask):
+def test_nothing_is_waited_for_where_the_runtime_closes(ask):
     closing = Event()
     closing.set()
     assert scored(ask("one"), closing) == (set(), None)

@@ -6,7 +6,6 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray import launch
-from rse_study.on_ray.handover import read_materials, write_materials
 from rse_study.on_ray.launch import concurrency, ray_session
 from rse_study.study.definition.config import Resources
 
@@ -65,16 +64,3 @@ def test_a_ray_that_starts_late_is_tried_again(monkeypatch):
     with ray_session(1):
         assert len(calls) == 2
         assert calls[0] == calls[1]
-
-
-def test_materials_come_back_as_they_were(tmp_path, materials):
-    path = write_materials(tmp_path, materials)
-    assert write_materials(tmp_path, materials) == path
-    found = read_materials(path)
-    assert found.dev.fingerprint == materials.dev.fingerprint
-    assert (found.corpus, found.base, found.generator, found.fingerprints) == (
-        materials.corpus,
-        materials.base,
-        materials.generator,
-        materials.fingerprints,
-    )

@@ -4,8 +4,9 @@ import math
 
 import pytest
 
-from rse_study.on_ray.payload import MaterialsCache, StudyFolders
+from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.scoring import Scoring
+from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Point, Result
@@ -33,8 +34,8 @@ def gone(study_content, checked, materials, tmp_path):
             for cell, score in zip(cells, scores, strict=True):
                 _complete(ledger, cell, {metric: score} if score is not None else {})
             ledger.retire_others({_cell(n).identity for n in range(len(scores)) if n not in retired}, "grid")
-            stock = MaterialsCache(lambda trial: materials)
-            scoring = Scoring(study, StudyFolders(tmp_path), ledger, stock, Listener(), [], [])
+            cache = MaterialsCache(lambda trial: materials)
+            scoring = Scoring(study, StudyFolders(tmp_path), ledger, cache, Listener(), [], [])
             left = scoring.models_not_kept([])
         return {number for number in range(len(scores)) if _cell(number).identity in left}
 

@@ -1,6 +1,7 @@
 import pytest
 
-from rse_study.on_ray.proposer import Proposer, describe_sampler, seed_of
+from rse_study.on_ray.proposer import Proposer, seed_of
+from rse_study.on_ray.samplers import describe_sampler
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Choice, Float, Int, Log
 

@@ -25,8 +25,8 @@ METRIC = "builtin-opinions/replayed/accuracy"
 
 def shortened() -> ReplayedTexts:
     """Opinions without their last word: an attack that needs no lexicon."""
-    told = builtin.opinions()
-    clean, training = told.take(np.arange(30)), told.take(np.arange(30, 90))
+    opinions = builtin.opinions()
+    clean, training = opinions.take(np.arange(30)), opinions.take(np.arange(30, 90))
     attacked = replace(clean, texts=[(text.rsplit(" ", 1)[0],) for (text,) in clean.texts])
     return ReplayedTexts(training, clean, attacked, "last word", "base")
 
@@ -41,14 +41,14 @@ def checked(study_content):
 
 
 @pytest.fixture(scope="module")
-def ran(checked, materials, tmp_path_factory, ray_home):
+def ran(checked, materials, tmp_path_factory, cluster):
     """The study's folder after it ran, and the texts."""
     folder, texts = tmp_path_factory.mktemp("texts"), shortened()
     texts.save(folder)
     prints = materials.fingerprints | {"replayed_texts": texts.fingerprint}
     judged = replace(materials, replayed_texts=str(folder), fingerprints=prints)
     directory = tmp_path_factory.mktemp("studies") / "little"
-    return run_study(checked, directory, lambda trial: judged, few, Diary(), num_cpus=2), texts
+    return run_study(checked, directory, lambda trial: judged, few, Diary(), address=cluster), texts
 
 
 def test_its_trials_are_judged_by_the_models_they_came_to(ran):

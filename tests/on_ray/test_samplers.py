@@ -1,8 +1,11 @@
+from typing import get_args
+
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from rse_study.on_ray.samplers import at, grid_point, quasi_random_point
+from rse_study.on_ray.samplers import OF_OPTUNA, WITHOUT_MODEL, grid_point, quasi_random_point
+from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Choice, Float, Int, Log
 
 DOMAINS = {
@@ -46,4 +49,8 @@ def test_quasi_random_points_fill_each_axis_evenly():
     ],
 )
 def test_a_share_of_an_axis_is_a_value(domain, u, expected):
-    assert at(domain, u) == pytest.approx(expected)
+    assert domain.at(u) == pytest.approx(expected)
+
+
+def test_every_sampler_a_study_may_name_is_one():
+    assert set(get_args(Sampler.model_fields["name"].annotation)) == OF_OPTUNA.keys() | WITHOUT_MODEL.keys()

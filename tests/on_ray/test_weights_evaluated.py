@@ -12,6 +12,7 @@ from rse_study.downstream.nli import NliFineTuned
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.evaluations import evaluate_cell
+from rse_study.on_ray.payload import CellPayload
 from rse_study.results.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
@@ -19,7 +20,7 @@ from rse_study.results.schema import baselines_folder, cell_folder
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
-from rse_study.training.classifier.spec import FineTuning
+from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 from tests.on_ray.test_added_evaluation import Listener
 
@@ -42,7 +43,7 @@ def asked(fine_tuning: FineTuning) -> NliFineTuned:
 
 
 @pytest.fixture(scope="module")
-def run(study_content, materials, tmp_path_factory, ray_home):
+def run(study_content, materials, tmp_path_factory, cluster):
     """Runs the grid with so many epochs of fine-tuning; returns what was heard."""
     directory = tmp_path_factory.mktemp("weights") / "little"
 
@@ -57,7 +58,9 @@ def run(study_content, materials, tmp_path_factory, ray_home):
         }
         checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
         evaluation = asked(FineTuning.model_validate(spec))
-        run_study(checked, directory, lambda trial: materials, lambda name: evaluation, listener, num_cpus=2)
+        run_study(
+            checked, directory, lambda trial: materials, lambda name: evaluation, listener, address=cluster
+        )
         return listener.heard
 
     run.directory = directory
@@ -119,22 +122,31 @@ def test_once_measured_nothing_is_left(runs):
 
 
 def test_scores_in_a_cells_file_are_not_measured_again(run, runs, tmp_path: Path):
-    """The worker wrote them and died before anybody was told; its model is not even there any more."""
+    """The worker wrote them and died before it reported; its model is not even there any more."""
     with Ledger.open(run.directory) as ledger:
         cell = ledger.cells()[0]
         evaluation = asked(FineTuning.model_validate(ledger.study().resolved["fine_tuning"]))
     folder = tmp_path / "cell"
     shutil.copytree(cell_folder(run.directory, cell.identity), folder)
     shutil.rmtree(folder / "model")
-    told = [row.model_copy(update={"value": 12.5}) for row in read_evaluations(folder)]
-    write_evaluations(folder, told)
-    config = {
-        "cell": cell.identity,
-        "trial": Trial.model_validate(cell.config).model_dump_json(),
-        "directory": str(folder),
-        "threads": 1,
-        "gpus": 0,
-    }
-    found = evaluate_cell(config, [evaluation])
+    rows = [row.model_copy(update={"value": 12.5}) for row in read_evaluations(folder)]
+    write_evaluations(folder, rows)
+    payload = CellPayload(
+        cell=cell.identity,
+        number=cell.trial,
+        seed=cell.seed,
+        trial=Trial.model_validate(cell.config),
+        continues=False,
+        attempt=0,
+        rungs=(),
+        coordinator="",
+        materials=tmp_path / "absent.json",
+        folder=folder,
+        train_runs=tmp_path / "absent",
+        workers=1,
+        threads=1,
+        gpus=0,
+    )
+    found = evaluate_cell(payload, [evaluation])
     assert {row.value for row in found} == {12.5}
     assert {row.evaluation for row in found} == {NAME}

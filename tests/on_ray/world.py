@@ -7,17 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
 from rse_study.data.tokenised import tokenise
 from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.training.materials import Materials
+from tests.tiny_models import save_bert, word_tokenizer, words_of
 
-SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 NUM_PAIRS = 40
 STUDY = {
     "name": "little",
@@ -41,8 +38,7 @@ STUDY = {
 def make_materials(root: Path) -> Materials:
     """What `prepare` would make of a tiny trial."""
     sentences = builtin.corpus(seed=0, num_sentences=64)
-    words = sorted({word for sentence in sentences for word in sentence.lower().split()})
-    tokenizer = word_tokenizer(words)
+    tokenizer = word_tokenizer(words_of(sentences))
     save_bert(root / "base", tokenizer)
     tokenise(sentences, tokenizer, 16, root / "corpus")
     return find_materials(root)
@@ -69,29 +65,3 @@ def few_pairs(evaluation: str) -> StsPairs:
     pairs = builtin.graded_pairs("dev" if evaluation.endswith("dev") else "test")
     first, second, gold = pairs.first[:NUM_PAIRS], pairs.second[:NUM_PAIRS], np.array(pairs.gold[:NUM_PAIRS])
     return replace(pairs, first=first, second=second, gold=gold, subsets={})
-
-
-def word_tokenizer(words: list[str]) -> PreTrainedTokenizerFast:
-    vocabulary = {token: i for i, token in enumerate([*SPECIALS, *words])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    specials = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=specials
-    )
-    names = dict(zip(("pad", "unk", "cls", "sep", "mask"), SPECIALS, strict=True))
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        model_max_length=64,
-        **{f"{name}_token": token for name, token in names.items()},
-    )
-
-
-def save_bert(folder: Path, tokenizer: PreTrainedTokenizerFast) -> None:
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **sizes)
-        BertForMaskedLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from rse_study.perturbations import PERTURBATIONS
 from rse_study.perturbations.ascent import Change, SiteMask, ascend
 from rse_study.perturbations.blend import Blend
 from rse_study.perturbations.fgsm import FGSM
@@ -95,6 +96,20 @@ class TestContract:
             else:
                 assert torch.allclose(before, after, rtol=0, atol=1e-15)
 
+    def test_no_entry_gets_farther_than_it_says(self, player):
+        reach = player.reach()
+        if reach is None:
+            return
+        where = anchor()
+        begun = start(player, where)
+        ended = ascend(linear(torch.ones_like(where.embeddings)), [player, Driver()], [begun, None]).states[0]
+        before, after = player.apply(begun).addition, player.apply(ended).addition
+        assert float((after - before).abs().max()) <= reach.path + 1e-12
+        if reach.is_certain and reach.path >= 2 * reach.radius:
+            assert torch.allclose(
+                after[where.perturbable], torch.full_like(after[where.perturbable], reach.radius)
+            )
+
     def test_sentences_without_content(self, player):
         where = anchor((0, 0))
         found = ascend(
@@ -105,10 +120,16 @@ class TestContract:
 
 
 def _zero_masks(player, state):
-    if not isinstance(player, WeakeningMasks | ViewMasks):
-        return ()
-    sites = zip(state.tokens, state.features, strict=True)
-    return tuple(SiteMask(torch.zeros_like(t), torch.zeros_like(f)) for t, f in sites)
+    return tuple(
+        SiteMask(torch.zeros_like(site.tokens), torch.zeros_like(site.features))
+        for site in player.apply(state).masks
+    )
+
+
+def test_every_perturbation_is_here():
+    assert {type(player) for player in PLAYERS.values()} == {
+        PERTURBATIONS.get(name) for name in PERTURBATIONS
+    }
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])

@@ -1,4 +1,4 @@
-"""Algorithm 1's inner loop as METHODS 1 settles it: one slow loop, all readings.
+"""Algorithm 1's inner loop as decision 0003 settles it: one slow loop, all readings.
 
 Autograd is used for one thing: the gradient of the inner loss in the input point and the binary masks.
 """
@@ -148,7 +148,7 @@ def step_gradients(
 
     `gradient(change)` is taken at X + change. eta and the masks see X + rho-mix + eta, or, where each
     trajectory has its own pass with eta in it (`separate`, `with_eta`), the rho-mix of the two gradients. Our
-    reading for the masks ("the same backward pass as delta and eta", says METHODS): theirs is always eta's.
+    reading for the masks ("the same backward pass as delta and eta"): theirs is always eta's.
     """
     mixed = mix(pgd, fgsm, o)
     if o.trajectories not in ("shared", "joint_state", "separate"):

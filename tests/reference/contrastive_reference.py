@@ -82,7 +82,7 @@ def regulariser_term(
 def negative_tables(z_pos: Tensor, z_adv: Tensor | None, adversarial_negatives: str) -> list[Tensor]:
     """`excluded`: other sentences' z_pos alone. `included`: their z_adv too.
 
-    Our reading of `included`, which METHODS only names: z_adv_j (j != i) joins the denominators of *both*
+    Our reading of `included` (no paper has it): z_adv_j (j != i) joins the denominators of *both*
     contrastive terms of eq 10 (of both halves where the second positive is outside), never the inner loss.
     """
     if adversarial_negatives == "excluded" or z_adv is None:

@@ -1,4 +1,4 @@
-"""DCL, one optimiser step (eqs 5-9) as METHODS 5 settles it: backward passes written out, layer by layer.
+"""DCL, one optimiser step (eqs 5-9) as decision 0008 settles it: backward passes written out, layer by layer.
 
 Power normalisation has a backward pass of its own that is no gradient, so the two heads are differentiated by
 hand; autograd does the cosine at the end, batch norm where it is asked for, and the encoder (left to the caller).
@@ -92,7 +92,7 @@ def power_backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The paper's "approximate backpropagation": dX, d gamma, d beta and nu_t, from dY [b h].
 
-    It is not printed there; METHODS: G = gamma dY; dX = (G - nu_(t-1) X^)/psi_(t-1);
+    It is not printed there: G = gamma dY; dX = (G - nu_(t-1) X^)/psi_(t-1);
     nu_t = nu_(t-1) (1 - (1 - a) mean X^^2) + (1 - a) mean(G X^).
     """
     d_x, d_gain, d_bias = torch.zeros_like(d_y), torch.zeros_like(gain), torch.zeros_like(gain)
@@ -157,7 +157,7 @@ def backward(
 def alignment_of(predictions: Tensor, targets: Tensor) -> Tensor:
     """Eq 8, mean over the batch: 2 - 2 cos(prediction_i, target_i), the targets constants.
 
-    Eq 8 writes g(q) and p in turn for either side; METHODS: online prediction against the target's projection.
+    Eq 8 writes g(q) and p in turn for either side; decision 0008: online prediction against the target's projection.
     """
     loss = torch.zeros((), dtype=torch.float64)
     for i in range(len(predictions)):
@@ -184,7 +184,7 @@ def step(
     """L_align + its mirror image + L_mlm (1:1), and all gradients of the first two.
 
     `mlm` = `masked_lm` of a pass of its own. Both views are normalised with the statistics of step t-1 and the
-    first alone moves them, psi and nu: METHODS 1's rule for "batch and power norm" (only z updates).
+    first alone moves them, psi and nu: as with batch norm, only z updates them.
     """
     inputs = {"x": x, "x_aug": x_aug}
     encoded = {view: encode(points, view) for view, points in inputs.items()}
@@ -245,13 +245,13 @@ def moved_target(
 ) -> Gradients:
     """Eq 7, after the optimiser's step: xi <- tau xi + (1 - tau) theta, for encoder and projection.
 
-    Floating-point parameters only; METHODS: buffers (psi, nu, running moments) are *copied*, which needs no code.
+    Floating-point parameters only: buffers (psi, nu, running moments) are *copied*, which needs no code.
     """
     return {name: decay * target[name] + (1 - decay) * online[name] for name in target}
 
 
 def alignment(x: Tensor, y: Tensor, *, alpha: float = 2.0) -> Tensor:
-    """Eq 5 over positive pairs of unit rows: mean ||x_i - y_i||_2^alpha. Its minus is stray (METHODS)."""
+    """Eq 5 over positive pairs of unit rows: mean ||x_i - y_i||_2^alpha. Its minus is stray (decision 0008)."""
     total = torch.zeros((), dtype=torch.float64)
     for u, v in zip(x, y, strict=True):
         total = total + ((u - v) ** 2).sum() ** (alpha / 2)

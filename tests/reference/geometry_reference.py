@@ -1,4 +1,4 @@
-"""Norms, balls and lengths over a flat list of Python floats (METHODS 1: norm P, projection, strength).
+"""Norms, balls and lengths over a flat list of Python floats (norm P, projection, strength).
 
 A norm is named "l1", "l2" or "linf". Nothing here knows about sentences, tokens or padding.
 """

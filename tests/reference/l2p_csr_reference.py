@@ -1,4 +1,4 @@
-"""L2P-CSR, one optimiser step (eqs 1-9) as METHODS 3 settles it: two views under learned masks, by slow loops.
+"""L2P-CSR, one optimiser step (eqs 1-9) as decision 0007 settles it: two views under learned masks, by slow loops.
 
 Probabilities, noise and dropout come from outside. Autograd is used for two things: the gradient of the
 contrastive loss in the masks (or the noise), and the final loss.
@@ -17,8 +17,8 @@ from .geometry_reference import sign
 from .weakening_reference import threshold, updated, weight
 
 # encode(points [b l d], one weight [b l d] per site, view) -> z after the head [b d]; `view` is one of "inner_z",
-# "inner_z_pos" (the ascent's passes), "z", "z_pos" (the final ones). METHODS: a view's dropout masks are the same
-# in all its passes: "inner_z" has those of "z". `encode` ignores padding (METHODS: the attention mask is passed).
+# "inner_z_pos" (the ascent's passes), "z", "z_pos" (the final ones). A view's dropout masks are the same
+# in all its passes: "inner_z" has those of "z". `encode` ignores padding (the attention mask is passed).
 Encode = Callable[[Tensor, list[Tensor], str], Tensor]
 Pair = tuple[Sequence[Tensor], Sequence[Tensor]]  # of the first view and of the second; one tensor per site
 VIEWS = ("z", "z_pos")
@@ -30,13 +30,13 @@ VARIANTS = (
     "embedding_noise",
     "continual_mask",
 )  # the rows of the paper's Table 3
-# The authors' code, where METHODS follows it as far as that: the attention mask, which it drops, is passed here too.
+# The authors' code, as far as we follow it (decision 0007): the attention mask, which it drops, is passed here too.
 RELEASED = {"t": 4, "step_size": 0.1, "token_step": "sign", "feature_mask": "batch"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """METHODS 3's words; every default is its default."""
+    """The readings of decision 0007; every default is the default there."""
 
     t: int = 5  # the paper gives none; released: 4
     step_size: float = 0.5  # lr_p: beta of eqs 5-6
@@ -47,7 +47,7 @@ class Options:
     variant: str = "full"
     token_step: str = "unit"  # or "sign" (released)
     feature_mask: str = "sentence"  # or "batch" (released): p_fea is [1 d], the same for all sentences
-    # Emb Noise has no sizes in the paper, nor in METHODS: V-advCSE's ascent (METHODS 4) with V-advCSE's sizes.
+    # Emb Noise has no sizes in the paper: V-advCSE's ascent with V-advCSE's sizes (decision 0007).
     noise_norm: str = "l2"
     noise_step_size: float = 0.5
     noise_radius: float = 1.0
@@ -95,9 +95,9 @@ def masks_of(view: View, o: Options) -> tuple[list[Tensor], list[Tensor]]:
         return list(view.tokens), list(view.features)
     tokens = [threshold(p, o.phi) for p in view.tokens]
     features = [threshold(p, o.phi) for p in view.features]
-    if o.variant == "no_token_mask":  # METHODS: weight = (1 + mask_j)/2, so a feature is halved at most
+    if o.variant == "no_token_mask":  # our reading: weight = (1 + mask_j)/2, so a feature is halved at most
         tokens = [torch.ones_like(p) for p in tokens]
-    if o.variant == "no_feature_mask":  # METHODS: weight = (mask_i + 1)/2
+    if o.variant == "no_feature_mask":  # our reading: weight = (mask_i + 1)/2
         features = [torch.ones_like(p) for p in features]
     return tokens, features
 
@@ -126,7 +126,7 @@ def encoded(
 def loss_of(z: Tensor, z_pos: Tensor, o: Options) -> Tensor:
     """Eq 9, mean over the batch, the first view anchors, the second view's other sentences its negatives.
 
-    Printed without its minus and with negatives alone in the denominator; METHODS: the usual -log softmax.
+    Printed without its minus and with negatives alone in the denominator; decision 0007: the usual -log softmax.
     """
     return contrastive(z, [z_pos], [z_pos], temperature=o.temperature)
 
@@ -165,7 +165,7 @@ def updated_view(view: View, gradient: View, real: Tensor, o: Options) -> View:
         noise = v_adv_cse_reference.moved(noise, gradient.noise, real, noise_options(o))
         return View(tokens=tokens, features=features, noise=noise)
     if o.variant != "no_token_mask":
-        # ||g||_2 over what? METHODS: over a sentence's real tokens, per site and view.
+        # ||g||_2 over what? Our reading: over a sentence's real tokens, per site and view.
         step = sign_updated if o.token_step == "sign" else updated
         tokens = [
             step(p, g, real, step_size=o.step_size) for p, g in zip(tokens, gradient.tokens, strict=True)

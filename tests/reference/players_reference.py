@@ -1,6 +1,6 @@
 """The pieces of Algorithm 1 (eqs 2-7): what one update does to delta, to eta and to their mix, by loops.
 
-`Options` is METHODS 1's table. States and gradients are float64 [b l d], `perturbable` is [b l] bool.
+`Options` has the readings of decision 0003. States and gradients are float64 [b l d], `perturbable` is [b l] bool.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Change = Callable[[list[float]], list[float]]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """METHODS 1's table; every default is the table's. Radii and step sizes are given for their *_given_norm.
+    """The readings of decision 0003, with its defaults. Radii and step sizes are given for their *_given_norm.
 
     A radius of None means no ball (`released` has none for eta).
     """

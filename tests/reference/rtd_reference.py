@@ -28,8 +28,8 @@ def rtd(
 
     The target compares token ids by position. reduction: `mean` over the batch's real tokens; `mean_padding`
     over all positions, padding being tokens that were not replaced; `sum` (paper) over real tokens. Position 0
-    holds h and is left out of the sum and of the count in all three: our reading, METHODS says it of the default
-    only (`skips_first=False` counts it, as eq 8's j = 1..|x| does).
+    holds h and is left out of the sum and of the count in all three: our reading
+    (`skips_first=False` counts it, as eq 8's j = 1..|x| does).
     """
     if reduction not in ("mean", "mean_padding", "sum"):
         raise ValueError(reduction)

@@ -1,4 +1,4 @@
-"""The loss of one whole RobustSentEmbed optimiser step: ascent, then eq 10 (METHODS 1), callables plugged in.
+"""The loss of one whole RobustSentEmbed optimiser step: ascent, then eq 10 (decision 0003), callables plugged in.
 
 The loss stays differentiable in the parameters the callables close over, so their gradients can be compared.
 """

@@ -1,4 +1,4 @@
-"""What V[vocab d], the table of token-level perturbations, becomes after a batch (METHODS 1: write-back)."""
+"""What V[vocab d], the table of token-level perturbations, becomes after a batch (its `write_back`)."""
 
 from torch import Tensor
 
@@ -16,7 +16,7 @@ def write_back(
     """V after the batch; only words seen at perturbable positions change.
 
     `mean` over the word's occurrences in the batch, then overwrite; `none` V as it was. Our readings of the
-    two that METHODS only names: `last` is the occurrence in the highest row of the global batch (`rows`,
+    two that no paper defines: `last` is the occurrence in the highest row of the global batch (`rows`,
     default 0..b-1), there the rightmost; `accumulate` is V[w] += sum over occurrences of eta_end - eta_start,
     with the projected eta_start.
     """

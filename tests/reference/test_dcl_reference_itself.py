@@ -34,7 +34,7 @@ def random(*shape, seed):
 
 
 def fresh(width):
-    """psi_0 = 1, nu_0 = 0 (METHODS 5)."""
+    """psi_0 = 1, nu_0 = 0."""
     return State(psi=torch.ones(width, dtype=torch.float64), nu=torch.zeros(width, dtype=torch.float64))
 
 

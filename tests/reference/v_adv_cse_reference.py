@@ -1,4 +1,4 @@
-"""V-advCSE, one optimiser step (eqs 7-14, Algorithm 1) as METHODS 4 settles it, by slow loops.
+"""V-advCSE, one optimiser step (eqs 7-14, Algorithm 1) as decision 0007 settles it, by slow loops.
 
 r0 comes from outside, so does dropout. Autograd is used for two things: F's gradient in r, and the final loss.
 """
@@ -16,13 +16,13 @@ from .geometry_reference import length, norm, project, sign, unit
 
 # encode(points [b l d], view) -> z after the head [b d]; `view` is one of "z", "z_pos" (with dropout) and "clean",
 # "inner" (the ascent's passes), "perturbed" (the final one), which have no dropout. A batch-norm head computes its
-# moments in "clean", which is called first of the three, and uses them in the other two (METHODS 1 and 4).
+# moments in "clean", which is called first of the three, and uses them in the other two (decision 0007).
 Encode = Callable[[Tensor, str], Tensor]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """METHODS 4's words; every default is its default."""
+    """The readings of decision 0007; every default is the default there."""
 
     K: int = 1
     step_size: float = 0.5  # eta of Algorithm 1, a length in `given_norm`; raw: the gradient's factor
@@ -66,10 +66,10 @@ def log_distribution(z: Tensor, keys: Tensor, o: Options) -> Tensor:
     rows = []
     for i in range(len(z)):
         if o.distribution == "features":
-            # The paper never says what p is. METHODS: softmax of the head's output over its features.
+            # The paper never says what p is. Our reading: softmax of the head's output over its features.
             rows.append(log_softmax(z[i]))
         elif o.distribution == "in_batch":
-            # Our reading of METHODS' other one: a sentence's own clean key is among the keys, in both branches,
+            # Our reading of the other one: a sentence's own clean key is among the keys, in both branches,
             # and keys carry no gradient in either.
             similarities = [cosine(z[i], key.detach()) / o.key_temperature for key in keys]
             rows.append(log_softmax(torch.stack(similarities)))
@@ -110,7 +110,7 @@ def divergence(log_p: Tensor, log_q: Tensor, name: str) -> Tensor:
 def virtual(clean: Tensor, perturbed: Tensor, o: Options) -> Tensor:
     """F of eq 8, the clean branch a constant.
 
-    METHODS: summed over the batch, not averaged: then a raw step of the ascent does not depend on b.
+    Summed over the batch, not averaged: then a raw step of the ascent does not depend on b.
     """
     constant = clean.detach()
     p, q = log_distribution(constant, constant, o), log_distribution(perturbed, constant, o)
@@ -144,7 +144,7 @@ def moved(r: Tensor, gradient: Tensor, real: Tensor, o: Options) -> Tensor:
 def step_of(gradient: list[float], o: Options) -> list[float]:
     """step * g of one sentence, g normalised or not.
 
-    "unit" is g/||g||_P, P the ball's norm, its step a length like the radius (METHODS 1, `matched`); "unit_l2" is
+    "unit" is g/||g||_P, P the ball's norm, its step a length like the radius (`strength: matched`); "unit_l2" is
     g/||g||_2 whatever the ball, its step the one given for l2; "raw" is g itself (Algorithm 1 has no norm).
     """
     if o.gradient == "raw":

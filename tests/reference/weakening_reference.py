@@ -1,4 +1,4 @@
-"""Weakening masks (L2P-CSR eqs 1-8) as RSE uses them: METHODS 3, "Inside RSE".
+"""Weakening masks (L2P-CSR eqs 1-8) as RobustSentEmbed uses them here.
 
 One site = the embedding output or the output of one of the first k layers. Each site has p_tok [b l] and
 p_fea [b d], float64. Tokens are all real tokens of the sentence, special ones included.

@@ -14,11 +14,19 @@ def outcome(
     index, text, changes=None, verdict="succeeded", label=0, num_queries=10, scores=((0.8, 0.2), (0.3, 0.7))
 ):
     """`changes`: other words by position."""
-    worded = AttackedText.of(text if isinstance(text, tuple) else (text,))
+    attacked = AttackedText.of(text if isinstance(text, tuple) else (text,))
     for position, new in (changes or {}).items():
-        worded = worded.replaced(position, new)
+        attacked = attacked.replaced(position, new)
     return AttackOutcome(
-        index, worded.original, worded.text, verdict, label, *scores, num_queries, len(worded), worded.changed
+        index,
+        attacked.original,
+        attacked.text,
+        verdict,
+        label,
+        *scores,
+        num_queries,
+        len(attacked),
+        attacked.changed,
     )
 
 

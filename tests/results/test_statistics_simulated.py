@@ -19,6 +19,7 @@ from rse_study.results.statistics import (
     t_interval,
     welch_interval,
 )
+from tests.slow import few
 
 NUM_STUDIES, NUM_SEEDS, NUM_ROWS = 2000, 8, 6
 # Difference, SD, n, level, number of comparisons.
@@ -135,9 +136,10 @@ def test_smallest_difference_is_found_with_the_power_asked_for(n, power, num_com
 
 @pytest.mark.parametrize("effect", [0.0, 0.5, -2.0])
 @pytest.mark.parametrize("n", [4, 8])
-def test_effect_size_is_right_on_average(n, effect):
+@pytest.mark.parametrize("num_draws", few([2_000, 20_000], fast=[2_000]))
+def test_effect_size_is_right_on_average(num_draws, n, effect):
     """Uncorrected, the mean at n = 8 would be 12 % too far from 0."""
-    draws = np.random.default_rng(n).normal(effect * 3.0, 3.0, (20_000, n))
+    draws = np.random.default_rng(n).normal(effect * 3.0, 3.0, (num_draws, n))
     found = np.array([effect_size(differences) for differences in draws])
     assert abs(found.mean() - effect) <= 4 * found.std() / math.sqrt(len(found))
 

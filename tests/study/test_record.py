@@ -80,8 +80,8 @@ def test_a_grid_is_recorded_with_its_values(record_of):
 
 
 def test_what_is_resolved_is_the_question_and_not_where_it_runs(record_of):
-    resolved = record_of("budget={max_hours: 3}").resolved
-    assert not {"resources", "budget", "grid"} & set(resolved)
+    resolved = record_of("allowance={max_hours: 3}").resolved
+    assert not {"resources", "budget", "allowance", "grid"} & set(resolved)
     assert "resources" not in resolved["confirm"]
     assert resolved["base"]["method"]["lambda1"] == 1 / 128
     assert resolved["base"]["report_every"] == 10  # defaults are written out

@@ -1,5 +1,6 @@
 import json
 import math
+import shutil
 
 import pytest
 import torch
@@ -8,9 +9,8 @@ from transformers import AutoModel
 
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
-from tests.training.world import World, small_trial, stop_at
+from rse_study.training.loop import drive, train
+from tests.training.world import Complete, World, small_trial, stop_at
 
 METRICS = {
     "loss",
@@ -27,8 +27,8 @@ def run(world: World, name: str, seed: int = 3, **changes: object) -> list:
     return list(train(small_trial(**changes), seed, world.materials(), world.root / name))
 
 
-def test_history_has_the_start_every_report_every_look_and_the_end(world: World) -> None:
-    points = run(world, "history")
+def test_history_has_the_start_every_report_every_look_and_the_end(complete: Complete) -> None:
+    points = complete.points
     assert [point.t for point in points] == [0, 2, 4, 5, 6, 8, 10, 12]
     assert [point.t for point in points if "dev" in point.metrics] == [0, 5, 10, 12]
     assert [point.is_final for point in points] == [False] * 7 + [True]
@@ -49,19 +49,17 @@ def test_result_is_written_before_the_last_point_is_seen(world: World) -> None:
     assert result.final["dev/kept"] == max(p.metrics["dev"] for p in result.history[1:] if "dev" in p.metrics)
 
 
-def test_a_finished_cell_is_not_run_again(world: World) -> None:
-    first = run(world, "once")
-    before = (world.root / "once" / "result.json").stat().st_mtime_ns
-    again = run(world, "once")
+def test_a_finished_cell_is_not_run_again(world: World, complete: Complete) -> None:
+    before = (complete.folder / "result.json").stat().st_mtime_ns
+    again = run(world, complete.folder.name)
     assert [point.t for point in again] == [12]
-    assert again[0].metrics["dev"] == first[-1].metrics["dev"]
-    assert (world.root / "once" / "result.json").stat().st_mtime_ns == before
+    assert again[0].metrics["dev"] == complete.points[-1].metrics["dev"]
+    assert (complete.folder / "result.json").stat().st_mtime_ns == before
 
 
-def test_a_folder_belongs_to_one_configuration(world: World) -> None:
-    run(world, "mine")
+def test_a_folder_belongs_to_one_configuration(world: World, complete: Complete) -> None:
     with pytest.raises(InputError, match="another configuration's"):
-        run(world, "mine", seed=4)
+        run(world, complete.folder.name, seed=4)
 
 
 @pytest.mark.parametrize("keep", ["best", "last"])
@@ -100,8 +98,8 @@ def test_a_lost_loss_ends_the_run_with_its_reason(world: World) -> None:
         run(world, "lost", optimizer={"lr": 1e30, "max_norm": 1e30})
 
 
-def test_seeds_share_nothing_but_the_start(world: World) -> None:
-    one, other = run(world, "seed-1", seed=1), run(world, "seed-2", seed=2)
+def test_seeds_share_nothing_but_the_start(world: World, complete: Complete) -> None:
+    one, other = run(world, "seed-1", seed=1), complete.points
     assert one[0].metrics == other[0].metrics
     assert one[1].metrics["loss"] != other[1].metrics["loss"]
 
@@ -116,18 +114,19 @@ def test_fewer_sentences_than_a_batch(world: World) -> None:
         run(world, "few", batch_size=121)
 
 
-def test_bf16_leaves_alpha_sized_steps_effective(world: World) -> None:
+def test_bf16_leaves_alpha_sized_steps_effective(world: World, complete: Complete) -> None:
     """bf16's spacing at the size of a word embedding is larger than alpha: E + delta stays float32."""
-    moved = {
-        precision: run(world, precision, precision=precision)[1].metrics["delta/moved"]
-        for precision in ("float32", "bf16")
-    }
-    assert moved["float32"] > 0
-    assert moved["bf16"] == pytest.approx(moved["float32"], rel=0.05)
+    assert small_trial().precision == "float32"
+    exact = complete.points[1].metrics["delta/moved"]
+    cell = train(small_trial(precision="bf16"), 3, world.materials(), world.root / "bf16")
+    _, first = next(cell), next(cell)
+    cell.close()
+    assert exact > 0
+    assert first.metrics["delta/moved"] == pytest.approx(exact, rel=0.05)
 
 
-def test_a_damaged_result_is_said_to_be_so(world: World) -> None:
-    run(world, "damaged")
+def test_a_damaged_result_is_said_to_be_so(world: World, complete: Complete) -> None:
+    shutil.copytree(complete.folder, world.root / "damaged")
     path = world.root / "damaged" / "result.json"
     content = json.loads(path.read_text())
     content["result"]["final"]["dev"] = 99.0

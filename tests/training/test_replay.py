@@ -7,11 +7,10 @@ import pytest
 
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import Point, Result, read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 from rse_study.training.replay import ReplayDifference, compare, replay
 from rse_study.training.trial import Trial
-from tests.training.world import World, small_trial, stop_at
+from tests.training.world import Complete, World, small_trial, stop_at
 
 ALONE = {"workers": 1, "threads": 1}
 
@@ -23,11 +22,12 @@ def again(world: World, trial: Trial, recorded: Result, directory: Path, **chang
 
 
 @pytest.mark.parametrize("last", [None, 6], ids=["complete", "stopped early"])
-def test_a_replay_has_the_same_bits(world: World, tmp_path: Path, last: int | None) -> None:
-    drive(
-        train(small_trial(), 3, world.materials(), tmp_path / "first"), stop_at(-1 if last is None else last)
-    )
-    recorded = read_result(tmp_path / "first")
+def test_a_replay_has_the_same_bits(
+    world: World, complete: Complete, tmp_path: Path, last: int | None
+) -> None:
+    if last:
+        drive(train(small_trial(), 3, world.materials(), tmp_path / "first"), stop_at(last))
+    recorded = read_result(tmp_path / "first" if last else complete.folder)
     found = again(world, small_trial(), recorded, tmp_path / "again")
     assert found.is_equal, found.differences
     assert found.num_points == len(recorded.history) == (5 if last else 8)
@@ -41,9 +41,8 @@ def test_a_lost_loss_is_lost_again(world: World, tmp_path: Path) -> None:
     assert again(world, trial, read_result(tmp_path / "first"), tmp_path / "again").is_equal
 
 
-def test_the_first_difference_is_named(world: World, tmp_path: Path) -> None:
-    list(train(small_trial(), 3, world.materials(), tmp_path / "first"))
-    recorded = read_result(tmp_path / "first")
+def test_the_first_difference_is_named(world: World, complete: Complete, tmp_path: Path) -> None:
+    recorded = read_result(complete.folder)
     bent = [point.model_dump() for point in recorded.history]
     loss = bent[3]["metrics"]["loss"]
     bent[3]["metrics"]["loss"] = math.nextafter(loss, math.inf)
@@ -55,13 +54,12 @@ def test_the_first_difference_is_named(world: World, tmp_path: Path) -> None:
     )
 
 
-def test_only_the_recorded_cell_in_an_empty_folder(world: World, tmp_path: Path) -> None:
-    list(train(small_trial(), 3, world.materials(), tmp_path))
-    recorded = read_result(tmp_path)
+def test_only_the_recorded_cell_in_an_empty_folder(world: World, complete: Complete, tmp_path: Path) -> None:
+    recorded = read_result(complete.folder)
     with pytest.raises(InputError, match="not the recorded cell"):
         again(world, small_trial(), recorded, tmp_path / "again", seed=4)
     with pytest.raises(InputError, match="not empty"):
-        again(world, small_trial(), recorded, tmp_path)
+        again(world, small_trial(), recorded, complete.folder)
 
 
 def result(*points: tuple[int, dict[str, float]], **ending: str) -> Result:

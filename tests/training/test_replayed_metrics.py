@@ -15,10 +15,10 @@ from rse_study.evaluation.replayed_texts import ReplayedTexts, replay_texts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.result_file import read_result
+from rse_study.training.evaluator import ReplayedAttacks
 from rse_study.training.loop import train
 from rse_study.training.materials import Materials, identity_of
-from rse_study.training.robustness import ReplayedAttacks
-from tests.training.world import World, small_trial
+from tests.training.world import Complete, World, small_trial
 
 ROBUST = {"robust/spearman", "robust/drift", "robust/drop", "robust/degenerate"}
 REPLAYED = {"recipe": "pwws", "num_pairs": 40}
@@ -76,11 +76,11 @@ def test_every_look_has_them_and_the_last_is_the_kept_models(world: World, tmp_p
     assert before != wanted and before["robust/degenerate"] == 0
 
 
-def test_they_change_no_other_number(world: World, tmp_path: Path) -> None:
+def test_they_change_no_other_number(world: World, complete: Complete, tmp_path: Path) -> None:
     """A look draws nothing: what is trained is the same, whether or not it is judged so."""
     materials = with_pairs(world, other_words(10), "pairs-10")
     judged = list(train(small_trial(replayed=REPLAYED), 3, materials, tmp_path / "judged"))
-    plain = list(train(small_trial(), 3, world.materials(), tmp_path / "plain"))
+    plain = complete.points
     assert all(not ROBUST & point.metrics.keys() for point in plain)
     rest = [{name: value for name, value in point.metrics.items() if name not in ROBUST} for point in judged]
     assert rest == [point.metrics for point in plain]

@@ -12,9 +12,9 @@ import torch
 from safetensors.torch import load_file
 
 from rse_study.results.result_file import read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
-from tests.training.world import World, small_trial, stop_at
+from rse_study.training.loop import drive, train
+from tests.slow import few
+from tests.training.world import Complete, World, small_trial, stop_at
 
 NUM_STEPS = 12
 FORK = multiprocessing.get_context("fork")
@@ -41,34 +41,33 @@ def _run_until(world: World, directory: Path, changes: dict, last: int) -> None:
     assert process.exitcode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"report_every": 1},
-        {
-            "report_every": 1,
-            "method": {"lambda2": 0, "token_level": {"redraw": "epoch"}, "head": "batch_norm"},
-        },
-        {"report_every": 1, "method": {"name": "l2p_csr", "masks": {"num_layers": 1, "num_steps": 2}}},
-        {"report_every": 1, "method": {"name": "v_adv_cse", "weight": 0.1}},
-        {"report_every": 1, "method": {"name": "dcl", "hidden": 8, "width": 4}},
-        {"report_every": 1, "method": {"name": "consert", "first": "adversarial", "dropout": True}},
-    ],
-    ids=["everything", "redrawn V, batch norm", "L2P-CSR", "V-advCSE", "DCL", "ConSERT"],
-)
-def test_resume_equals_uninterrupted(world: World, tmp_path: Path, changes: dict) -> None:
+METHODS: dict[str, dict] = {
+    "everything": {},
+    "redrawn V, batch norm": {
+        "method": {"lambda2": 0, "token_level": {"redraw": "epoch"}, "head": "batch_norm"}
+    },
+    "L2P-CSR": {"method": {"name": "l2p_csr", "masks": {"num_layers": 1, "num_steps": 2}}},
+    "V-advCSE": {"method": {"name": "v_adv_cse", "weight": 0.1}},
+    "DCL": {"method": {"name": "dcl", "hidden": 8, "width": 4}},
+    "ConSERT": {"method": {"name": "consert", "first": "adversarial", "dropout": True}},
+}
+
+
+@pytest.mark.parametrize("name", few(METHODS, fast=["everything", "DCL"]))  # DCL has a twin to remember
+def test_resume_equals_uninterrupted(world: World, tmp_path: Path, name: str) -> None:
     world.materials()
+    changes = {"report_every": 1} | METHODS[name]
     whole, broken, trial = tmp_path / "whole", tmp_path / "broken", small_trial(**changes)
     for last in sorted(random.Random(7).sample(range(1, NUM_STEPS - 1), 3)):
         _run_until(world, broken, changes, last)
         assert not (broken / "result.json").exists()
     for directory in (whole, broken):  # one step before the end: weights, moments and V are still there
         drive(train(trial, 3, world.materials(), directory), stop_at(NUM_STEPS - 1))
-    for name in ("networks", "optimizer", "state"):
-        file = Path("checkpoint") / f"step-{NUM_STEPS - 1:09d}" / f"{name}.safetensors"
+    for part in ("networks", "optimizer", "state"):
+        file = Path("checkpoint") / f"step-{NUM_STEPS - 1:09d}" / f"{part}.safetensors"
         expected, found = load_file(whole / file), load_file(broken / file)
         assert expected.keys() == found.keys()
-        assert all(torch.equal(found[key], expected[key]) for key in expected), name
+        assert all(torch.equal(found[key], expected[key]) for key in expected), part
     list(train(trial, 3, world.materials(), tmp_path / "straight"))
     straight = read_result(tmp_path / "straight")
     for directory in (whole, broken):
@@ -77,15 +76,16 @@ def test_resume_equals_uninterrupted(world: World, tmp_path: Path, changes: dict
         assert read_result(directory).final == straight.final
 
 
-def test_interrupted_between_checkpoints_the_steps_are_done_again(world: World, tmp_path: Path) -> None:
-    whole = list(train(small_trial(), 3, world.materials(), tmp_path / "whole"))
+def test_interrupted_between_checkpoints_the_steps_are_done_again(
+    world: World, complete: Complete, tmp_path: Path
+) -> None:
     cell = train(small_trial(), 3, world.materials(), tmp_path / "cell", checkpoint_seconds=3600.0)
     while next(cell).t < 8:
         pass
     cell.close()
     again = list(train(small_trial(), 3, world.materials(), tmp_path / "cell"))
-    assert [point.t for point in again] == [point.t for point in whole]
-    assert [point.metrics for point in again] == [point.metrics for point in whole]
+    assert [point.t for point in again] == [point.t for point in complete.points]
+    assert [point.metrics for point in again] == [point.metrics for point in complete.points]
 
 
 def test_a_saved_point_is_shown_again_for_its_verdict(world: World, tmp_path: Path) -> None:

@@ -13,25 +13,37 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.results.result_file import read_result
-from rse_study.training import checkpoint, loop
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
-from tests.training.world import World, small_trial, stop_at
+from rse_study.training import cell_result, checkpoint
+from rse_study.training.loop import Progress, drive, train
+from tests.slow import few
+from tests.training.world import Complete, World, small_trial, stop_at
 
 FORK = multiprocessing.get_context("fork")
 
 
 @pytest.fixture(scope="module")
-def straight(world: World) -> Path:
+def straight(complete: Complete) -> Path:
     """A run that never stopped."""
-    list(train(small_trial(), 3, world.materials(), world.root / "straight"))
-    return world.root / "straight"
+    return complete.folder
+
+
+@pytest.fixture(scope="module")
+def stopped_at_6(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
+    """A run that was stopped at step 6, and the steps it showed."""
+    folder = tmp_path_factory.mktemp("stopped")
+    return folder, stop(world, folder)
+
+
+@pytest.fixture
+def stopped(stopped_at_6: tuple[Path, list[int]], tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(stopped_at_6[0], tmp_path, dirs_exist_ok=True))
 
 
 def stop(world: World, directory: Path, t: int = 6) -> list[int]:
     seen: list[int] = []
 
-    def report(progress: loop.Progress) -> str | None:
+    def report(progress: Progress) -> str | None:
         seen.append(progress.t)
         return stop_at(t)(progress)
 
@@ -50,16 +62,18 @@ def assert_equal(directory: Path, expected: Path) -> None:
     assert not (directory / "checkpoint").exists()
 
 
-def test_stop_ends_the_cell_at_once_with_its_last_metrics(world: World, tmp_path: Path) -> None:
-    assert stop(world, tmp_path) == [0, 2, 4, 5, 6]
-    result = read_result(tmp_path)
+def test_stop_ends_the_cell_at_once_with_its_last_metrics(
+    world: World, stopped_at_6: tuple[Path, list[int]], stopped: Path
+) -> None:
+    assert stopped_at_6[1] == [0, 2, 4, 5, 6]
+    result = read_result(stopped)
     assert (result.status, result.reason) == ("stopped_early", "stopped at step 6 of 12")
     assert result.history[-1].t == 6
     assert result.history[-1].metrics.items() <= result.final.items()
     assert result.final["dev/kept_t"] == 5
-    assert [path.name for path in (tmp_path / "checkpoint").iterdir()] == ["step-000000006"]
+    assert [path.name for path in (stopped / "checkpoint").iterdir()] == ["step-000000006"]
     # It stays so until somebody wants it continued.
-    again = list(train(small_trial(), 3, world.materials(), tmp_path))
+    again = list(train(small_trial(), 3, world.materials(), stopped))
     assert [(point.t, point.is_final) for point in again] == [(6, True)]
 
 
@@ -72,7 +86,7 @@ def test_none_and_continue_go_on_and_the_last_verdict_counts_for_nothing(
     assert_equal(tmp_path, straight)
 
 
-@pytest.mark.parametrize("t", [0, 5, 10])
+@pytest.mark.parametrize("t", few([0, 5, 10], fast=[5]))
 def test_continued_it_equals_the_run_that_never_stopped(
     world: World, tmp_path: Path, straight: Path, t: int
 ) -> None:
@@ -91,17 +105,15 @@ def test_stopped_twice(world: World, tmp_path: Path, straight: Path) -> None:
     assert_equal(tmp_path, straight)
 
 
-def test_without_its_checkpoint_it_starts_over(world: World, tmp_path: Path, straight: Path) -> None:
-    stop(world, tmp_path)
-    shutil.rmtree(tmp_path / "checkpoint")
-    assert go_on(world, tmp_path)[0] == 0
-    assert_equal(tmp_path, straight)
+def test_without_its_checkpoint_it_starts_over(world: World, stopped: Path, straight: Path) -> None:
+    shutil.rmtree(stopped / "checkpoint")
+    assert go_on(world, stopped)[0] == 0
+    assert_equal(stopped, straight)
 
 
-def test_a_stopped_cell_is_nobody_elses(world: World, tmp_path: Path) -> None:
-    stop(world, tmp_path)
+def test_a_stopped_cell_is_nobody_elses(world: World, stopped: Path) -> None:
     with pytest.raises(InputError, match="another configuration's"):
-        list(train(small_trial(), 4, world.materials(), tmp_path, continues=True))
+        list(train(small_trial(), 4, world.materials(), stopped, continues=True))
 
 
 def killed(function: Callable[..., Any], num_calls: int) -> Callable[..., Any]:
@@ -130,15 +142,21 @@ def killed_behind(function: Callable[..., Any]) -> Callable[..., Any]:
 MOMENTS = {
     "before the checkpoint": (checkpoint, "save", partial(killed, num_calls=0)),
     "amid the checkpoint": (checkpoint, "save_file", partial(killed, num_calls=2)),
-    "before the account": (Path, "write_text", partial(killed, num_calls=0)),
+    "before the state": (Path, "write_text", partial(killed, num_calls=0)),
     "before the checkpoint's rename": (checkpoint, "sync", partial(killed, num_calls=4)),
-    "before the result": (loop, "write_result", partial(killed, num_calls=0)),
+    "before the result": (cell_result, "write_result", partial(killed, num_calls=0)),
     "before the result's rename": (Path, "replace", partial(killed, num_calls=0)),
     "after the result's rename": (Path, "replace", killed_behind),
     "before the checkpoint is removed": (checkpoint, "remove", partial(killed, num_calls=0)),
     "while the checkpoint is removed": (os, "unlink", partial(killed, num_calls=1)),
 }
-STOPPING = [name for name in MOMENTS if "removed" not in name]
+STOPPING = few(
+    [name for name in MOMENTS if "removed" not in name],
+    fast=["amid the checkpoint", "after the result's rename"],
+)
+GOING_ON = few(
+    MOMENTS, fast=["before the checkpoint's rename", "before the result", "while the checkpoint is removed"]
+)
 
 
 def die(work: Callable[[], Any], moment: str) -> None:
@@ -166,13 +184,11 @@ def test_killed_while_it_stops(world: World, tmp_path: Path, straight: Path, mom
     assert_equal(tmp_path, straight)
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_killed_while_it_goes_on(world: World, tmp_path: Path, straight: Path, moment: str) -> None:
-    stop(world, tmp_path)
-
+@pytest.mark.parametrize("moment", GOING_ON)
+def test_killed_while_it_goes_on(world: World, stopped: Path, straight: Path, moment: str) -> None:
     def work() -> None:
-        list(train(small_trial(), 3, world.materials(), tmp_path, continues=True, checkpoint_seconds=0.0))
+        list(train(small_trial(), 3, world.materials(), stopped, continues=True, checkpoint_seconds=0.0))
 
     die(work, moment)
-    go_on(world, tmp_path)
-    assert_equal(tmp_path, straight)
+    go_on(world, stopped)
+    assert_equal(stopped, straight)

@@ -16,14 +16,13 @@ from rse_study.evaluation.serialise import store
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.result_file import read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials, identity_of
-from rse_study.training.processes import train_here
+from tests.on_ray.world import few_pairs
 from tests.training.world import World, small_trial, stop_at
 
-GEOMETRY = AlignmentUniformity(dataclasses.replace(builtin.graded_pairs("dev"), name="STS-B"))
-SIMILARITY = Similarity(builtin.graded_pairs("test"))
+GEOMETRY = AlignmentUniformity(dataclasses.replace(few_pairs("builtin/dev"), name="STS-B"))
+SIMILARITY = Similarity(few_pairs("builtin/test"))
 CADENCES = {"STS-B/geometry": 5, "builtin/test": 8}  # of 12 steps; dev every 5, points of the history every 2
 ALIGNMENT, SPEARMAN = "STS-B/geometry/alignment", "builtin/test/all"
 LAST = {"dev": "builtin", "every": 5, "keep": "last"}
@@ -108,13 +107,6 @@ def test_a_stopped_cell_was_watched_as_far_as_it_came(
     drive(train(trial, 3, watching, tmp_path), stop_at(5))
     whole = read_result(watched).history
     assert read_result(tmp_path).history == tuple(point for point in whole if point.t <= 5)
-
-
-@pytest.mark.xdist_group("two_workers")
-def test_of_several_workers_one_measures_for_all(watching: Materials, tmp_path: Path) -> None:
-    trial = small_trial(watched={"STS-B/geometry": 4}, selection=LAST, budget={"unit": "steps", "amount": 6})
-    train_here(trial, 3, watching, tmp_path, workers=2)
-    assert when(read_result(tmp_path).history, ALIGNMENT) == [0, 4, 6]
 
 
 def test_what_is_not_defined_is_kept_as_it_was_seen(world: World, tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
-"""Two workers with half a batch each are one worker with the whole batch; stopped and continued they are too."""
+"""Two workers with half a batch each are one worker with the whole batch; stopped and continued they are too.
 
+What is watched, one of them measures for all.
+"""
+
+import dataclasses
 from functools import partial
 from pathlib import Path
 
@@ -9,24 +13,38 @@ from safetensors.torch import load_file
 
 from rse_study.collectives import Group
 from rse_study.errors import InputError
+from rse_study.evaluation.kinds.sphere import AlignmentUniformity
+from rse_study.evaluation.serialise import store
 from rse_study.results.result_file import read_result
-from rse_study.training.drive import drive
-from rse_study.training.loop import train
+from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.process_group import Ask, run_group
 from rse_study.training.processes import train_here
+from tests.on_ray.world import few_pairs
 from tests.training.world import World, small_trial, stop_at
 
 pytestmark = pytest.mark.xdist_group("two_workers")
-EXACT = small_trial(precision="float64")
+EXACT = small_trial(
+    precision="float64",
+    watched={"STS-B/geometry": 4},
+    selection={"dev": "builtin", "every": 5, "keep": "last"},
+)
 LAST = 10  # stopped there, a cell keeps its weights and its V
 
 
 @pytest.fixture(scope="module")
-def two(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def materials(world: World, tmp_path_factory: pytest.TempPathFactory) -> Materials:
+    """Without dropout, which two workers draw otherwise than one; a geometry is watched."""
+    folder = tmp_path_factory.mktemp("geometry")
+    store(AlignmentUniformity(dataclasses.replace(few_pairs("builtin/dev"), name="STS-B")), folder)
+    return dataclasses.replace(world.materials(dropout=0.0), watched={"STS-B/geometry": str(folder)})
+
+
+@pytest.fixture(scope="module")
+def two(materials: Materials, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What two workers leave behind."""
     directory = tmp_path_factory.mktemp("two")
-    train_here(EXACT, 3, world.materials(dropout=0.0), directory, workers=2, report=stop_at(LAST))
+    train_here(EXACT, 3, materials, directory, workers=2, report=stop_at(LAST))
     return directory
 
 
@@ -34,8 +52,8 @@ def tensors(directory: Path, part: str) -> dict[str, torch.Tensor]:
     return load_file(directory / "checkpoint" / f"step-{LAST:09d}" / f"{part}.safetensors")
 
 
-def test_two_gloo_workers_equal_one(world: World, two: Path, tmp_path: Path) -> None:
-    train_here(EXACT, 3, world.materials(dropout=0.0), tmp_path, report=stop_at(LAST))
+def test_two_gloo_workers_equal_one(materials: Materials, two: Path, tmp_path: Path) -> None:
+    train_here(EXACT, 3, materials, tmp_path, report=stop_at(LAST))
     alone, shared = read_result(tmp_path), read_result(two)
     assert [result.provenance["workers"] for result in (alone, shared)] == [1, 2]
     for point, other in zip(alone.history, shared.history, strict=True):
@@ -47,6 +65,13 @@ def test_two_gloo_workers_equal_one(world: World, two: Path, tmp_path: Path) -> 
         worst = max(float((found[key] - expected[key]).abs().max()) for key in expected)
         assert worst < 1e-9, (part, worst)
         assert all(value.dtype == torch.float64 for value in expected.values() if value.is_floating_point())
+
+
+def test_what_is_watched_is_measured_at_its_steps(two: Path) -> None:
+    history = read_result(two).history
+    for metric in ("alignment", "uniformity"):
+        seen = [point.t for point in history if f"STS-B/geometry/{metric}" in point.metrics]
+        assert seen == [0, 4, 8]  # stopped before its last step, where it would be measured too
 
 
 def _stop_and_go_on(materials: Materials, directory: Path, group: Group, ask: Ask) -> None:
@@ -62,10 +87,10 @@ def _stop_and_go_on(materials: Materials, directory: Path, group: Group, ask: As
 
 
 def test_stopped_and_continued_they_equal_two_that_never_were(
-    world: World, two: Path, tmp_path: Path
+    materials: Materials, two: Path, tmp_path: Path
 ) -> None:
     said: list[tuple[int, str]] = []
-    run_group(partial(_stop_and_go_on, world.materials(dropout=0.0), tmp_path), 2, answer=said.append)
+    run_group(partial(_stop_and_go_on, materials, tmp_path), 2, answer=said.append)
     for rank in (0, 1):
         first, second, third = (text for who, text in said if who == rank)
         assert [first, second] == ["stopped at step 6 of 12", "stopped at step 10 of 12"]

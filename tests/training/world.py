@@ -4,16 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
-from rse_study.assets.word_pieces import SPECIAL
-from rse_study.data import builtin
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import tokenise
-from rse_study.training.drive import Report
+from rse_study.training.loop import Progress, Report
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
+from tests.on_ray.world import few_pairs
+from tests.tiny_models import PUNCTUATION, save_bert, word_tokenizer
 
 
 @dataclass(frozen=True)
@@ -26,10 +25,10 @@ class World:
         base = self.root / f"base-{dropout}"
         tokenizer = _word_tokenizer(self.sentences)
         if not base.exists():
-            _random_bert(len(tokenizer), dropout).save_pretrained(base)
-            tokenizer.save_pretrained(base)
+            rates = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+            save_bert(base, tokenizer, intermediate_size=32, **rates)
             tokenise(self.sentences, tokenizer, 16, self.root / "corpus")
-        dev = builtin.graded_pairs("dev")
+        dev = few_pairs("builtin/dev")
         return Materials(
             corpus=self.root / "corpus",
             base=str(base),
@@ -38,6 +37,14 @@ class World:
             synonyms=str(_synonyms(self.root / "synonyms", len(tokenizer))),
             fingerprints={"corpus": "generated", "base": f"{dropout}"},
         )
+
+
+@dataclass(frozen=True)
+class Complete:
+    """A cell that ran to its end without a break. Whoever changes its folder works on a copy."""
+
+    folder: Path
+    points: list[Progress]
 
 
 def _synonyms(folder: Path, vocabulary: int) -> Path:
@@ -73,28 +80,6 @@ def stop_at(t: int) -> Report:
     return lambda progress: "stop" if progress.t == t else None
 
 
-def _random_bert(vocabulary: int, dropout: float) -> BertForMaskedLM:
-    config = BertConfig(
-        vocab_size=vocabulary,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=64,
-        hidden_dropout_prob=dropout,
-        attention_probs_dropout_prob=dropout,
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return BertForMaskedLM(config)
-
-
 def _word_tokenizer(sentences: list[str]) -> PreTrainedTokenizerFast:
-    splitter, lower = pre_tokenizers.Whitespace(), normalizers.Lowercase()
-    words = {word for s in sentences for word, _ in splitter.pre_tokenize_str(lower.normalize_str(s))}
-    vocabulary = {token: i for i, token in enumerate([*SPECIAL.values(), *sorted(words)])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = lower, splitter
-    ends = [(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **SPECIAL)
+    words = {word for s in sentences for word, _ in PUNCTUATION.pre_tokenize_str(s.lower())}
+    return word_tokenizer(sorted(words), split=PUNCTUATION, pairs=False)

@@ -1,4 +1,7 @@
-"""A text cut into words that are replaced in place: positions stay those of the original, whatever stands there now."""
+"""A text cut into words, which are replaced in place.
+
+Positions stay those of the original, whatever words stand there now.
+"""
 
 import re
 from bisect import bisect_left
@@ -8,7 +11,7 @@ from typing import NamedTuple
 from rse_study.data.labelled import Text
 
 # What TextAttack takes for a word: a run of word characters and '-_*@ (and of three look-alikes it makes itself),
-# of which none of '-_*@ leads. EVALUATION's "pieces stripped" is this; it also takes the full stop off "film.".
+# of which none of '-_*@ leads. This also takes the full stop off "film.".
 _RUN = re.compile(r"[\w'\-_*@`×˗]+")
 _NEVER_FIRST = "'-_*@"
 _PIECE = re.compile(r"[^\w\s]+|\w+")
@@ -24,11 +27,20 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AttackedText:
-    """A text, the places of its words, and what stands at some of them instead: (position, word), by position."""
+    """A text, the positions of its words, and the words that were changed.
+
+    >>> text = AttackedText.of(("A fine film.",))
+    >>> text.words
+    ['A', 'fine', 'film']
+    >>> text.replaced(1, "dull").text
+    ('A dull film.',)
+    """
 
     original: Text
     spans: tuple[Span, ...]
+    """where its words lie"""
     changes: tuple[tuple[int, str], ...] = ()
+    """(position, word that stands there instead), by position"""
 
     @classmethod
     def of(cls, text: Text) -> "AttackedText":
@@ -56,7 +68,10 @@ class AttackedText:
         return tuple(position for position, new in self.changes if new != self._own(position))
 
     def replaced(self, position: int, new: str) -> "AttackedText":
-        """The same with another word there; the empty word takes the space before it along."""
+        """The same text with another word there.
+
+        The empty word takes the space before it along.
+        """
         return replace(self, changes=tuple(sorted((dict(self.changes) | {position: new}).items())))
 
     @property
@@ -75,14 +90,20 @@ class AttackedText:
         return range(bisect_left(self.spans, (side,)), bisect_left(self.spans, (side + 1,)))
 
     def window(self, position: int, size: int) -> str:
-        """How `size` words around a position read now; at the ends of a side as many of them lie on one hand."""
+        """How `size` words around a position read now.
+
+        At the ends of a side the window is as long, and not in the middle.
+        """
         same = self.neighbours(position)
         low = max(same[0], min(position - size // 2, same[-1] - size + 1))
         high = min(low + size - 1, same[-1])
         return self._read(self.spans[position].side, self.spans[low].start, self.spans[high].end)
 
     def pieces(self, position: int) -> tuple[list[str], int]:
-        """Words and punctuation of that position's side as a language model reads them, and where the word is."""
+        """That position's side as a language model reads it, and the word's number in it.
+
+        Words and punctuation are apart: `film.` is two pieces.
+        """
         side, found, place, cursor = self.spans[position].side, [], 0, 0
         words = self.words
         for each in self.neighbours(position):

@@ -1,4 +1,4 @@
-"""Attacks on many inputs at once: each is a generator that asks, and what they ask is merged into full batches."""
+"""Attacks on many inputs at once, whose queries are merged into full batches."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,17 +8,17 @@ from types import MappingProxyType
 import numpy as np
 
 from rse_study.data.labelled import Labelled, Text
+from rse_study.evaluation.attacks.attack import Attack, QueryGenerator
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.goals import VictimOutput
 from rse_study.evaluation.attacks.outcome import AttackOutcome
-from rse_study.evaluation.attacks.recipe import Asking, Recipe
 from rse_study.evaluation.attacks.single_input import Target, attack_one
 from rse_study.evaluation.attacks.victim import CountedVictim, Victim
 from rse_study.streams import Streams
 
 
-def attack(
-    recipe: Recipe,
+def attack_all(
+    attack: Attack,
     victim: Victim,
     examples: Labelled | Sequence[Target],
     *,
@@ -28,17 +28,36 @@ def attack(
     done: Mapping[int, AttackOutcome] = MappingProxyType({}),
     num_in_flight: int = 32,
 ) -> Iterator[AttackOutcome]:
-    """An outcome for each input that is not in `done`, as they finish. At most `max_queries` queries an input.
+    """Attack each input that is not in `done`, and yield outcomes as they come.
 
-    Texts and counts depend on recipe, victim and seed alone: not on `batch_size` (texts a forward pass), nor on
-    `num_in_flight` (inputs at work at once), nor on which inputs are done.
+    Texts and counts depend on attack, victim and seed alone: not on `batch_size`, nor on `num_in_flight`, nor on which
+    inputs are done.
+
+    Parameters
+    ----------
+    attack
+        What is run, as a recipe builds it.
+    victim
+        Texts to scores; a function of each text alone.
+    examples
+        The inputs: labelled texts, or targets, each with an index of its own.
+    batch_size
+        Texts of a forward pass, at most.
+    max_queries
+        Outputs of the victim that one input may use.
+    seed
+        Of whatever the transformation draws.
+    done
+        Outcomes that are there already, by the input's index.
+    num_in_flight
+        Inputs that are attacked at the same time, at most.
     """
     targets = _targets(examples) if isinstance(examples, Labelled) else examples
     assert len({target.index for target in targets}) == len(targets), "two inputs of one index"
     waiting = [target for target in targets if target.index not in done]
     counted = CountedVictim(victim, batch_size=batch_size, max_queries=max_queries)
-    courses = ((target.index, attack_one(recipe, target, Streams(seed))) for target in waiting)
-    return _Traffic(counted, courses, num_in_flight).run()
+    generators = ((target.index, attack_one(attack, target, Streams(seed))) for target in waiting)
+    return _Batching(counted, generators, num_in_flight).run()
 
 
 def _targets(examples: Labelled) -> list[Target]:
@@ -47,94 +66,97 @@ def _targets(examples: Labelled) -> list[Target]:
 
 
 @dataclass(eq=False)
-class _Flight:
-    """One input on its way: what it asked last, how much of that is on its way to the victim, which answers came."""
+class _InFlight:
+    """One input under attack: its last query, how much of that is with the victim, and the outputs so far."""
 
     index: int
-    course: Asking[AttackOutcome]
-    asked: Sequence[AttackedText] = ()
+    generator: QueryGenerator[AttackOutcome]
+    query: Sequence[AttackedText] = ()
     num_sent: int = 0
     num_answered: int = 0
     rows: list[VictimOutput] = field(default_factory=list)
 
 
-class _Traffic:
+class _Batching:
     """Inputs in flight. A further one starts only when those under way cannot fill a batch."""
 
     def __init__(
-        self, victim: CountedVictim, courses: Iterable[tuple[int, Asking[AttackOutcome]]], num_in_flight: int
+        self,
+        victim: CountedVictim,
+        generators: Iterable[tuple[int, QueryGenerator[AttackOutcome]]],
+        num_in_flight: int,
     ) -> None:
         assert num_in_flight > 0
-        self.victim, self.courses, self.room = victim, iter(courses), num_in_flight
-        self.asking: deque[_Flight] = deque()  # those with texts that are not sent yet
-        self.landed: list[AttackOutcome] = []
+        self.victim, self.generators, self.num_free = victim, iter(generators), num_in_flight
+        self.unsent: deque[_InFlight] = deque()  # those with texts that are not sent yet
+        self.finished: list[AttackOutcome] = []
 
     def run(self) -> Iterator[AttackOutcome]:
         while batch := self._gather():
             rows = self.victim.forward(list(batch))
-            for row, askers in zip(rows, batch.values(), strict=True):
-                for flight, place in askers:
-                    self._answer(flight, place, row)
-            yield from self._take_landed()
-        yield from self._take_landed()
+            for row, readers in zip(rows, batch.values(), strict=True):
+                for flight, number in readers:
+                    self._answer(flight, number, row)
+            yield from self._take_finished()
+        yield from self._take_finished()
 
-    def _gather(self) -> dict[Text, list[tuple[_Flight, int]]]:
-        """Distinct texts, never asked before, and who waits for each: a full batch where there are as many."""
-        batch: dict[Text, list[tuple[_Flight, int]]] = {}
-        while len(batch) < self.victim.batch_size and (self.asking or self._start()):
-            if not self.asking:
+    def _gather(self) -> dict[Text, list[tuple[_InFlight, int]]]:
+        """Distinct texts without an output yet, and who waits for each: a full batch where there are as many."""
+        batch: dict[Text, list[tuple[_InFlight, int]]] = {}
+        while len(batch) < self.victim.batch_size and (self.unsent or self._start()):
+            if not self.unsent:
                 continue
-            flight, place, text = self._next()
-            answer = self.victim.remembered(text)
-            if answer is None:
-                batch.setdefault(text, []).append((flight, place))
+            flight, number, text = self._next()
+            row = self.victim.cached(text)
+            if row is None:
+                batch.setdefault(text, []).append((flight, number))
             else:
-                self._answer(flight, place, answer)
+                self._answer(flight, number, row)
         return batch
 
     def _start(self) -> bool:
-        """Let one more input off; whether there was one and room for it."""
-        if not self.room:
+        """Start one more input; whether there was one, and few enough under way."""
+        if not self.num_free:
             return False
-        for index, generator in self.courses:
-            self.room -= 1
-            flight = _Flight(index, generator)
+        for index, generator in self.generators:
+            self.num_free -= 1
+            flight = _InFlight(index, generator)
             self._ask(flight, next(generator))
             return True
         return False
 
-    def _next(self) -> tuple[_Flight, int, Text]:
+    def _next(self) -> tuple[_InFlight, int, Text]:
         """The next text of whoever has waited longest; only now is it written out."""
-        flight = self.asking[0]
-        place = flight.num_sent
+        flight = self.unsent[0]
+        number = flight.num_sent
         flight.num_sent += 1
-        if flight.num_sent == len(flight.asked):
-            self.asking.popleft()
-        return flight, place, flight.asked[place].text
+        if flight.num_sent == len(flight.query):
+            self.unsent.popleft()
+        return flight, number, flight.query[number].text
 
-    def _answer(self, flight: _Flight, place: int, row: VictimOutput) -> None:
-        flight.rows[place] = row
+    def _answer(self, flight: _InFlight, number: int, row: VictimOutput) -> None:
+        flight.rows[number] = row
         flight.num_answered += 1
-        if flight.num_answered == len(flight.asked):
+        if flight.num_answered == len(flight.query):
             self._go_on(flight, flight.rows)
 
-    def _go_on(self, flight: _Flight, rows: list[VictimOutput]) -> None:
-        """Send answers until the input asks something its budget allows, or has landed."""
+    def _go_on(self, flight: _InFlight, rows: list[VictimOutput]) -> None:
+        """Send outputs until the input makes a query that its budget allows, or ends."""
         try:
-            while not self._ask(flight, flight.course.send(rows)):
+            while not self._ask(flight, flight.generator.send(rows)):
                 rows = []
         except StopIteration as end:
-            self.room += 1
-            self.landed.append(replace(end.value, num_queries=self.victim.num_queries[flight.index]))
+            self.num_free += 1
+            self.finished.append(replace(end.value, num_queries=self.victim.num_queries[flight.index]))
 
-    def _ask(self, flight: _Flight, wanted: Sequence[AttackedText]) -> bool:
-        flight.asked = wanted[: self.victim.admit(flight.index, len(wanted))]
+    def _ask(self, flight: _InFlight, wanted: Sequence[AttackedText]) -> bool:
+        flight.query = wanted[: self.victim.admit(flight.index, len(wanted))]
         flight.num_sent = flight.num_answered = 0
-        flight.rows = [np.empty(0)] * len(flight.asked)
-        if flight.asked:
-            self.asking.append(flight)
-        return bool(flight.asked)
+        flight.rows = [np.empty(0)] * len(flight.query)
+        if flight.query:
+            self.unsent.append(flight)
+        return bool(flight.query)
 
-    def _take_landed(self) -> Iterator[AttackOutcome]:
-        while self.landed:
-            yield self.landed.pop(0)
+    def _take_finished(self) -> Iterator[AttackOutcome]:
+        while self.finished:
+            yield self.finished.pop(0)

@@ -1,4 +1,4 @@
-"""What an attack wants of a victim's output: another class, or a score that is far off."""
+"""Goal functions: another class, or a similarity score that is far off."""
 
 from typing import Literal, Protocol, runtime_checkable
 
@@ -18,27 +18,63 @@ Gold = int | float
 
 @runtime_checkable
 class Goal(Protocol):
-    """Pure functions of the victim's output `now`, of that for the clean text, and of the gold label or score."""
+    """A goal function: what counts as success, and how near it is.
+
+    Pure functions of the victim's outputs and of the gold class or score.
+    """
 
     def skips(self, clean: VictimOutput, gold: Gold) -> bool:
-        """Whether the clean text already is what is wanted, so that nothing is left to attack."""
+        """Whether the clean text is wrong already, so that nothing is left to attack."""
         ...
 
     def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
-        """How near the goal is: the higher, the nearer."""
+        """How near the goal is: the higher, the nearer.
+
+        Parameters
+        ----------
+        now
+            The victim's output for the text as it is now.
+        clean
+            Its output for the clean text.
+        gold
+            The gold class, or the gold score.
+        """
         ...
 
     def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        """Whether the search may end here."""
+        """Whether the search may end here.
+
+        Parameters
+        ----------
+        now
+            The victim's output for the text as it is now.
+        clean
+            Its output for the clean text.
+        gold
+            The gold class, or the gold score.
+        """
         ...
 
     def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        """Whether the attack counts as a success if it ends here."""
+        """Whether the attack counts as a success if it ends here.
+
+        Parameters
+        ----------
+        now
+            The victim's output for the text as it is now.
+        clean
+            Its output for the clean text.
+        gold
+            The gold class, or the gold score.
+        """
         ...
 
 
 class Untargeted(Spec):
-    """Any class but the gold one: score = 1 - p(gold) in float64. A wrong clean prediction is skipped."""
+    """The victim names any class but the gold one: score = 1 - p(gold) in float64.
+
+    An input whose clean prediction is wrong is skipped.
+    """
 
     def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         if not 0 <= gold < len(clean) or len(clean) < 2:
@@ -60,7 +96,10 @@ UNTARGETED = Untargeted()
 
 
 class Deviation(Spec):
-    """|s(x') - gold| >= tau on the gold scale; an input whose clean score is that far off is skipped."""
+    """The score leaves gold: |s(x') - gold| >= tau on the gold scale.
+
+    An input whose clean score is that far off is skipped.
+    """
 
     tau: PositiveFloat = 1.0
 
@@ -78,7 +117,10 @@ class Deviation(Spec):
 
 
 class Drift(Spec):
-    """|s(x') - s(x)| >= tau: how far the score can be moved, right or wrong. Nothing is skipped."""
+    """The score moves: |s(x') - s(x)| >= tau on the gold scale, right or wrong.
+
+    Nothing is skipped.
+    """
 
     tau: PositiveFloat = 1.0
 
@@ -96,7 +138,10 @@ class Drift(Spec):
 
 
 class Maximise(Spec):
-    """As far as it goes, with no early stop; any move counts as a success, and the distance is the result."""
+    """The score moves as far as it goes, with no early stop.
+
+    Any move counts as a success, and the distance is the result.
+    """
 
     distance: Literal["drift", "deviation"] = "drift"  # from the clean score, or from gold
 

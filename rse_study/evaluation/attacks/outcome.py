@@ -11,18 +11,21 @@ AttackVerdict = Literal["succeeded", "failed", "skipped"]
 
 @dataclass(frozen=True)
 class AttackOutcome:
-    """`adversarial` is the best text found, whether or not it reaches the goal; of a skipped input, the original."""
+    """The outcome of an attack on one input: a line of the file of outcomes."""
 
     index: int
     original: Text
     adversarial: Text
+    """the best text, whether or not it reaches the goal; of a skipped input, the original"""
     outcome: AttackVerdict
     label: Gold
-    original_scores: tuple[float, ...]  # the victim's output
+    original_scores: tuple[float, ...]
+    """the victim's output for the original"""
     adversarial_scores: tuple[float, ...]
     num_queries: int
     num_words: int
-    changed: tuple[int, ...]  # positions of words, from 0
+    changed: tuple[int, ...]
+    """positions of words, from 0"""
 
     def to_json(self) -> dict[str, Any]:
         """As what JSON knows."""

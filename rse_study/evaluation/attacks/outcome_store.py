@@ -1,4 +1,7 @@
-"""Outcomes of an attack in a file, a line each as they come: an interrupted attack goes on where it was."""
+"""Outcomes of an attack in a file, a line each as they come.
+
+An interrupted attack goes on where it was.
+"""
 
 import json
 import os
@@ -18,31 +21,45 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class AnotherAttack(InputError):
-    """The file is sound, and its outcomes are not of what is asked."""
+    """The file is sound, and its outcomes are of another attack."""
 
 
 class OutcomeStore:
-    """A JSON-lines file: first its `head`, what was attacked and how, then an outcome a line."""
+    """A JSON-lines file: its `head` says what attack this is, then an outcome a line."""
 
     def __init__(
         self,
         path: Path,
-        asked: Mapping[str, Any],
-        noted: Mapping[str, Any] = NOTHING,
+        identity: Mapping[str, Any],
+        notes: Mapping[str, Any] = NOTHING,
         *,
         since: Collection[str] = (),
         replaces: bool = False,
     ) -> None:
-        """Open, or begin. A file of another attack (`asked`) is replaced where that is wished, a damaged one set aside.
+        """Open the file, or begin it.
 
-        `noted` stands in the head and tells no attacks apart: what a file has of it already is left, the rest is added.
-        `since`: keys of `asked` that files of old lack. Such a file is replaced too, or goes on and is told them.
-        Raises InputError where replacing is not wished.
+        Parameters
+        ----------
+        path
+            The file; its folder is made where it is not there.
+        identity
+            What makes an attack this one: a file that says otherwise is of another attack.
+        notes
+            Stand in the head and tell no attacks apart: what a file has of them already is left, the rest is added.
+        since
+            Keys of `identity` that older files lack. Such a file is replaced too, or goes on and is given them.
+        replaces
+            Whether a file of another attack is replaced, and a damaged one set aside.
+
+        Raises
+        ------
+        InputError
+            where the file is of another attack or damaged, and `replaces` is false.
         """
         self.path = path
-        self._asked, self._noted = (json.loads(json.dumps(dict(part))) for part in (asked, noted))
-        self._noted[ATTACK] = fingerprint_of(self._asked)
-        self._added = self._noted | {key: self._asked[key] for key in since if not replaces}
+        self._identity, self._notes = (json.loads(json.dumps(dict(part))) for part in (identity, notes))
+        self._notes[ATTACK] = fingerprint_of(self._identity)
+        self._added = self._notes | {key: self._identity[key] for key in since if not replaces}
         try:
             has_begun = path.exists() and b"\n" in path.read_bytes()
             self.head, self.done = self._read() if has_begun else self._begin()
@@ -69,15 +86,15 @@ class OutcomeStore:
     def _begin(self) -> tuple[dict[str, Any], dict[int, AttackOutcome]]:
         """A head and nothing else; what a summary still counts here is no longer there."""
         withdraw(self.path)
-        head = {**self._asked, **self._noted}
+        head = {**self._identity, **self._notes}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._write(head)
         return head, {}
 
     def _differing(self, head: dict[str, Any]) -> list[str]:
         """The keys that make it another attack."""
-        there = {(key, json.dumps(value)) for key, value in head.items() if key not in self._noted}
-        wanted = {(key, json.dumps(value)) for key, value in self._asked.items()}
+        there = {(key, json.dumps(value)) for key, value in head.items() if key not in self._notes}
+        wanted = {(key, json.dumps(value)) for key, value in self._identity.items()}
         return sorted({key for key, _ in there ^ wanted})
 
     def _read(self) -> tuple[dict[str, Any], dict[int, AttackOutcome]]:

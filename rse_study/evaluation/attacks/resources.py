@@ -1,18 +1,34 @@
-"""What recipes are given from outside: words, models. Each recipe asks for what it needs, and for no more."""
+"""What recipes need from outside: word lists of the data folder, and models."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.constraints.part_of_speech import Tagger
+from rse_study.evaluation.attacks.constraints.sentence_similarity import Encode
 from rse_study.evaluation.attacks.lexicons.ppdb import SynonymList
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
 from rse_study.evaluation.attacks.transformations.neighbours import Neighbours
-from rse_study.evaluation.sts import Embed
 
 T = TypeVar("T")
+
+
+class Resource(StrEnum):
+    """One thing that a recipe may need.
+
+    Values stand in the keys of assets on disk: they never change.
+    """
+
+    WORDNET = "WordNet"
+    STOP_WORDS = "stop words"
+    SYNONYM_LISTS = "synonym lists"
+    LOOK_ALIKES = "look-alikes"
+    KEYBOARD = "keyboard"
+    SENTENCE_SIMILARITY = "sentence similarity"
+    MASKED_LM = "masked language model"
 
 
 @dataclass(frozen=True)
@@ -25,33 +41,42 @@ class NamedModel(Generic[T]):
 
 @dataclass(frozen=True)
 class AttackResources:
-    """None: there is none. `data_dir` holds WordNet, stop words, synonym lists, look-alikes and the keyboard.
-
-    `vectors`: a file of word vectors (a word and its numbers a line); without one, synonyms come from the lists of
-    counter-fitting.
-    """
+    """Everything there is for a recipe to take from; None: there is none."""
 
     data_dir: Path
+    """holds WordNet, stop words, synonym lists, look-alikes and the keyboard"""
     vectors: Path | None = None
-    encoder: NamedModel[Embed] | None = None
+    """word vectors, a word and its numbers a line; without them synonyms come from the lists of counter-fitting"""
+    encoder: NamedModel[Encode] | None = None
+    """judges the similarity of sentences"""
     masked_lm: NamedModel[MaskedLM] | None = None
     tagger: NamedModel[Tagger] | None = None
+    """tells parts of speech; where there is none, no recipe compares them"""
 
     def synonyms(self) -> NamedModel[Neighbours]:
-        """Where synonyms come from. Raises MissingFile, InputError where that cannot be read."""
+        """Where synonyms come from.
+
+        Raises MissingFile, InputError where that cannot be read.
+        """
         if self.vectors is not None:
             return NamedModel(self.vectors.name, Vectors.open(self.vectors))
         return NamedModel("the lists of counter-fitting", SynonymList.open(self.data_dir))
 
-    def need_encoder(self, recipe: str) -> NamedModel[Embed]:
-        """Raises InputError where there is none."""
+    def need_encoder(self, recipe: str) -> NamedModel[Encode]:
+        """The sentence encoder.
+
+        Raises InputError in the recipe's name where there is none.
+        """
         rule = "it filters candidates by the similarity of sentences"
         return _needed(
             self.encoder, "sentence encoder", recipe, rule, "any local encoder serves, such as minilm"
         )
 
     def need_masked_lm(self, recipe: str) -> NamedModel[MaskedLM]:
-        """Raises InputError where there is none."""
+        """The masked language model.
+
+        Raises InputError in the recipe's name where there is none.
+        """
         rule = "its candidates are what a masked language model predicts"
         return _needed(self.masked_lm, "masked language model", recipe, rule, "any local one serves")
 

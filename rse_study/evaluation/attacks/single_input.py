@@ -1,82 +1,103 @@
-"""The course of an attack on one input: the clean text is asked, then the search runs."""
+"""The attack on one input: the clean text first, then the search method."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rse_study.data.labelled import Text
+from rse_study.evaluation.attacks.attack import Attack, Candidate, QueryGenerator, SearchResult
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.goals import Gold, VictimOutput
 from rse_study.evaluation.attacks.outcome import AttackOutcome, AttackVerdict
-from rse_study.evaluation.attacks.recipe import Asking, Candidate, Recipe, SearchResult
 from rse_study.streams import Streams
 
 
 @dataclass(frozen=True)
 class Target:
-    """One input to attack; `gold` is its class, or its score on the gold scale. `index` names it and its draws."""
+    """One input to attack."""
 
     index: int
+    """names it and its draws"""
     text: Text
     gold: Gold
+    """its class, or its score on the gold scale"""
 
 
 @dataclass(frozen=True, eq=False)
 class SingleInput:
-    """A target whose clean answer is known: the `Problem` of a search."""
+    """A target and the victim's output for its clean text: a `SearchProblem`."""
 
-    recipe: Recipe
+    attack: Attack
     target: Target
     streams: Streams
     original: AttackedText
     clean: VictimOutput
 
     def positions(self) -> list[int]:
+        """Words of the original that may be changed, from left to right."""
         return [position for position in range(len(self.original)) if self._may(self.original, position)]
 
     def candidates(self, current: AttackedText, position: int) -> Sequence[Candidate]:
-        """Draws depend on seed, input and position alone: a word is given the same bugs whenever it is visited."""
+        """Transform the word there and keep what passes all constraints.
+
+        Draws depend on seed, input and position alone: a word is given the same bugs whenever it is visited.
+        """
         if not self._may(current, position):
             return []
-        draw = self.streams.numpy("attack", self.target.index, position)
-        words = self.recipe.transformation.replacements(current, position, draw)
-        kept: Sequence[Candidate] = [Candidate(current.replaced(position, word), position) for word in words]
-        for rule in self.recipe.candidate_rules:
-            kept = rule.keep(kept, current, self.original) if kept else kept
-        return kept
+        generator = self.streams.numpy("attack", self.target.index, position)
+        words = self.attack.transformation.replacements(current, position, generator)
+        passed: Sequence[Candidate] = [
+            Candidate(current.replaced(position, word), position) for word in words
+        ]
+        for constraint in self.attack.constraints:
+            passed = constraint.keep(passed, current, self.original) if passed else passed
+        return passed
 
     def score(self, row: VictimOutput) -> float:
-        return self.recipe.goal.score(row, self.clean, self.target.gold)
+        """The goal function's score of an output."""
+        return self.attack.goal.score(row, self.clean, self.target.gold)
 
     def stops(self, row: VictimOutput) -> bool:
-        return self.recipe.goal.stops(row, self.clean, self.target.gold)
+        """Whether the goal is reached."""
+        return self.attack.goal.stops(row, self.clean, self.target.gold)
 
-    def _may(self, worded: AttackedText, position: int) -> bool:
-        return all(rule.allows(worded, position) for rule in self.recipe.position_rules)
+    def _may(self, text: AttackedText, position: int) -> bool:
+        rules = self.attack.pre_transformation_constraints
+        return all(constraint.allows(text, position) for constraint in rules)
 
 
-def attack_one(recipe: Recipe, target: Target, streams: Streams) -> Asking[AttackOutcome]:
-    """The outcome, but for the number of queries: whoever sends the answers counts them."""
+def attack_one(attack: Attack, target: Target, streams: Streams) -> QueryGenerator[AttackOutcome]:
+    """Attack one input; whoever sends the victim's outputs counts the queries.
+
+    Parameters
+    ----------
+    attack
+        What is run.
+    target
+        The input, with its gold class or score.
+    streams
+        Of whatever the transformation draws.
+    """
     original = AttackedText.of(target.text)
     (clean,) = yield [original]
-    if recipe.goal.skips(clean, target.gold):
+    if attack.goal.skips(clean, target.gold):
         return _outcome(target, clean, SearchResult(original, clean), "skipped")
-    found = yield from recipe.search.find(SingleInput(recipe, target, streams, original, clean))
-    is_success = recipe.goal.succeeds(found.row, clean, target.gold)
-    return _outcome(target, clean, found, "succeeded" if is_success else "failed")
+    best = yield from attack.search.find(SingleInput(attack, target, streams, original, clean))
+    is_success = attack.goal.succeeds(best.row, clean, target.gold)
+    return _outcome(target, clean, best, "succeeded" if is_success else "failed")
 
 
 def _outcome(
-    target: Target, clean: VictimOutput, found: SearchResult, verdict: AttackVerdict
+    target: Target, clean: VictimOutput, best: SearchResult, verdict: AttackVerdict
 ) -> AttackOutcome:
     return AttackOutcome(
         index=target.index,
         original=target.text,
-        adversarial=found.worded.text,
+        adversarial=best.text.text,
         outcome=verdict,
         label=target.gold,
         original_scores=tuple(clean.tolist()),
-        adversarial_scores=tuple(found.row.tolist()),
+        adversarial_scores=tuple(best.row.tolist()),
         num_queries=0,
-        num_words=len(found.worded),
-        changed=found.worded.changed,
+        num_words=len(best.text),
+        changed=best.text.changed,
     )

@@ -15,11 +15,16 @@ class Summary:
     num_skipped: int
     num_succeeded: int
     num_failed: int
-    original_accuracy: float  # inputs that were not skipped
-    accuracy_under_attack: float  # inputs that withstood
-    success_rate: float  # successes / (successes + failures)
-    mean_queries: float  # over inputs that were not skipped
-    share_of_words_changed: float  # mean over successes
+    original_accuracy: float
+    """inputs that were not skipped"""
+    accuracy_under_attack: float
+    """inputs that withstood"""
+    success_rate: float
+    """successes / (successes + failures)"""
+    mean_queries: float
+    """over inputs that were not skipped"""
+    share_of_words_changed: float
+    """mean over successes"""
 
 
 def summarise(outcomes: Iterable[AttackOutcome]) -> Summary:

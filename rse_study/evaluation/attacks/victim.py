@@ -1,4 +1,4 @@
-"""A victim that is asked in full batches, remembers its answers, and whose every query is counted."""
+"""A victim in full batches: its outputs are cached, its queries counted."""
 
 import hashlib
 from collections import Counter
@@ -14,14 +14,14 @@ from rse_study.evaluation.attacks.goals import VictimOutput
 Victim = Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]
 """Texts to probabilities or scores. Must be a function of each text alone: rows may not see each other."""
 
-_REMEMBERED = 2**17  # answers; the oldest is forgotten first
+_MAX_CACHED = 2**17  # answers; the oldest is forgotten first
 
 
 class CountedVictim:
-    """Counts queries as the victim would see them without a memory, by input, each at most `max_queries`.
+    """A victim that counts the queries of each input, at most `max_queries` each.
 
-    `num_calls` counts forward passes, `num_texts` what was in them: less than the queries, for a text that was asked
-    before is not asked again.
+    Queries are those of a victim without a cache. `num_calls` counts forward passes, `num_texts` what was in them: less
+    than the queries, for the output of a text is cached.
     """
 
     def __init__(self, victim: Victim, *, batch_size: int, max_queries: int) -> None:
@@ -37,12 +37,15 @@ class CountedVictim:
         self.num_queries[index] += admitted
         return admitted
 
-    def remembered(self, text: Text) -> VictimOutput | None:
+    def cached(self, text: Text) -> VictimOutput | None:
         """The answer to a text that was asked before, if it is not forgotten."""
         return self._answers.get(_key(text))
 
     def forward(self, texts: Sequence[Text]) -> list[VictimOutput]:
-        """One forward pass. Raises InputError where the victim does not answer each text with finite numbers."""
+        """Run one forward pass.
+
+        Raises InputError where the victim does not answer each text with finite numbers.
+        """
         assert 0 < len(texts) <= self.batch_size
         self.num_calls += 1
         self.num_texts += len(texts)
@@ -52,7 +55,7 @@ class CountedVictim:
             raise InputError(f"shape {rows.shape}, {_oddity(rows)}", where="the victim", rule=rule)
         for text, row in zip(texts, rows, strict=True):
             self._answers[_key(text)] = row.copy()
-        while len(self._answers) > _REMEMBERED:
+        while len(self._answers) > _MAX_CACHED:
             del self._answers[next(iter(self._answers))]
         return list(rows)
 

@@ -1,4 +1,7 @@
-"""Whether the data a study names are here: looked for before anything starts, not read where they may be large."""
+"""Whether the data a study names are here, before anything starts.
+
+They are not read where they may be large.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,8 +21,11 @@ OF_A_PATH = ("/", "./", "../", "~")  # what else may be a name on the hub, which
 
 
 def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
-    """Every corpus, encoder, generator and set of pairs that is not here, once, where the study names it first."""
-    found: dict[str, InputError] = {}
+    """Return a problem for every corpus, encoder, generator and set that is not here.
+
+    Each is named once, where the study names it first.
+    """
+    problems: dict[str, InputError] = {}
     for at, trial in _trials(checked):
         sought = (
             _corpus(trial, data_dir),
@@ -28,26 +34,22 @@ def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
             _replayed(trial, data_dir),
         )
         for what, problem in chain.from_iterable(sought):
-            found.setdefault(what, _told(f"{at}{what}", problem, checked.where))
-    found |= {problem.what: problem for problem in _pairs(checked, data_dir)}
-    return list(found.values())
+            problems.setdefault(what, _problem_at(f"{at}{what}", problem, checked.where))
+    problems |= {problem.what: problem for problem in _pairs(checked, data_dir)}
+    return list(problems.values())
 
 
 def _trials(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
     """The base, and what differs from it in what must be here; where each of them stands."""
     yield "base.", checked.study.base
-    seen = {_needs(checked.study.base)}
+    seen = {checked.study.base.needs()}
     at, space = checked.space.at, checked.space
     points = [] if checked.rows else list(space.edges())
     rows = [(f"grid.rows.{row.label}" if row.label else f"{at} ({row})", row.trial) for row in checked.rows]
-    for place, trial in [*rows, *((f"{at}.{', '.join(point)}", space.apply(point)) for point in points)]:
-        if _needs(trial) not in seen:
-            seen.add(_needs(trial))
-            yield f"{place}: ", trial
-
-
-def _needs(trial: Trial) -> tuple[object, ...]:
-    return trial.corpus, trial.encoder, trial.method.generator, trial.method.needs_synonyms, trial.replayed
+    for label, trial in [*rows, *((f"{at}.{', '.join(point)}", space.apply(point)) for point in points)]:
+        if trial.needs() not in seen:
+            seen.add(trial.needs())
+            yield f"{label}: ", trial
 
 
 Missing = tuple[str, InputError]  # field = value, and what is wrong with it
@@ -122,7 +124,7 @@ def _pairs(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
         sought.append((f"base.selection.dev = {dev!r}", partial(read_sts, dev, "dev", data_dir)))
     for what, read in sought:
         for _, problem in _tried(what, read):
-            yield _told(what, problem, checked.where)
+            yield _problem_at(what, problem, checked.where)
 
 
 def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:
@@ -132,7 +134,7 @@ def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:
         yield what, problem
 
 
-def _told(what: str, problem: InputError, where: str) -> InputError:
-    place = f" ({problem.where})" if problem.where else ""
-    rule = f"{problem.what}{place}" + (f": {problem.rule}" if problem.rule else "")
+def _problem_at(what: str, problem: InputError, where: str) -> InputError:
+    location = f" ({problem.where})" if problem.where else ""
+    rule = f"{problem.what}{location}" + (f": {problem.rule}" if problem.rule else "")
     return InputError(what, where=where, rule=rule, remedy=problem.remedy)

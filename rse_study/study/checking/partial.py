@@ -1,4 +1,7 @@
-"""The parts of a study file that can be read where others cannot: a user wants all problems at once."""
+"""The parts of a study file that can be read where others cannot.
+
+A user wants all problems at once.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,35 +18,39 @@ STAND_INS: dict[str, Any] = {"name": "unnamed", "question": "unasked", "base": T
 
 @dataclass(frozen=True)
 class PartialStudy:
-    """A study without what is not valid. `broken`: fields left out as a whole; `incomplete`: those that lack a part."""
+    """A study without what is not valid."""
 
     study: Study
     broken: frozenset[str] = frozenset()
+    """fields left out as a whole"""
     incomplete: frozenset[str] = frozenset()
+    """fields that lack a part"""
 
     def lacks(self, *fields: str) -> bool:
-        """Whether one of these could not be read, or not all of it."""
+        """Return whether one of these fields could not be read, or not all of it."""
         return bool((self.broken | self.incomplete) & set(fields))
 
 
 def partial_study(content: dict[str, Any]) -> PartialStudy | None:
-    """What can be read: a broken axis or row is left out alone, so that the others are still looked at; any other
-    broken field is left out as a whole. None where nothing is left.
+    """Return what can be read of a study; None where nothing is left.
+
+    A broken axis or row is left out alone, so that the others are still checked; any other broken field is left out
+    as a whole.
     """
-    sound = {str(key): value for key, value in content.items()}
+    valid = {str(key): value for key, value in content.items()}
     broken: set[str] = set()
     incomplete: set[str] = set()
     for _ in range(2):  # what is left may be found wanting in turn: a search without its only axis
         try:
             return PartialStudy(
-                Study.model_validate({**STAND_INS, **sound}), frozenset(broken), frozenset(incomplete)
+                Study.model_validate({**STAND_INS, **valid}), frozenset(broken), frozenset(incomplete)
             )
         except InputError:
             return None
         except ValidationError as error:
             for path in _paths(error):
                 (broken if len(path) == 1 else incomplete).add(path[0])
-                sound = _without(sound, path)
+                valid = _without(valid, path)
     return None
 
 

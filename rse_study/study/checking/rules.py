@@ -1,4 +1,7 @@
-"""What a study must keep to beyond its fields: no contradiction, nothing that could never happen."""
+"""What a study must keep to beyond its fields.
+
+No contradiction, and nothing that could never happen.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
@@ -16,7 +19,17 @@ Rule = Callable[[Study], RuleProblems]
 
 
 def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
-    """Every rule that is broken; rules about a field that could not be read (`broken`) are left out."""
+    """Return every rule that is broken.
+
+    Parameters
+    ----------
+    study
+        As far as it could be read.
+    where
+        The file, named in problems.
+    broken
+        Fields that could not be read; rules about them are left out.
+    """
     return [
         InputError(what, where=where, rule=rule, remedy=remedy)
         for find, fields in RULES
@@ -26,7 +39,7 @@ def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> li
 
 
 def resources_of(study: Study) -> Iterator[tuple[str, Resources]]:
-    """Where resources stand in the file, and what they are."""
+    """Yield where resources stand in the file, and what they are."""
     yield "resources", study.resources
     if study.confirm is not None and study.confirm.resources is not None:
         yield "confirm.resources", study.confirm.resources
@@ -156,10 +169,10 @@ def _executors(study: Study) -> RuleProblems:
                 yield f"{at}.executor = 'inline'", rule, "Use executor: train (or auto)"
 
 
-def _budget(study: Study) -> RuleProblems:
-    if study.budget.max_cost and not study.budget.price_per_hour:
+def _allowance(study: Study) -> RuleProblems:
+    if study.allowance.max_cost and not study.allowance.price_per_hour:
         rule = "cannot bind without a price"
-        yield f"budget.max_cost = {study.budget.max_cost:g}", rule, "Give budget.price_per_hour, too"
+        yield f"allowance.max_cost = {study.allowance.max_cost:g}", rule, "Give allowance.price_per_hour, too"
 
 
 def _listed_twice(at: str, values: Sequence[Any]) -> RuleProblems:
@@ -183,6 +196,6 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_seen_by_the_objective, ("objective", "base", "search", "evaluations")),
     (_watched, ("base", "search")),
     (_executors, ("resources", "confirm")),
-    (_budget, ("budget",)),
+    (_allowance, ("allowance",)),
 )
 """A rule, and the fields it reads."""

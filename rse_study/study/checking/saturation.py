@@ -1,4 +1,7 @@
-"""Axes that cannot matter: where every value drives the perturbation onto its bound (METHODS 1, epsilon)."""
+"""Axes that cannot matter: every value drives delta onto the ball's bound.
+
+Every player of a trial says itself how far it can get (`Player.reach`).
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -7,23 +10,25 @@ from typing import Any
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
-from rse_study.spec import Spec
+from rse_study.perturbations import PERTURBATIONS
+from rse_study.perturbations.ascent import Reach
 from rse_study.study.definition.domains import Choice
+from rse_study.study.definition.paths import walk
 from rse_study.study.definition.rows import Row
 from rse_study.study.definition.space import Axis, Space, show
 from rse_study.training.trial import Trial
 
-PLAYERS = ("pgd", "fgsm")
-SMALLEST_WIDTH = (
-    64  # d of the word embeddings is not known before the encoder is; a smaller one starts farther out
-)
+PLAYERS = tuple(PERTURBATIONS.get(name) for name in PERTURBATIONS)
+STEPS = ("num_steps", "step_size", "ball.radius")  # fields of a player that decide how far its steps lead
+START = "sigma"  # and how far from 0 it starts
 
 
 def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:
-    """Axes of N, beta or epsilon whose values all saturate FGSM's bound: num_steps * beta >= 2 * radius.
+    """Return axes whose values all saturate a player with sign steps.
 
-    Every consistently signed entry then sits on the bound at two values or more, so that they differ in nothing.
-    A list of choices is refused as soon as two of them do; a range, only where all of it does.
+    That is so from num_steps * step_size >= 2 * radius on: every consistently signed entry then sits on the bound at
+    two values or more, so that they differ in nothing. A list of choices is refused as soon as two of them do; a
+    range, only where all of it does.
     """
     problems = []
     for axis in _relevant(space):
@@ -34,7 +39,15 @@ def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:
 
 
 def flat_grid(space: Space[Trial], rows: Sequence[Row], *, where: str) -> list[InputError]:
-    """The same of a grid: two values of an axis that saturate FGSM in every row that has them."""
+    """Return axes of a grid with two values that saturate in every row that has them.
+
+    Parameters
+    ----------
+    space, rows
+        The grid.
+    where
+        The file, named in problems.
+    """
     combinations = [row for row in rows if not row.label]
     problems = []
     for axis in _relevant(space):
@@ -46,15 +59,15 @@ def flat_grid(space: Space[Trial], rows: Sequence[Row], *, where: str) -> list[I
 
 
 def risks_of_saturation(space: Space[Trial]) -> list[str]:
-    """A warning where a player's start and steps together reach its bound somewhere in the space."""
-    fields = ("num_steps", "step_size", "ball.radius", "sigma")
-    axes = _axes_of(space, [f"{player}.{name}" for player in PLAYERS for name in fields])
+    """Return a warning where start and steps can reach the bound in the space."""
+    axes = _axes_of(space, (*STEPS, START), [path for path, _ in _players(space.base)])
     return risks_among(_corners(space, axes))
 
 
 def risks_among(trials: Iterable[Trial]) -> list[str]:
-    """The same of trials that are listed."""
-    reached = [(way, radius) for trial in trials for way, radius in _reach(trial) if way > radius]
+    """Return the same of trials that are listed."""
+    reaches = [reach for trial in trials for _, reach in _reaches(trial)]
+    reached = [(r.path + r.start, r.radius) for r in reaches if r.path + r.start > r.radius]
     if not reached:
         return []
     way, radius = max(reached, key=lambda pair: pair[0] / pair[1])
@@ -66,20 +79,24 @@ def risks_among(trials: Iterable[Trial]) -> list[str]:
 
 def _flat(space: Space[Trial], axis: Axis, values: Sequence[Any], where: str) -> InputError:
     at = f"{space.at}.{axis.name} = {', '.join(show(value) for value in values)}"
-    rule = "num_steps * step_size of FGSM is at least twice the radius: flat by construction"
-    return InputError(at, where=where, rule=rule, remedy="Widen fgsm.ball.radius, or lower the values")
+    path, player = next((path, player) for path, player in _sign_players(space.base))
+    rule = (
+        f"num_steps * step_size of {type(player).__name__} is at least twice the radius: flat by construction"
+    )
+    remedy = f"Widen {path.rpartition('.')[2]}.ball.radius, or lower the values"
+    return InputError(at, where=where, rule=rule, remedy=remedy)
 
 
 def _saturates_everywhere(space: Space[Trial], axis: Axis, value: Any) -> bool:
-    """Whether FGSM saturates at this value of the axis, wherever the other axes are."""
+    """Whether every player with sign steps saturates at this value of the axis, wherever the other axes are."""
     others = [other for other in _relevant(space) if other != axis]
     return _saturates(_corners(space, others, {axis.name: value}))
 
 
 def _saturates(trials: Iterable[Trial]) -> bool:
-    """Whether every FGSM player of all these trials does, and there is one."""
-    found = [(n * beta, radius) for trial in trials for n, beta, radius in _fgsm(trial)]
-    return bool(found) and all(way >= 2 * radius for way, radius in found)
+    """Whether every player with sign steps of all these trials does, and there is one."""
+    reaches = [reach for trial in trials for _, reach in _reaches(trial) if reach.is_certain]
+    return bool(reaches) and all(reach.path >= 2 * reach.radius for reach in reaches)
 
 
 def _corners(
@@ -87,46 +104,36 @@ def _corners(
 ) -> Iterator[Trial]:
     """The trials at every combination of the axes' edges, at `point` otherwise; impossible ones left out."""
     for values in product(*(axis.domain.edges() for axis in axes)):
-        here = dict(zip([axis.name for axis in axes], values, strict=True))
+        corner = dict(zip([axis.name for axis in axes], values, strict=True))
         try:
-            trial = space.apply({**(point or {}), **here})
+            trial = space.apply({**(point or {}), **corner})
         except (ValidationError, InputError):
             continue
         yield trial
 
 
 def _relevant(space: Space[Trial]) -> list[Axis]:
-    """Axes over numbers that decide how far FGSM can go."""
-    return _axes_of(space, ["fgsm.num_steps", "fgsm.step_size", "fgsm.ball.radius"])
+    """Axes over numbers that decide how far players with sign steps can go."""
+    return _axes_of(space, STEPS, [path for path, _ in _sign_players(space.base)])
 
 
-def _axes_of(space: Space[Trial], fields: list[str]) -> list[Axis]:
-    return [axis for axis in space.axes if any(path.endswith(tuple(fields)) for path in axis.paths)]
+def _axes_of(space: Space[Trial], fields: Sequence[str], players: Sequence[str]) -> list[Axis]:
+    paths = {f"{player}.{field}" for player in players for field in fields}
+    return [axis for axis in space.axes if paths & set(axis.paths)]
 
 
-def _fgsm(trial: Trial) -> list[tuple[int, float, float]]:
-    """(num_steps, step size, radius) of every FGSM player in a trial whose ball is given for linf."""
-    return [(p.num_steps, p.step_size, p.ball.radius) for p in _players(trial, "fgsm")]
+def _reaches(trial: Trial) -> Iterator[tuple[Any, Reach]]:
+    """How far every player of a trial can get, of those whose entries are bounded by a length."""
+    for _, player in _players(trial):
+        reach = player.reach()
+        if reach is not None:
+            yield player, reach
 
 
-def _reach(trial: Trial) -> Iterator[tuple[float, float]]:
-    """How far an entry of delta can get from 0 at most, and the radius, for every PGD and FGSM player that moves."""
-    for player in _players(trial, *PLAYERS):
-        if player.num_steps > 0:
-            way = player.num_steps * player.step_size + player.sigma / SMALLEST_WIDTH**0.5
-            yield way, player.ball.radius
+def _sign_players(trial: Trial) -> Iterator[tuple[str, Any]]:
+    return ((path, player) for path, player in _players(trial) if getattr(player, "has_sign_steps", False))
 
 
-def _players(trial: Trial, *names: str) -> list[Any]:
-    """The players of these names whose ball is given for linf."""
-    return [
-        player for name, player in _parts(trial.method) if name in names and player.ball.given_for == "linf"
-    ]
-
-
-def _parts(spec: Spec) -> Iterator[tuple[str, Any]]:
-    """(name, value) of every sub-configuration."""
-    for name, value in vars(spec).items():
-        if isinstance(value, Spec):
-            yield name, value
-            yield from _parts(value)
+def _players(trial: Trial) -> Iterator[tuple[str, Any]]:
+    """(full path, player) of everything in a trial that is one."""
+    return ((path, part) for path, part in walk(trial) if isinstance(part, PLAYERS))

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rse_study.errors import InputError, InputErrors
-from rse_study.study.checking.batch_shares import check_shares
+from rse_study.study.checking.batch_sizes import check_batch_sizes
+from rse_study.study.checking.edges import check_edges
 from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_rules
 from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
-from rse_study.study.definition.config import Study
+from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.paths import look_up, overlap
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
 from rse_study.study.definition.rows import GRID, Row, rows_of
-from rse_study.study.definition.space import Space, check_edges, resolve_space
-from rse_study.study.stopping import check_stopping, rungs
+from rse_study.study.definition.space import Space, resolve_space
+from rse_study.study.early_stopping import check_stopping, rungs
 from rse_study.training.trial import Trial
 
 JUDGES = ("selection.dev", "replayed")
@@ -24,22 +25,25 @@ JUDGES = ("selection.dev", "replayed")
 
 @dataclass(frozen=True)
 class CheckedStudy:
-    """A study that can run, and what a reader should be warned of.
-
-    `space`: the base and the axes around it. `rows`: every trial of a grid, none of a search. `rungs`: optimiser
-    steps at which a cell of the search may be stopped. `where`: the file it was read from.
-    """
+    """A study that can run, and what a reader should be warned of."""
 
     study: Study
     space: Space[Trial]
+    """the base and the axes around it"""
     warnings: tuple[str, ...]
     rows: tuple[Row, ...] = ()
+    """every trial of a grid, none of a search"""
     rungs: tuple[int, ...] = ()
+    """optimiser steps at which a cell of the search may be stopped"""
     where: str = ""
+    """the file it was read from"""
 
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> CheckedStudy:
-    """The study in a YAML file, checked. Raises InputErrors with every problem found."""
+    """Return the study in a YAML file, checked.
+
+    Raises InputErrors with every problem found.
+    """
     with _nothing_collected():
         return _read_study(path, overrides)
 
@@ -57,66 +61,71 @@ def _nothing_collected() -> Iterator[None]:
 
 
 def _read_study(path: Path, overrides: Sequence[str]) -> CheckedStudy:
-    content = read_extended(path)
-    apply_overrides(content, overrides)
+    content = read_extended(path, former=FORMER_KEYS)
+    apply_overrides(content, overrides, former=FORMER_KEYS)
     try:
         study = build(Study, content, where=str(path))
     except InputErrors as error:
-        found, sound = list(error.problems), partial_study(content)
-        if sound is not None:
-            found += _look_at(sound, where=str(path)).problems
-        raise InputErrors(found) from None
+        problems, partial = list(error.problems), partial_study(content)
+        if partial is not None:
+            problems += _check_parts(partial, where=str(path)).problems
+        raise InputErrors(problems) from None
     return check_study(study, where=str(path))
 
 
 def check_study(study: Study, *, where: str) -> CheckedStudy:
-    """Paths exist, every edge of the space and every row is a valid trial, nothing contradicts itself or is flat."""
-    looked = _look_at(PartialStudy(study), where=where)
-    if looked.problems:
-        raise InputErrors(looked.problems)
-    warnings = tuple(_warnings(study, looked.space, looked.rows))
-    return CheckedStudy(study, looked.space, warnings, looked.rows, rungs(study), where)
+    """Check a study as a whole. Raises InputErrors with every problem found.
+
+    Paths exist, every edge of the space and every row is a valid trial, nothing contradicts itself or is flat.
+    """
+    result = _check_parts(PartialStudy(study), where=where)
+    if result.problems:
+        raise InputErrors(result.problems)
+    warnings = tuple(_warnings(study, result.space, result.rows))
+    return CheckedStudy(study, result.space, warnings, result.rows, rungs(study), where)
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What was found: the space and the rows as far as they can be read, and every problem."""
+    """Space and rows as far as they can be read, and every problem."""
 
     space: Space[Trial]
     rows: tuple[Row, ...]
     problems: list[InputError]
 
 
-def _look_at(sound: PartialStudy, *, where: str) -> CheckResult:
+def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     """Everything but single fields; what depends on a field that could not be read is left out."""
-    study = sound.study
-    problems = check_rules(study, where=where, broken=sound.broken)
-    if "base" in sound.broken:
+    study = partial.study
+    problems = check_rules(study, where=where, broken=partial.broken)
+    if "base" in partial.broken:
         return CheckResult(Space(study.base, ()), (), problems)
     rows: tuple[Row, ...] = ()
     if study.grid is None:
-        space, found = _look_at_search(study, where)
-    elif sound.lacks("grid"):
+        space, found = _check_search(study, where)
+    elif partial.lacks("grid"):
         space, found = resolve_space(study.base, study.grid.axes, where=where, at=GRID)
     else:
-        space, rows, found = _look_at_grid(study, where)
+        space, rows, found = _check_grid(study, where)
     problems += found
-    if not found and not sound.lacks("search", "grid"):
+    if not found and not partial.lacks("search", "grid"):
         problems += _judged_alike(space, rows, where)
-        problems += [] if "resources" in sound.broken else check_shares(study, space, rows, where=where)
-        problems += [] if "num_trials" in sound.broken else _too_many(study, space, where)
-    if not sound.broken & {"search", "early_stopping", "objective"}:
+        problems += (
+            [] if "resources" in partial.broken else check_batch_sizes(study, space, rows, where=where)
+        )
+        problems += [] if "num_trials" in partial.broken else _too_many(study, space, where)
+    if not partial.broken & {"search", "early_stopping", "objective"}:
         problems += check_stopping(study, space, where=where)
     return CheckResult(space, rows, problems)
 
 
-def _look_at_search(study: Study, where: str) -> tuple[Space[Trial], list[InputError]]:
+def _check_search(study: Study, where: str) -> tuple[Space[Trial], list[InputError]]:
     space, problems = resolve_space(study.base, study.search or {}, where=where)
     problems = problems + check_edges(space, where=where)
     return space, problems or flat_axes(space, where=where)
 
 
-def _look_at_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...], list[InputError]]:
+def _check_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...], list[InputError]]:
     assert study.grid is not None
     space, problems = resolve_space(study.base, study.grid.axes, where=where, at=GRID)
     rows, found = rows_of(study.grid, space, where=where)
@@ -150,14 +159,14 @@ def _judges(base: Trial) -> dict[str, str]:
     judges = dict.fromkeys(JUDGES, f"by which {alike}") | {"watched": f"whose curves are compared: {alike}"}
     if base.replayed.recipe == "none":
         return judges
-    found = f"against which the replayed pairs are found, and {alike}"
+    reference = f"against which the replayed pairs are found, and {alike}"
     # Another reference is read with the trial's own pooling and template.
     whom: tuple[str, ...] = ("encoder.pooling", "encoder.template")
     if base.replayed.reference == "base":
         whom = (
             ("encoder", "corpus") if base.encoder.name == "tiny" else ("encoder",)
         )  # tiny is made from the corpus
-    return judges | dict.fromkeys(whom, found)
+    return judges | dict.fromkeys(whom, reference)
 
 
 def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]:

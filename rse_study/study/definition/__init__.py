@@ -1,1 +1,1 @@
-"""What a study file says: fields, axes, rows, the space around its base, and how it is read."""
+"""What a study file says, and how it is read."""

@@ -1,4 +1,4 @@
-"""The study: a question, the base trial, the grid or the space around it, and how it is run."""
+"""The study: a question, a base trial, the grid or space around it."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,31 +12,41 @@ from pydantic import (
     model_validator,
 )
 
-from rse_study.downstream.names import all_evaluations
+from rse_study.downstream.names import all_evaluations, expand_evaluations
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field
 from rse_study.study.definition.domains import AnyDomain, FiniteDomain
-from rse_study.training.classifier.spec import FineTuning
+from rse_study.study.definition.reading import with_todays_keys
+from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 
 METRICS = ("dev", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
 LOWER_IS_BETTER = ("loss", "robust/drift")
+FORMER_KEYS = {"budget": "allowance"}
+"""Keys of a study as files may still spell them, and what they are called today."""
 Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
 Seed = Annotated[int, Field(strict=True, ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
 
 
 class Sampler(Spec):
-    """Who proposes: `tpe` (multivariate, with constant liar) after `num_startup` random draws, `random`,
-    `quasi_random` (scrambled Sobol points) or `grid` (every combination of choices and short integer axes)."""
+    """Who proposes the trials of a search.
+
+    `tpe` (multivariate, with constant liar) after some random draws, `random`, `quasi_random` (scrambled Sobol
+    points) or `grid` (every combination of choices and short integer axes).
+    """
 
     name: Literal["tpe", "random", "quasi_random", "grid"] = "tpe"
     num_startup: PositiveInt = 6
+    """random draws before `tpe` proposes"""
 
 
 class Objective(Spec):
-    """What is optimised: a metric's value at a trial's last step, never the best one so far."""
+    """What is optimised: a metric's value at a trial's last step.
+
+    It is never the best value on the way.
+    """
 
     metric: str = "dev"
     direction: Literal["maximize", "minimize"] = "maximize"
@@ -63,39 +73,51 @@ class Objective(Spec):
 
 
 class Asha(Spec):
-    """Asynchronous successive halving (Li et al. 2020): at each rung a cell goes on if it is among the best
-    1/factor of all that got there. `first`: optimiser steps at the first rung; the next ones are `factor` times as
-    far, below the full budget."""
+    """Asynchronous successive halving (Li et al. 2020).
+
+    At each rung a cell goes on if it is among the best 1/factor of all that got there.
+    """
 
     name: Literal["asha"] = "asha"
     first: PositiveInt
+    """optimiser steps at the first rung"""
     factor: int = field(3, ge=2)
+    """one in so many goes on; the next rung is so many times as far, below the full budget"""
 
 
 class Grid(Spec):
-    """Every combination of `axes` (values by axis name), and `rows`: settings by path, laid over the base.
+    """Every combination of axes, and rows with a name.
 
     An axis is a list of values, or `{choice: [...], into: [...]}`. A row may be empty: it is the base itself.
-    `baseline`: the row of `rows` that every other is compared with, seed by seed.
     """
 
     axes: dict[str, FiniteDomain] = Field(default_factory=dict)
+    """values by axis name"""
     rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """settings by path, laid over the base, by row name"""
     baseline: str = ""
+    """the row of `rows` that every other is compared with, seed by seed"""
 
 
 class Resources(Spec):
-    """What one cell uses. Bit-equality depends on `workers` and `threads`, so they are recorded."""
+    """What one cell uses.
 
-    executor: Literal["auto", "train", "inline"] = field(
-        "auto", description="auto: train for GPUs or several workers, else inline"
-    )
+    Bit-equality depends on `workers` and `threads`, so they are recorded.
+    """
+
+    executor: Literal["auto", "train", "inline"] = "auto"
+    """auto: train for GPUs or several workers, else inline"""
     workers: PositiveInt = 1
-    threads: PositiveInt = field(1, description="CPU threads of each worker")
-    gpus: int = field(0, ge=0, le=1, description="GPUs of each worker, which drives one at most")
-    max_concurrent: NonNegativeInt = field(0, description="cells at a time; 0 = as many as fit")
-    max_attempts: PositiveInt = field(3, description="tries at a cell whose process was lost, in one run")
-    max_silence_s: PositiveFloat = field(1800.0, description="seconds without a word before a cell is ended")
+    threads: PositiveInt = 1
+    """CPU threads of each worker"""
+    gpus: int = field(0, ge=0, le=1)
+    """GPUs of each worker, which drives one at most"""
+    max_concurrent: NonNegativeInt = 0
+    """cells at a time; 0 = as many as fit"""
+    max_attempts: PositiveInt = 3
+    """tries at a cell whose process was lost, in one run"""
+    max_silence_s: PositiveFloat = 1800.0
+    """seconds without a word before a cell is ended"""
 
     @property
     def runs_on(self) -> Literal["train", "inline"]:
@@ -106,35 +128,43 @@ class Resources(Spec):
 
 
 class Confirm(Spec):
-    """What decides a search: its best trials and its baseline again, with seeds that selected nothing."""
+    """What decides a search: its best trials and its baseline, run again.
+
+    Their seeds have selected nothing.
+    """
 
     num_best: PositiveInt = 1
     baseline: Literal["base", "none"] = "base"
     seeds: Seeds = field()
-    resources: Resources | None = None  # of these cells; without it, the study's
+    resources: Resources | None = None
+    """of these cells; without it, the study's"""
 
 
 class Allowance(Spec):
-    """What the study may cost; 0 = no limit. `run` and `plan` refuse what will not stay below (exit code 4)."""
+    """What the study may cost; 0 = no limit.
 
-    max_hours: NonNegativeFloat = field(0.0, description="device hours")
+    `run` and `plan` refuse what will not stay below (exit code 4).
+    """
+
+    max_hours: NonNegativeFloat = 0.0
+    """device hours"""
     max_cost: NonNegativeFloat = 0.0
-    price_per_hour: NonNegativeFloat = field(0.0, description="price of a device hour, in any currency")
-    hours_per_cell: tuple[PositiveFloat, PositiveFloat] | None = field(
-        None,
-        description="low and high for the base, told by others: prices what nothing alike here has measured",
-    )
+    price_per_hour: NonNegativeFloat = 0.0
+    """price of a device hour, in any currency"""
+    hours_per_cell: tuple[PositiveFloat, PositiveFloat] | None = None
+    """low and high for the base, told by others: prices what nothing alike here has measured"""
 
 
 class Paper(Spec):
-    """The table or figure of a paper that a grid repeats; its claims are checked on the grid's rows.
+    """The table or figure of a paper that a grid repeats.
 
-    `scale`: `mini` says "same direction here" where `paper` says "reproduced": a small encoder proves nothing about a
-    large one.
+    Its claims are checked on the grid's rows.
     """
 
-    table: str = field("", description="for example rse-table6; empty: of no table of a paper")
+    table: str = ""
+    """for example rse-table6; empty: of no table of a paper"""
     scale: Literal["paper", "mini"] = "paper"
+    """mini: a small encoder, which proves nothing about a large one; `check` then says `same direction here`"""
 
 
 class Study(Spec):
@@ -144,28 +174,39 @@ class Study(Spec):
     question: str = field(min_length=1)
     base: Trial
     grid: Grid | None = None
-    search: dict[str, AnyDomain] | None = field(None, min_length=1, description="at least one axis")
-    num_trials: PositiveInt = field(16, description="of a search")
+    search: dict[str, AnyDomain] | None = field(None, min_length=1)
+    """at least one axis"""
+    num_trials: PositiveInt = 16
+    """of a search"""
     sampler: Sampler = Sampler()
     search_seed: NonNegativeInt = 0
     early_stopping: Asha | None = None
     seeds: Seeds = (0,)
     objective: Objective = Objective()
-    evaluations: tuple[str, ...] = field(
-        (), description="task/split, task/preset or task/recipe; in a search, of confirmed trials only"
-    )
+    evaluations: tuple[str, ...] = ()
+    """task/split, task/preset or task/recipe; in a search, of confirmed trials only"""
     attacks: Attacks = Attacks()
-    fine_tuning: FineTuning = field(FineTuning(), description="of the classifiers that evaluations ask for")
-    tasks: Tasks = field(Tasks(), description="of evaluations that end in /fine_tuned")
+    fine_tuning: FineTuning = FineTuning()
+    """of the classifiers that evaluations ask for"""
+    tasks: Tasks = Tasks()
+    """of evaluations that end in /fine_tuned"""
     confirm: Confirm | None = None
     paper: Paper | None = None
     keep_models: Literal["final", "best", "none"] = "final"
     resources: Resources = Resources()
-    budget: Allowance = Allowance()
-    baselines: tuple[Baseline, ...] = field(
-        ("token_overlap", "untrained", "start"),
-        description="cls, mean, first_last, whitening: the base's weights pooled so, without training or template",
-    )
+    allowance: Allowance = Allowance()
+    baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
+    """cls, mean, first_last, whitening: the base's weights pooled so, without training or template"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_former_keys(cls, given: Any) -> Any:
+        return with_todays_keys(given, FORMER_KEYS) if isinstance(given, dict) else given
+
+    @field_validator("evaluations")
+    @classmethod
+    def _expand_patterns(cls, evaluations: tuple[str, ...]) -> tuple[str, ...]:
+        return expand_evaluations(evaluations)
 
     @property
     def settings(self) -> Settings:

@@ -1,4 +1,4 @@
-"""Axes of a search or a grid: what values one may take, and which fields of the trial it writes."""
+"""Axes of a search or a grid: values, and the fields of the trial they write."""
 
 import math
 from collections.abc import Sequence
@@ -38,12 +38,13 @@ Choices = Annotated[tuple[Option, ...], Field(min_length=2)]
 
 
 class Domain(Spec):
-    """What an axis may be. `into` lists the fields it writes; without it, the axis' own name is the field."""
+    """What an axis may be."""
 
     kind: ClassVar[str]
     scale: ClassVar[Scale] = "linear"
     is_finite: ClassVar[bool] = False
     into: Paths = ()
+    """fields it writes; without it, the axis' own name is the field"""
 
     def edges(self) -> tuple[Any, ...]:
         """The values at which the axis can break a trial: both ends, or every choice."""
@@ -56,6 +57,20 @@ class Domain(Spec):
     def values(self) -> Sequence[Any]:
         """All values in their order, of a finite axis."""
         raise NotImplementedError
+
+    def at(self, u: float) -> Any:
+        """The value below which a share `u` in [0, 1) of the axis lies.
+
+        >>> Float(float=(-1, 1)).at(0.25)
+        -0.5
+        >>> Choice(choice=("a", "b")).at(0.5)
+        'b'
+        """
+        if self.is_finite:
+            values = self.values()
+            return values[min(int(u * len(values)), len(values) - 1)]
+        low, high = self.edges()
+        return float(low * (high / low) ** u) if self.scale == "log" else float(low + u * (high - low))
 
 
 class _Interval(Domain):

@@ -1,4 +1,4 @@
-"""Dotted paths into a configuration: full ones, unique suffixes, symbols, and what to say when none fits."""
+"""Dotted paths into a configuration: full ones, unique suffixes, symbols."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,9 +9,29 @@ from rse_study.spec import Spec, symbols
 
 
 def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
-    """The full dotted path of the one field of `spec` that `path` names: itself, or a unique suffix of it.
+    """Return the full dotted path of the one field that `path` names.
 
-    Raises InputError at `at` (where in the file the path was written).
+    That is the path itself, or one that it is a unique suffix of.
+
+    >>> from rse_study.training.trial import Trial
+    >>> resolve(Trial(), "pgd.num_steps")
+    'method.blend.pgd.num_steps'
+
+    Parameters
+    ----------
+    spec
+        Where the path leads into.
+    path
+        Full, or a suffix.
+    where
+        The file, named in errors.
+    at
+        Where in the file the path was written.
+
+    Raises
+    ------
+    InputError
+        No field, or several, are named so.
     """
     every = dict(walk(spec))
     if path in every:
@@ -27,13 +47,16 @@ def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
 
 
 def resolve_symbol(spec: Spec, symbol: str) -> str | None:
-    """The full path of the only field that declares `symbol`, if there is exactly one."""
+    """Return the full path of the only field with a symbol, if there is one."""
     found = [path for path, declared in symbols(spec) if declared == symbol]
     return found[0] if len(found) == 1 else None
 
 
 def walk(spec: Spec, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """(full path, value) of every field below `spec`, sub-configurations before their own fields."""
+    """Yield (full path, value) of every field below `spec`.
+
+    Sub-configurations come before their own fields.
+    """
     for name in type(spec).model_fields:
         value = getattr(spec, name)
         yield prefix + name, value
@@ -42,7 +65,7 @@ def walk(spec: Spec, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def look_up(spec: Spec, path: str) -> Any:
-    """The value at a full path."""
+    """Return the value at a full path."""
     value: Any = spec
     for name in path.split("."):
         value = getattr(value, name)
@@ -50,9 +73,10 @@ def look_up(spec: Spec, path: str) -> Any:
 
 
 def laid_over(spec: Spec, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `spec` with `values` under their full paths, to be validated.
+    """Return the fields of `spec` with `values` under their full paths.
 
-    What no path touches is the valid object itself: only what holds a value, and what holds that, is built anew.
+    They are still to be validated. What no path touches is the valid object itself: only what holds a value, and what
+    holds that, is built anew.
     """
     content, below = dict(vars(spec)), dict[str, dict[str, Any]]()
     for path, value in values.items():
@@ -65,12 +89,22 @@ def laid_over(spec: Spec, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Whether two full paths write the same field, or one a field of the other."""
+    """Return whether two full paths write the same field, or one a field of the other."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
 def put(content: dict[str, Any], keys: Sequence[str], value: Any) -> None:
-    """Write `value` under `keys` of a nested mapping, in place."""
+    """Write `value` under `keys` of a nested mapping, in place.
+
+    Parameters
+    ----------
+    content
+        The mapping.
+    keys
+        From the outermost on; mappings that are missing are made.
+    value
+        What is written.
+    """
     *parents, last = keys
     for name in parents:
         below = content.get(name)
@@ -80,7 +114,10 @@ def put(content: dict[str, Any], keys: Sequence[str], value: Any) -> None:
 
 
 def take_away(content: dict[str, Any], keys: Sequence[str]) -> bool:
-    """Remove what stands under `keys` of a nested mapping, in place; False where nothing does."""
+    """Remove what stands under `keys` of a nested mapping, in place.
+
+    False where nothing does.
+    """
     *parents, last = keys
     below: Any = content
     for name in parents:

@@ -46,7 +46,19 @@ RULES = {
 def problems_of(
     error: ValidationError, cls: type[BaseModel], *, where: str, prefix: str = ""
 ) -> list[InputError]:
-    """One InputError for each finding of pydantic about a `cls`."""
+    """Return one InputError for each finding of pydantic.
+
+    Parameters
+    ----------
+    error
+        What pydantic raised.
+    cls
+        Whose validation raised it.
+    where
+        The file, named in problems.
+    prefix
+        Put before every path.
+    """
     findings = [dict(finding) for finding in error.errors(include_url=False)]
     return [_problem(finding, cls, where, prefix) for finding in findings if not _is_echo(finding)]
 

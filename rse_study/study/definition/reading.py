@@ -1,6 +1,9 @@
-"""From a YAML file to a checked configuration: `extends`, overrides, and every problem at once."""
+"""From a YAML file to a checked configuration: `extends` and overrides.
 
-from collections.abc import Sequence
+Every problem is reported at once.
+"""
+
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,13 +16,29 @@ from rse_study.study.definition.problems import problems_of
 from rse_study.yaml12 import parse_yaml, read_yaml
 
 T = TypeVar("T", bound=Spec)
+NO_FORMER_KEYS: Mapping[str, str] = {}
 AXIS_KEYS = ("log", "float", "int", "choice", "into")
 AXES = (("search",), ("grid", "axes"))  # where axes stand
 HEADS = (*AXES, ("grid", "rows"))  # below these stand names that may have dots
 
 
 def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
-    """The `cls` in a YAML file, with `path=value` overrides. Raises InputError (InputErrors: all at once)."""
+    """Return the `cls` in a YAML file, with `path=value` overrides.
+
+    Parameters
+    ----------
+    cls
+        Trial, or another configuration.
+    path
+        The file.
+    overrides
+        Each `path=value`, laid over the file.
+
+    Raises
+    ------
+    InputError
+        The file is no valid `cls`; as InputErrors, all problems at once.
+    """
     content = read_extended(path)
     if overrides:
         apply_overrides(content, _in_full(build(cls, content, where=str(path)), overrides))
@@ -27,7 +46,17 @@ def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
 
 
 def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
-    """Validate a mapping as a `cls`. Raises InputError naming `where`."""
+    """Validate a mapping as a `cls`. Raises InputError naming `where`.
+
+    Parameters
+    ----------
+    cls
+        What it is to be.
+    content
+        The mapping.
+    where
+        The file, named in problems.
+    """
     try:
         return cls.model_validate(content)
     except ValidationError as error:
@@ -38,12 +67,23 @@ def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
         ) from None
 
 
-def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """A file's mapping laid over the one it `extends`, or over several, each laid over those before it.
+def read_extended(
+    path: Path, seen: tuple[Path, ...] = (), *, former: Mapping[str, str] = NO_FORMER_KEYS
+) -> dict[str, Any]:
+    """Return a file's mapping, laid over the one it `extends`, or over several.
 
-    Paths are relative to the file that names them.
+    Each is laid over those before it. Paths are relative to the file that names them.
+
+    Parameters
+    ----------
+    path
+        The file.
+    seen
+        Files that led here, to find a circle.
+    former
+        Keys that files may still use, and what they are called today.
     """
-    content = read_yaml(path)
+    content = with_todays_keys(read_yaml(path), former, where=str(path))
     named = content.pop("extends", None) or []
     names = named if isinstance(named, list) else [named]
     if not all(isinstance(name, str) for name in names):
@@ -51,17 +91,17 @@ def read_extended(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
         raise InputError(f"extends = {named!r}", where=str(path), rule=rule)
     below: dict[str, Any] = {}
     for name in names:
-        below = overlay(below, _read_below(path, name, seen))
+        below = overlay(below, _read_below(path, name, seen, former))
     return overlay(below, content)
 
 
-def _read_below(path: Path, name: str, seen: tuple[Path, ...]) -> dict[str, Any]:
+def _read_below(path: Path, name: str, seen: tuple[Path, ...], former: Mapping[str, str]) -> dict[str, Any]:
     target = (path.parent / name).resolve()
     if target in seen:
         rule = "the files extend each other in a circle"
         raise InputError(f"extends = {name!r}", where=str(path), rule=rule)
     try:
-        return read_extended(target, (*seen, target))
+        return read_extended(target, (*seen, target), former=former)
     except MissingFile as error:
         if error.where != str(target):
             raise  # the file extended is there; what that one extends is not
@@ -69,10 +109,47 @@ def _read_below(path: Path, name: str, seen: tuple[Path, ...]) -> dict[str, Any]
         raise InputError(f"extends = {name!r}", where=str(path), rule="no such file", remedy=remedy) from None
 
 
-def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
-    """`above` laid over `below`: mappings merge, everything else is replaced; `key: null` takes a key away.
+def with_todays_keys(
+    content: dict[str, Any], former: Mapping[str, str], *, where: str = ""
+) -> dict[str, Any]:
+    """Return a mapping with former keys renamed.
 
-    An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave both. `at`: where the two stand.
+    Parameters
+    ----------
+    content
+        The mapping.
+    former
+        Today's key by former key.
+    where
+        The file, named in errors.
+
+    Raises
+    ------
+    InputError
+        A key is there under both names.
+    """
+    for old, new in former.items():
+        if old in content and new in content:
+            rule, remedy = f"is the former name of {new}, and both are given", f"Keep {new}"
+            raise InputError(old, where=where, rule=rule, remedy=remedy)
+    return {former.get(key, key): value for key, value in content.items()}
+
+
+def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Lay `above` over `below`: mappings merge, everything else is replaced.
+
+    `key: null` takes a key away. An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave
+    both.
+
+    >>> overlay({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 4}, "d": None})
+    {'a': {'b': 1, 'c': 4}}
+
+    Parameters
+    ----------
+    below, above
+        Two mappings.
+    at
+        Where they stand in the file.
     """
     merged = dict(below)
     for key, value in above.items():
@@ -86,10 +163,21 @@ def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = 
     return merged
 
 
-def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
-    """Write each `path=value` (value in YAML) into the mapping, in place; null takes away what stands there.
+def apply_overrides(
+    content: dict[str, Any], overrides: Sequence[str], *, former: Mapping[str, str] = NO_FORMER_KEYS
+) -> None:
+    """Write each `path=value` (value in YAML) into the mapping, in place.
 
-    Unknown paths are found by validation.
+    null takes away what stands there. Unknown paths are found by validation.
+
+    Parameters
+    ----------
+    content
+        The mapping.
+    overrides
+        In order.
+    former
+        Keys that users may still write, and what they are called today.
     """
     for override in overrides:
         path, equals, text = override.partition("=")
@@ -97,6 +185,7 @@ def apply_overrides(content: dict[str, Any], overrides: Sequence[str]) -> None:
             remedy = "For example: -o num_trials=4"
             raise InputError(override, where="-o", rule="an override is path=value", remedy=remedy)
         value, keys = parse_yaml(f"value: {text}", where=f"-o {path}")["value"], _keys(path.strip())
+        keys[0] = former.get(keys[0], keys[0])
         if value is not None or not take_away(content, keys):
             put(content, keys, value)
 

@@ -1,4 +1,7 @@
-"""How a grid becomes rows: every combination of its axes in the order of the file, then the rows that have a name."""
+"""How a grid becomes rows.
+
+Every combination of its axes in the order of the file, then the rows that have a name.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,11 +27,14 @@ GRID = "grid.axes"  # where the axes of a grid stand
 
 @dataclass(frozen=True)
 class Row:
-    """A trial of a grid. `proposal`: its values by axis name, where an axis' fields agree; `label`: its name."""
+    """A trial of a grid."""
 
     label: str
+    """its name; empty for a combination of axes"""
     proposal: dict[str, Any]
+    """its values by axis name, where an axis' fields agree"""
     trial: Trial
+    """the configuration"""
 
     def __str__(self) -> str:
         return repr(self.label) if self.label else _coordinates(self.proposal)
@@ -39,12 +45,27 @@ class _Setting:
     """A value laid over the base: where it is written, and the fields it writes."""
 
     at: str
+    """where it is written"""
     value: Any
+    """what is written"""
     paths: tuple[str, ...]
+    """the fields it writes"""
 
 
 def rows_of(grid: Grid, space: Space[Trial], *, where: str) -> tuple[tuple[Row, ...], list[InputError]]:
-    """Every row, validated; the first axis is the slowest. Rows with a problem are left out."""
+    """Return every row, validated, and every problem.
+
+    The first axis is the slowest. Rows with a problem are left out.
+
+    Parameters
+    ----------
+    grid
+        Its axes and named rows.
+    space
+        The axes, resolved around the base.
+    where
+        The file, named in problems.
+    """
     if not grid.axes and not grid.rows:
         remedy = "Name an axis: `axes: {rho: [0, 0.5, 1]}`"
         return (), [InputError("grid", where=where, rule="must have axes or rows", remedy=remedy)]

@@ -1,6 +1,7 @@
-"""The JSON schema of a study file, for editors: keys and values as they are typed, words from the classes' docstrings.
+"""The JSON schema of a study file, for editors.
 
-It knows single fields only; what they must be together is what `rse-study validate` tells.
+Keys and values are as they are typed, words from the classes' docstrings. It knows single fields only; what they must
+be together is what `rse-study validate` says.
 """
 
 import inspect
@@ -9,17 +10,21 @@ from typing import Any
 
 from rse_study.downstream.names import all_evaluations
 from rse_study.evaluation.names import known_evaluations
-from rse_study.study.definition.config import METRICS, Study
+from rse_study.study.definition.config import FORMER_KEYS, METRICS, Study
 from rse_study.study.definition.domains import KINDS
 
 FRACTION = {"type": "string", "pattern": r"^[-+.0-9eE]+/[-+.0-9eE]+$"}
+PATTERN = {"type": "string", "pattern": r"[*?\[]", "description": "all evaluations that match: attack-mr/*"}
 NULL = {"type": "null"}  # takes away what the file extended says
 DATA = ("default", "enum", "const")  # values, not schemas
 WORDS = ("description", "default")  # what stays beside `anyOf`, where an editor looks for it
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (draft 7) of a study file; a file that extends another may leave out or null anything."""
+    """Return the JSON schema (draft 7) of a study file.
+
+    A file that extends another may leave out or null anything.
+    """
     schema = Study.model_json_schema()
     definitions = {name: _adapted(below, name) for name, below in schema.pop("$defs").items()}
     _shorthands(definitions["Corpus"]["properties"])
@@ -28,13 +33,20 @@ def json_schema() -> dict[str, Any]:
         "enum": list(known_evaluations())
     }
     whole = _adapted(schema, "Study")
-    whole["properties"]["evaluations"]["anyOf"][0]["items"]["enum"] = list(all_evaluations())
+    items = whole["properties"]["evaluations"]["anyOf"][0]["items"]
+    whole["properties"]["evaluations"]["anyOf"][0]["items"] = {
+        "anyOf": [items | {"enum": list(all_evaluations())}, PATTERN]
+    }
+    former = {
+        old: {**whole["properties"][new], "description": f"the former name of {new}"}
+        for old, new in FORMER_KEYS.items()
+    }
     one = {"type": "string", "description": "a study file this one lies over; relative to it"}
     extends = {"anyOf": [one, {"type": "array", "items": one}], "description": "one, or several in order"}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         **whole,
-        "properties": {"extends": extends, **whole["properties"]},
+        "properties": {"extends": extends, **whole["properties"], **former},
         "if": {"not": {"required": ["extends"]}},
         "then": {"required": schema["required"]},
         "$defs": definitions,

@@ -1,10 +1,10 @@
-"""The space around a study's base: axes resolved against it, and the trial at any point."""
+"""The space around a study's base: resolved axes, and the trial at a point."""
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, islice, product
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -13,21 +13,21 @@ from rse_study.errors import InputError
 from rse_study.spec import Spec, symbols
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import laid_over, look_up, overlap, resolve, resolve_symbol
-from rse_study.study.definition.problems import problems_of
 
 T = TypeVar("T", bound=Spec)
-MAX_PAIRS = 5_000  # half a second
-MAX_CORNERS = 64
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One dimension of a search or a grid: its domain and the full paths of the fields it writes."""
+    """One dimension of a search or a grid."""
 
     name: str
     domain: Domain
+    """what it may be"""
     paths: tuple[str, ...]
+    """full paths of the fields it writes"""
     symbol: str = ""
+    """that of its field, else its name"""
 
 
 @dataclass(frozen=True)
@@ -36,27 +36,48 @@ class Space(Generic[T]):
 
     base: T
     axes: tuple[Axis, ...]
-    at: str = "search"  # where in the file the axes stand
+    at: str = "search"
+    """where in the file the axes stand"""
 
     def apply(self, proposal: Mapping[str, Any]) -> T:
-        """The trial at `proposal` (values by axis name; the base's elsewhere). Raises ValidationError, InputError."""
+        """Return the trial at `proposal` (values by axis name; the base's elsewhere).
+
+        Raises ValidationError, InputError.
+        """
         moved = [axis for axis in self.axes if axis.name in proposal]
         values = {path: proposal[axis.name] for axis in moved for path in axis.paths}
         return type(self.base).model_validate(laid_over(self.base, values))
 
     @cached_property
     def base_point(self) -> dict[str, Any] | None:
-        """The base as a point of the space; None where it lies outside or an axis' fields differ in it."""
+        """The base as a point of the space.
+
+        None where it lies outside or an axis' fields differ in it.
+        """
         point: dict[str, Any] = {}
         for axis in self.axes:
             values = [look_up(self.base, path) for path in axis.paths]
-            if any(value != values[0] for value in values) or not axis.domain.holds(values[0]):
+            if any(value != values[0] for value in values):
                 return None
-            point[axis.name] = values[0]
+            value = values[0] if axis.domain.holds(values[0]) else self._former_spelling(axis, values[0])
+            if value is None:
+                return None
+            point[axis.name] = value
         return point
 
+    def _former_spelling(self, axis: Axis, value: Any) -> Any:
+        """The choice of the axis that a field reads as `value`; None where there is none."""
+        for option in axis.domain.values() if axis.domain.scale == "none" else ():
+            with suppress(ValidationError, InputError):
+                if look_up(self.apply({axis.name: option}), axis.paths[0]) == value:
+                    return option
+        return None
+
     def coordinates(self, trial: T) -> dict[str, Any]:
-        """A trial's values by axis name, of the axes whose fields agree in it and hold a number or a text."""
+        """Return a trial's values by axis name.
+
+        Of the axes whose fields agree in it and hold a number or a text.
+        """
         seen = {axis.name: [look_up(trial, path) for path in axis.paths] for axis in self.axes}
         return {
             name: values[0]
@@ -65,7 +86,10 @@ class Space(Generic[T]):
         }
 
     def edges(self) -> Iterator[dict[str, Any]]:
-        """Every end and choice of each axis alone, then all axes at their first and all at their last."""
+        """Yield every end and choice of each axis alone, then two corners.
+
+        The corners are all axes at their first and all at their last value.
+        """
         for axis in self.axes:
             for value in axis.domain.edges():
                 yield {axis.name: value}
@@ -74,7 +98,7 @@ class Space(Generic[T]):
             yield {axis.name: axis.domain.edges()[-1] for axis in self.axes}
 
     def num_points(self) -> float:
-        """How many different proposals there are; infinite with a continuous axis."""
+        """Return how many different proposals there are; infinite with a continuous axis."""
         finite = all(axis.domain.is_finite for axis in self.axes)
         return float(math.prod(len(axis.domain.values()) for axis in self.axes)) if finite else math.inf
 
@@ -82,7 +106,21 @@ class Space(Generic[T]):
 def resolve_space(
     base: T, domains: Mapping[str, Domain], *, where: str, at: str = "search"
 ) -> tuple[Space[T], list[InputError]]:
-    """The space and every problem of its paths; axes with a problem are left out. `at`: where the axes stand."""
+    """Return the space and every problem of its paths.
+
+    Axes with a problem are left out.
+
+    Parameters
+    ----------
+    base
+        The trial around which the axes lie.
+    domains
+        Axes by name.
+    where
+        The file, named in problems.
+    at
+        Where in the file the axes stand.
+    """
     axes, problems = [], []
     for name, domain in domains.items():
         try:
@@ -93,64 +131,23 @@ def resolve_space(
 
 
 def resolve_field(base: Spec, name: str, *, where: str, at: str) -> str:
-    """The full path of the field that a symbol, a path or a unique suffix names. Raises InputError at `at`."""
+    """Return the full path of the field that a symbol, path or suffix names.
+
+    Parameters
+    ----------
+    base
+        Where the path leads into.
+    name
+        A symbol, a full path, or a unique suffix of one.
+    where, at
+        The file, and where in it the name stands.
+
+    Raises
+    ------
+    InputError
+        No field, or several, are named so.
+    """
     return resolve_symbol(base, name) or resolve(base, name, where=where, at=at)
-
-
-def check_edges(space: Space[T], *, where: str) -> list[InputError]:
-    """What is wrong at the edges of the space, said once each, at the axis or the axes it comes from."""
-    found: dict[str, InputError] = {}
-    broken: set[str] = set()
-    for axis in space.axes:
-        for value in axis.domain.edges():
-            for problem in _problems_at(space, {axis.name: value}, where):
-                broken.add(axis.name)
-                found.setdefault(f"{problem.what} {problem.rule}", problem)
-    for point in _beyond_edges(space):
-        if broken & set(point) or (len(point) > 2 and found):
-            continue  # it would only repeat what one of its axes, or two, said
-        for problem in _problems_at(space, point, where):
-            found.setdefault(problem.rule if len(point) > 2 else f"{problem.what} {problem.rule}", problem)
-    return list(found.values())
-
-
-def _beyond_edges(space: Space[T]) -> Iterator[dict[str, Any]]:
-    """Within each continuous axis, then two axes at their edges: what one allows may need another's value. Where
-    there are few axes, all of them."""
-    yield from _insides(space)
-    yield from islice(_pairs(space), MAX_PAIRS)
-    if math.prod(len(axis.domain.edges()) for axis in space.axes) <= MAX_CORNERS:
-        names = [axis.name for axis in space.axes]
-        corners = product(*(axis.domain.edges() for axis in space.axes))
-        yield from (dict(zip(names, values, strict=True)) for values in corners)
-    else:
-        yield from (point for point in space.edges() if len(point) > 1)
-
-
-def _pairs(space: Space[T]) -> Iterator[dict[str, Any]]:
-    for one, other in combinations(space.axes, 2):
-        for first, second in product(one.domain.edges(), other.domain.edges()):
-            yield {one.name: first, other.name: second}
-
-
-def _insides(space: Space[T]) -> Iterator[dict[str, Any]]:
-    """A point within each continuous axis: an integer field takes 1.0 and 16.0, the ends, and nothing between."""
-    for axis in space.axes:
-        if not axis.domain.is_finite:
-            low, high = axis.domain.edges()
-            yield {axis.name: low + (high - low) / math.pi}
-
-
-def _problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[InputError]:
-    at = f"{space.at}." + ", ".join(f"{name} = {show(value)}" for name, value in point.items())
-    try:
-        space.apply(point)
-    except ValidationError as error:
-        inner = problems_of(error, type(space.base), where="")
-        return [InputError(at, where=where, rule=joined(p), remedy=p.remedy) for p in inner]
-    except InputError as error:
-        return [InputError(at, where=where, rule=joined(error), remedy=error.remedy)]
-    return []
 
 
 def _resolve_axis(base: Spec, name: str, domain: Domain, where: str, at: str) -> Axis:
@@ -184,10 +181,10 @@ def _written_twice(axes: list[Axis], where: str, at: str) -> list[InputError]:
 
 
 def joined(problem: InputError) -> str:
-    """What and rule of a problem, where another one tells of it."""
+    """Return what and rule of a problem, where another one speaks of it."""
     return ": ".join(part for part in (problem.what, problem.rule) if part)
 
 
 def show(value: Any) -> str:
-    """A value in a message."""
+    """Return a value as messages show it."""
     return f"{value:g}" if isinstance(value, float) else str(value)

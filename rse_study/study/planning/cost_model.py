@@ -1,4 +1,4 @@
-"""What cells cost: counts of what they compute, and seconds as far as these are known."""
+"""What cells cost: counts of what they compute, and seconds where known."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,15 @@ from rse_study.study.planning.workload import BatchShape, Workload
 
 @dataclass(frozen=True)
 class Cost:
-    """Optimiser steps, gradient passes, work (P*T) and seconds of one or more cells; None where nobody knows."""
+    """Steps, gradient passes, work (P*T) and seconds of one or more cells."""
 
     steps: Range
+    """optimiser steps"""
     gradient_passes: Range
     work: Range
+    """floating-point operations in P*T"""
     seconds: Range | None
+    """None where nobody knows"""
 
     def __add__(self, other: "Cost") -> "Cost":
         seconds = None if self.seconds is None or other.seconds is None else self.seconds + other.seconds
@@ -30,7 +33,7 @@ class Cost:
         )
 
     def times(self, number: int) -> "Cost":
-        """So many cells alike."""
+        """Return the cost of so many cells alike."""
         seconds = None if self.seconds is None else self.seconds.times(number)
         steps, passes, work = (r.times(number) for r in (self.steps, self.gradient_passes, self.work))
         return Cost(steps, passes, work, seconds)
@@ -40,50 +43,56 @@ FREE = Cost(NOTHING, NOTHING, NOTHING, NOTHING)
 WHOLE = exactly(1.0)
 
 
-def total(bills: Iterable[Cost]) -> Cost:
-    """Their sum."""
-    return reduce(add, bills, FREE)
+def total(costs: Iterable[Cost]) -> Cost:
+    """Return the sum of costs."""
+    return reduce(add, costs, FREE)
 
 
-def drawn(bills: Sequence[Cost], num_draws: int) -> Cost:
-    """So many cells whose bills are drawn from these: what the sum of them may come to."""
-    seconds = [bill.seconds for bill in bills if bill.seconds is not None]
+def drawn(costs: Sequence[Cost], num_draws: int) -> Cost:
+    """Return the cost of so many cells that are drawn from these.
+
+    It is what the sum of them may come to.
+    """
+    seconds = [cost.seconds for cost in costs if cost.seconds is not None]
     return Cost(
-        sum_of_draws([bill.steps for bill in bills], num_draws),
-        sum_of_draws([bill.gradient_passes for bill in bills], num_draws),
-        sum_of_draws([bill.work for bill in bills], num_draws),
-        sum_of_draws(seconds, num_draws) if len(seconds) == len(bills) else None,
+        sum_of_draws([cost.steps for cost in costs], num_draws),
+        sum_of_draws([cost.gradient_passes for cost in costs], num_draws),
+        sum_of_draws([cost.work for cost in costs], num_draws),
+        sum_of_draws(seconds, num_draws) if len(seconds) == len(costs) else None,
     )
 
 
 class CostModel:
-    """Writes bills at the rates of one executor, with so many workers and threads."""
+    """What cells cost at the throughput of one executor, workers and threads."""
 
-    def __init__(self, rates: Throughput, resources: Resources) -> None:
-        self.rates, self.resources = rates, resources
+    def __init__(self, throughput: Throughput, resources: Resources) -> None:
+        self.throughput, self.resources = throughput, resources
         self._paces: dict[BatchShape, Range | None] = {}
-        self._beside = rates.seconds_beside(resources.runs_on)
-        self._beside_scoring = rates.seconds_beside("inline")
+        self._overhead = throughput.overhead_seconds(resources.runs_on)
+        self._scoring_overhead = throughput.overhead_seconds("inline")
 
     @property
     def shapes(self) -> frozenset[BatchShape]:
-        """What was asked for so far."""
+        """The shapes that were priced so far."""
         return frozenset(self._paces)
 
-    def cell(self, effort: Workload, share: Range = WHOLE) -> Cost:
-        """A cell that runs this share of its steps."""
-        counts = (effort.num_steps, effort.gradient_passes, effort.work)
-        return self._bill(*counts, effort.shape, share, self._beside)
+    def cell(self, workload: Workload, share: Range = WHOLE) -> Cost:
+        """Return the cost of a cell that runs this share of its steps."""
+        counts = (workload.num_steps, workload.gradient_passes, workload.work)
+        return self._cost(*counts, workload.shape, share, self._overhead)
 
     def scoring(self, work: float, shape: BatchShape) -> Cost:
-        """Scores of one kept model: a task of its own, which starts as an inline cell does."""
-        return self._bill(0, 0, work, shape, WHOLE, self._beside_scoring)
+        """Return the cost of the scores of one kept model.
 
-    def _bill(
-        self, steps: int, passes: int, work: float, shape: BatchShape, share: Range, beside: Range
+        It is a task of its own, which starts as an inline cell does.
+        """
+        return self._cost(0, 0, work, shape, WHOLE, self._scoring_overhead)
+
+    def _cost(
+        self, steps: int, passes: int, work: float, shape: BatchShape, share: Range, overhead: Range
     ) -> Cost:
         if shape not in self._paces:
-            self._paces[shape] = self.rates.seconds_per_work(shape, self.resources)
+            self._paces[shape] = self.throughput.seconds_per_work(shape, self.resources)
         pace, done = self._paces[shape], share.times(work)
-        seconds = None if pace is None else done * pace + beside
+        seconds = None if pace is None else done * pace + overhead
         return Cost(share.times(steps), share.times(passes), done, seconds)

@@ -1,4 +1,7 @@
-"""How many sentences there are to train and to score on: all that a plan asks of the data."""
+"""How many sentences there are to train and to score on.
+
+It is all that a plan asks of the data.
+"""
 
 from pathlib import Path
 
@@ -10,7 +13,10 @@ from rse_study.errors import InputError, MissingFile
 
 
 class DataSizes:
-    """Counts of corpora and of what is scored, each made once. Nothing is built."""
+    """Counts of corpora and of what is scored, each made once.
+
+    Nothing is built.
+    """
 
     def __init__(self, data_dir: Path, settings: Settings | None = None) -> None:
         """`settings`: how evaluations are asked, which decides how much some of them read."""
@@ -20,13 +26,19 @@ class DataSizes:
         self.supposed: list[str] = []  # what was not there to be counted, in words
 
     def num_sentences(self, corpus: Corpus) -> int:
-        """Distinct sentences; of a corpus that is not here its limit. Raises InputError where it has none."""
+        """Return the number of distinct sentences of a corpus.
+
+        Of one that is not here its limit. Raises InputError where it has none.
+        """
         if corpus not in self._sentences:
             self._sentences[corpus] = self._count(corpus)
         return self._sentences[corpus]
 
     def num_scored(self, name: str) -> int | None:
-        """Sentences an evaluation, or a dev split, embeds; None where its files are not here."""
+        """Return how many sentences an evaluation, or a dev split, embeds.
+
+        None where its files are not here.
+        """
         if name not in self._scored:
             self._scored[name] = self._count_scored(name)
         return self._scored[name]

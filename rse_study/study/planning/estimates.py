@@ -13,11 +13,14 @@ _WIDTH = NormalDist().inv_cdf(1 - SHARE)
 
 @dataclass(frozen=True)
 class Range:
-    """`mid` is expected; about one case in ten lies below `low`, and one in ten above `high`."""
+    """A number that is not known yet."""
 
     low: float
+    """about one case in ten lies below"""
     mid: float
+    """expected"""
     high: float
+    """about one case in ten lies above"""
 
     def __add__(self, other: "Range") -> "Range":
         return Range(self.low + other.low, self.mid + other.mid, self.high + other.high)
@@ -27,12 +30,12 @@ class Range:
         return Range(self.low * other.low, self.mid * other.mid, self.high * other.high)
 
     def times(self, factor: int | float) -> "Range":
-        """So many alike."""
+        """Return the sum of so many alike."""
         return Range(self.low * factor, self.mid * factor, self.high * factor)
 
 
 def exactly(value: int | float) -> Range:
-    """A number that is known."""
+    """Return a number that is known as a range."""
     return Range(float(value), float(value), float(value))
 
 
@@ -40,7 +43,10 @@ NOTHING = exactly(0.0)
 
 
 def seen(values: Sequence[float], mid: float | None = None) -> Range:
-    """Values as they were measured: a tenth of them below, a tenth above; `mid` where it is not their mean."""
+    """Return the range of measured values: a tenth below, a tenth above.
+
+    `mid` is their mean unless it is given.
+    """
     ordered = sorted(values)
     first = round(SHARE * (len(ordered) - 1))
     return _around(ordered[first], fmean(ordered) if mid is None else mid, ordered[-1 - first])
@@ -52,7 +58,10 @@ def _around(low: float, mid: float, high: float) -> Range:
 
 
 def sum_of_draws(ranges: Sequence[Range], num_draws: int) -> Range:
-    """The sum of so many draws from a sample: of the sum, not of one draw, so that chance evens out."""
+    """Return the range of a sum of so many draws from a sample.
+
+    Of the sum, not of one draw, so that chance evens out.
+    """
     if num_draws == 0:
         return NOTHING
     low, _ = _tails([r.low for r in ranges], num_draws)

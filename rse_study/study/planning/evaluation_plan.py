@@ -1,4 +1,4 @@
-"""Which scores are missing: of models that will be trained, and of those that are there already."""
+"""Which scores are missing, of models to be trained and of those that are."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,51 +17,65 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True)
 class ScoresPlan:
-    """`missing`: scores to be made, by task/split. `num_models` lack one; `num_only` of them are trained already.
-
-    `num_retrained`: of these, cells whose model was not kept: it is trained again, for its scores alone.
-    """
+    """Scores that are to be made, and what they cost."""
 
     missing: dict[str, int]
+    """scores to be made, by evaluation"""
     num_models: int
+    """models that lack one"""
     num_only: int
+    """of them are trained already"""
     num_retrained: int
+    """of those were not saved: trained again, for their scores alone"""
     resources: Resources
-    bill: Cost
+    cost: Cost
+    """of all of it"""
 
     @property
     def device_hours(self) -> Range | None:
         """Hours of what a task occupies: as much as the cells themselves."""
-        return device_hours(self.bill, self.resources)
+        return device_hours(self.cost, self.resources)
 
 
 def plan_scores(
-    evaluations: Iterable[str], asked: Iterable[Remaining], clerk: CostModel, sizes: DataSizes
+    evaluations: Iterable[str], remaining: Iterable[Remaining], cost_model: CostModel, data_sizes: DataSizes
 ) -> ScoresPlan:
-    """Every evaluation of every cell whose model is a result, but for those that the ledger has."""
-    names, missing, bills = tuple(evaluations), Counter[str](), list[Cost]()
+    """Plan every evaluation of every cell whose model is a result.
+
+    Those that the ledger has are left out.
+
+    Parameters
+    ----------
+    evaluations
+        By name.
+    remaining
+        Cells by trial, ended and to be run.
+    cost_model, data_sizes
+        What prices them.
+    """
+    names, missing, costs = tuple(evaluations), Counter[str](), list[Cost]()
     num_models = num_only = num_retrained = 0
-    for one in asked if names else ():
+    for one in remaining if names else ():
         only = [cell for cell in one.ended if cell.status == "complete" and _lacking(cell, names)]
         lost = [cell for cell in only if not cell.has_model]
         wanted = Counter(_lacking(cell, names) for cell in only)
         wanted[names] += one.num_to_run
         for lacking, number in wanted.items():
             missing.update(dict.fromkeys(lacking, number))
-            bills.append(_scoring(one.trial, lacking, clerk, sizes).times(number))
+            costs.append(_scoring(one.trial, lacking, cost_model, data_sizes).times(number))
         if lost:
-            bills.append(clerk.cell(workload_of(one.trial, sizes)).times(len(lost)))
+            costs.append(cost_model.cell(workload_of(one.trial, data_sizes)).times(len(lost)))
         num_models += one.num_to_run + len(only)
         num_only, num_retrained = num_only + len(only), num_retrained + len(lost)
     to_make = {name: number for name, number in missing.items() if number}
-    return ScoresPlan(to_make, num_models, num_only, num_retrained, clerk.resources, total(bills))
+    return ScoresPlan(to_make, num_models, num_only, num_retrained, cost_model.resources, total(costs))
 
 
 def _lacking(cell: LedgerCell, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in cell.scored)
 
 
-def _scoring(trial: Trial, names: Iterable[str], clerk: CostModel, sizes: DataSizes) -> Cost:
+def _scoring(trial: Trial, names: Iterable[str], cost_model: CostModel, data_sizes: DataSizes) -> Cost:
     """What is not here costs nothing: the plan says what that is. The probes of transfer are not priced either."""
-    work = sum(scoring_work(trial, sizes.num_scored(name) or 0) for name in names)
-    return clerk.scoring(work, shape_of(trial))
+    work = sum(scoring_work(trial, data_sizes.num_scored(name) or 0) for name in names)
+    return cost_model.scoring(work, shape_of(trial))

@@ -25,26 +25,40 @@ class Remaining:
 
 
 def plan_grid(
-    checked: CheckedStudy, known: LedgerState, clerk: CostModel, sizes: DataSizes
+    checked: CheckedStudy, ledger_state: LedgerState, cost_model: CostModel, data_sizes: DataSizes
 ) -> tuple[StagePlan, list[Remaining], dict[str, list[int]]]:
-    """The stage, its cells by row, and the seeds to run by row where some of the grid has ended."""
+    """Return the stage, its cells by row, and the seeds to run by row.
+
+    The last only where some of the grid has ended.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    ledger_state
+        What has run of it.
+    cost_model, data_sizes
+        What prices the rest.
+    """
     study = checked.study
-    found, asked, new = _by_trial(known), [], dict[str, list[int]]()
+    found, remaining, new = _by_trial(ledger_state), [], dict[str, list[int]]()
     names = names_of_rows(list(_numbered(checked, found)))
     for row, name in zip(checked.rows, names, strict=True):
         mine = found.get(row.trial, {}) if found else {}
         cells = {seed: mine.get(seed) for seed in study.seeds}
         ended = tuple(cell for cell in cells.values() if cell is not None and has_ended(cell))
-        asked.append(Remaining(row.trial, ended, len(cells) - len(ended)))
+        remaining.append(Remaining(row.trial, ended, len(cells) - len(ended)))
         if found and len(ended) < len(cells):
             new[name] = [seed for seed, cell in cells.items() if not has_ended(cell)]
-    bill = total(
-        clerk.cell(workload_of(one.trial, sizes)).times(one.num_to_run) for one in asked if one.num_to_run
+    cost = total(
+        cost_model.cell(workload_of(one.trial, data_sizes)).times(one.num_to_run)
+        for one in remaining
+        if one.num_to_run
     )
-    every = [cell for one in asked for cell in one.ended]
-    num_to_run = sum(one.num_to_run for one in asked)
-    stage = stage_plan("grid", study.resources, len(checked.rows), len(study.seeds), every, num_to_run, bill)
-    return stage, asked, new
+    every = [cell for one in remaining for cell in one.ended]
+    num_to_run = sum(one.num_to_run for one in remaining)
+    stage = stage_plan("grid", study.resources, len(checked.rows), len(study.seeds), every, num_to_run, cost)
+    return stage, remaining, new
 
 
 def _numbered(
@@ -57,10 +71,10 @@ def _numbered(
         yield (numbers[row.trial] if row.trial in numbers else next(free)), row.label, row.proposal
 
 
-def _by_trial(known: LedgerState) -> dict[Trial, dict[int, LedgerCell]]:
+def _by_trial(ledger_state: LedgerState) -> dict[Trial, dict[int, LedgerCell]]:
     """Cells of the grid by trial and seed; one that is retired counts where no other took its place."""
     by_number: dict[int, tuple[Trial, dict[int, LedgerCell]]] = {}
-    for cell in sorted(known.cells, key=lambda cell: cell.retired):
+    for cell in sorted(ledger_state.cells, key=lambda cell: cell.retired):
         if cell.stage == "grid":
             _, cells = by_number.setdefault(cell.number, (cell.trial, {}))
             cells.setdefault(cell.seed, cell)

@@ -1,4 +1,4 @@
-"""What ledgers say about a plan: which of its cells have ended, and how long cells like them took."""
+"""What ledgers say about a plan: ended cells, and how long such cells took."""
 
 import os
 from collections import Counter
@@ -22,18 +22,29 @@ from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
 
 NEWEST = 200  # complete cells of a ledger that are looked at for their times
-Beside = tuple[str, float]  # executor, seconds
+Overhead = tuple[str, float]  # executor, seconds
 FrameRow = Mapping[str, Any]
 
 
 def history_of(
-    study_dir: Path, store: Path, sizes: DataSizes, encoders: Collection[str]
+    study_dir: Path, store: Path, data_sizes: DataSizes, encoders: Collection[str]
 ) -> tuple[LedgerState, Throughput]:
-    """What a study's ledger holds, and the times of all complete cells in the store that trained these encoders.
+    """Return what a study's ledger holds, and the throughput of the store.
 
-    A ledger that cannot be read is no history, unless it is the study's own: InputError.
+    Raises InputError where the study's own ledger cannot be read; another one is then no history.
+
+    Parameters
+    ----------
+    study_dir
+        Folder of the study.
+    store
+        Folder of all studies: complete cells of them are timed.
+    data_sizes
+        What their work is counted with.
+    encoders
+        Only cells that trained these.
     """
-    known, timed, beside, names = LedgerState(), list[TimedWork](), list[Beside](), list[str]()
+    ledger_state, timed, overhead, names = LedgerState(), list[TimedWork](), list[Overhead](), list[str]()
     for path in sorted({*store.glob("*/ledger.sqlite"), ledger_path(study_dir)}):
         if not path.is_file():
             continue
@@ -44,12 +55,12 @@ def history_of(
             if is_own:
                 raise
             continue
-        known = _known(study_dir, frames) if is_own else known
-        found = list(_times(frames, sizes, encoders))
+        ledger_state = _ledger_state(study_dir, frames) if is_own else ledger_state
+        found = list(_times(frames, data_sizes, encoders))
         names += [f"{len(found)} cells of {path.parent.name}"] if found else []
         timed += [time for time, _ in found]
-        beside += [rest for _, rest in found if rest is not None]
-    return known, Throughput(tuple(timed), tuple(beside), ", ".join(names))
+        overhead += [rest for _, rest in found if rest is not None]
+    return ledger_state, Throughput(tuple(timed), tuple(overhead), ", ".join(names))
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,7 @@ def _read(study_dir: Path) -> _Frames:
         return _Frames(*(read(retired=True) for read in frames))
 
 
-def _known(study_dir: Path, frames: _Frames) -> LedgerState:
+def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
     """Cells whose configuration this version cannot read are left out: they are no part of any plan."""
     stops = frames.rungs[frames.rungs["verdict"] == "stop"]
     stopped = dict(zip(stops["cell"], stops["t"], strict=True))
@@ -101,8 +112,8 @@ def _spent(attempts: pd.DataFrame) -> tuple[float, float]:
 
 
 def _times(
-    frames: _Frames, sizes: DataSizes, encoders: Collection[str]
-) -> Iterator[tuple[TimedWork, Beside | None]]:
+    frames: _Frames, data_sizes: DataSizes, encoders: Collection[str]
+) -> Iterator[tuple[TimedWork, Overhead | None]]:
     """A complete cell's time in its training loop, and beside it where one attempt was all."""
     num_attempts = Counter(frames.attempts["cell"])
     complete = frames.attempts[frames.attempts["outcome"] == "complete"]
@@ -113,18 +124,21 @@ def _times(
         if trial is None or trial.encoder.name not in encoders or row["duration_s"] <= 0:
             continue
         is_only = num_attempts[row["identity"]] == 1
-        yield _timed(trial, row, attempt, sizes), _beside(row, attempt) if attempt and is_only else None
+        yield (
+            _timed(trial, row, attempt, data_sizes),
+            _overhead(row, attempt) if attempt and is_only else None,
+        )
 
 
-def _timed(trial: Trial, cell: FrameRow, attempt: FrameRow | None, sizes: DataSizes) -> TimedWork:
-    effort, where = workload_of(trial, sizes), cell["provenance"]
+def _timed(trial: Trial, cell: FrameRow, attempt: FrameRow | None, data_sizes: DataSizes) -> TimedWork:
+    workload, where = workload_of(trial, data_sizes), cell["provenance"]
     used = attempt or {"workers": where.get("workers", 1), "threads": where.get("threads", 1)}
     on_gpu = where.get("device_type", "cpu") == "cuda"
-    setting = Setting(effort.shape, on_gpu, int(used["workers"]), int(used["threads"]))
-    return TimedWork(setting, float(cell["duration_s"]), effort.work)
+    setting = Setting(workload.shape, on_gpu, int(used["workers"]), int(used["threads"]))
+    return TimedWork(setting, float(cell["duration_s"]), workload.work)
 
 
-def _beside(cell: FrameRow, attempt: FrameRow) -> Beside:
+def _overhead(cell: FrameRow, attempt: FrameRow) -> Overhead:
     whole = _seconds(attempt["started"], attempt["ended"])
     return str(attempt["executor"]), max(0.0, whole - float(cell["duration_s"]))
 

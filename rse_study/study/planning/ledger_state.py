@@ -8,27 +8,28 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True)
 class LedgerCell:
-    """A cell of the ledger.
-
-    `status`: as the next run finds it. `t`: steps done where it was stopped early. `scored`: its evaluations,
-    task/split.
-    """
+    """A cell of the ledger."""
 
     trial: Trial
     number: int
     seed: int
     stage: Stage
     status: Status
+    """as the next run finds it"""
     retired: bool = False
     t: int = 0
+    """steps done where it was stopped early"""
     has_model: bool = True
     scored: frozenset[str] = frozenset()
+    """its evaluations, task/split"""
 
 
 @dataclass(frozen=True)
 class LedgerState:
-    """What a study's ledger holds: its cells, and the seconds that were spent on them, by workers and by threads."""
+    """What a study's ledger holds, as far as a plan needs it."""
 
     cells: tuple[LedgerCell, ...] = ()
     worker_seconds: float = 0.0
+    """spent on all attempts, times their workers"""
     thread_seconds: float = 0.0
+    """times their threads, too"""

@@ -1,4 +1,4 @@
-"""What a study still costs, before it runs: cells, steps, gradient passes, device hours, price."""
+"""What a study still costs: cells, steps, gradient passes, hours, price."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,10 +22,9 @@ from rse_study.training.trial import Replayed
 
 @dataclass(frozen=True)
 class Plan:
-    """What is left of a study. Ranges: about one case in ten lies below `low`, one in ten above `high`.
+    """What is left of a study.
 
-    `spent_hours`: device hours of all attempts so far. `source`: what the hours were told from; empty where they
-    are not known. `notes`: what the figures rest on. `new`: seeds to run by row, of a grid that has run before.
+    Ranges: about one case in ten lies below `low`, one in ten above `high`.
     """
 
     study: str
@@ -33,21 +32,25 @@ class Plan:
     scores: ScoresPlan
     price_per_hour: float
     spent_hours: float
+    """device hours of all attempts so far"""
     source: str
+    """what the hours rest on; empty where they are not known"""
     notes: tuple[str, ...] = ()
+    """what the figures rest on besides, and leave out"""
     new: dict[str, list[int]] = field(default_factory=dict)
+    """seeds to run by row, of a grid that has run before"""
 
     @property
-    def bill(self) -> Cost:
-        """Everything, scores included."""
-        return total([*(stage.bill for stage in self.stages), self.scores.bill])
+    def cost(self) -> Cost:
+        """Of everything, scores included."""
+        return total([*(stage.cost for stage in self.stages), self.scores.cost])
 
     @property
     def device_hours(self) -> Range | None:
         """Of all that is left; None where a part of it is not known."""
         parts = [*(stage.device_hours for stage in self.stages), self.scores.device_hours]
-        known = [part for part in parts if part is not None]
-        return reduce(Range.__add__, known) if len(known) == len(parts) else None
+        hours = [part for part in parts if part is not None]
+        return reduce(Range.__add__, hours) if len(hours) == len(parts) else None
 
     @property
     def price(self) -> Range | None:
@@ -56,70 +59,104 @@ class Plan:
         return hours.times(self.price_per_hour) if hours is not None and self.price_per_hour else None
 
 
-def plan(checked: CheckedStudy, known: LedgerState, rates: Throughput, sizes: DataSizes) -> Plan:
-    """The plan of a study that can run, against what its ledger holds.
+def plan(
+    checked: CheckedStudy, ledger_state: LedgerState, throughput: Throughput, data_sizes: DataSizes
+) -> Plan:
+    """Plan a study that can run, against what its ledger holds.
 
-    A cell has ended if one of its configuration and seed has: nothing is built to ask whether code or data have
-    changed since. Raises InputError where a budget in epochs needs a corpus that is not here.
+    A cell has ended if one of its configuration and seed has: nothing is built to find whether code or data have
+    changed since.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    ledger_state
+        What has run of it.
+    throughput
+        How long a unit of work takes.
+    data_sizes
+        How many sentences there are.
+
+    Raises
+    ------
+    InputError
+        A budget in epochs needs a corpus that is not here.
     """
     study, new = checked.study, dict[str, list[int]]()
-    clerk = last = CostModel(rates, study.resources)
+    cost_model = last = CostModel(throughput, study.resources)
     if study.grid is not None:
-        stage, asked, new = plan_grid(checked, known, clerk, sizes)
+        stage, remaining, new = plan_grid(checked, ledger_state, cost_model, data_sizes)
         stages: tuple[StagePlan, ...] = (stage,)
     else:
-        planner = SearchPlanner(checked, known, sizes)
-        stages, asked = (planner.search(clerk),), []
+        planner = SearchPlanner(checked, ledger_state, data_sizes)
+        stages, remaining = (planner.search(cost_model),), []
         if study.confirm is not None:
-            last = CostModel(rates, study.confirm.resources or study.resources)
-            stage, asked = planner.confirm(study.confirm, last)
+            last = CostModel(throughput, study.confirm.resources or study.resources)
+            stage, remaining = planner.confirm(study.confirm, last)
             stages = (*stages, stage)
     gpus = study.resources.gpus
-    scores = plan_scores(study.evaluations, asked, last, sizes)
+    scores = plan_scores(study.evaluations, remaining, last, data_sizes)
     return Plan(
         study=study.name,
         stages=stages,
         scores=scores,
-        price_per_hour=study.budget.price_per_hour,
-        spent_hours=(known.worker_seconds * gpus if gpus else known.thread_seconds) / 3600,
-        source=rates.source,
-        notes=tuple(dict.fromkeys(_notes(checked, stages, rates, sizes, (clerk, last)))),
+        price_per_hour=study.allowance.price_per_hour,
+        spent_hours=(ledger_state.worker_seconds * gpus if gpus else ledger_state.thread_seconds) / 3600,
+        source=throughput.source,
+        notes=tuple(dict.fromkeys(_notes(checked, stages, throughput, data_sizes, (cost_model, last)))),
         new=new,
     )
 
 
 def check_allowance(planned: Plan, max_hours: float, max_cost: float) -> list[str]:
-    """Warnings where the high estimate passes a limit; 0 = no limit. Limits are the study's: what was spent counts.
+    """Return warnings where the high estimate passes a limit.
 
-    Raises OverBudget where the expected total passes one, InputError where nobody can tell.
+    Limits are the study's: what was spent counts.
+
+    Parameters
+    ----------
+    planned
+        The plan.
+    max_hours, max_cost
+        Device hours, and their price; 0 = no limit.
+
+    Raises
+    ------
+    OverBudget
+        The expected total passes a limit.
+    InputError
+        Nobody can tell.
     """
     limits = {"max_hours": (max_hours, 1.0), "max_cost": (max_cost, planned.price_per_hour)}
-    told = [_against(planned, name, limit, unit) for name, (limit, unit) in limits.items() if limit]
-    return [warning for warning in told if warning]
+    warnings = [_against(planned, name, limit, unit) for name, (limit, unit) in limits.items() if limit]
+    return [warning for warning in warnings if warning]
 
 
 def _against(planned: Plan, name: str, limit: float, unit: float) -> str:
     hours, what = planned.device_hours, f"{name} = {limit:g}"
     if not unit:
-        rule, remedy = "an hour has no price", "Set budget.price_per_hour"
+        rule, remedy = "an hour has no price", "Set allowance.price_per_hour"
         raise InputError(what, where=planned.study, rule=rule, remedy=remedy)
     if hours is None:
         rule, remedy = "nothing tells how long its cells take", "Use --probe"
         raise InputError(what, where=planned.study, rule=rule, remedy=remedy)
     whole = (hours + exactly(planned.spent_hours)).times(unit)
     spent = f", {planned.spent_hours * unit:.3g} of it spent" if planned.spent_hours else ""
-    told = f"{planned.study}: {whole.mid:.3g} expected ({whole.low:.3g} to {whole.high:.3g}{spent}), {what}"
+    message = (
+        f"{planned.study}: {whole.mid:.3g} expected ({whole.low:.3g} to {whole.high:.3g}{spent}), {what}"
+    )
     if whole.mid > limit:
-        raise OverBudget(told)
-    return told if whole.high > limit else ""
+        raise OverBudget(message)
+    return message if whole.high > limit else ""
 
 
 def _notes(
     checked: CheckedStudy,
     stages: tuple[StagePlan, ...],
-    rates: Throughput,
-    sizes: DataSizes,
-    clerks: tuple[CostModel, ...],
+    throughput: Throughput,
+    data_sizes: DataSizes,
+    cost_models: tuple[CostModel, ...],
 ) -> Iterator[str]:
     """What the figures rest on, and what they leave out."""
     is_open = any(stage.num_to_run for stage in stages)
@@ -129,23 +166,23 @@ def _notes(
     if checked.rungs and is_open:
         yield "low: every rung stops all but the best of its cells; high: none is stopped"
     if is_open:
-        yield from _asked_of_the_reference(checked.study.base.replayed)
-        yield from _fitted_at_looks(checked.study.base.watched)
-    for clerk in clerks:
-        yield from rates.assumptions(clerk.shapes, clerk.resources)
-    yield from sizes.supposed
-    for name in sizes.missing:
+        yield from _replay_note(checked.study.base.replayed)
+        yield from _probe_note(checked.study.base.watched)
+    for cost_model in cost_models:
+        yield from throughput.assumptions(cost_model.shapes, cost_model.resources)
+    yield from data_sizes.supposed
+    for name in data_sizes.missing:
         yield f"{name} is not in the data folder: the time for it is not counted"
 
 
-def _fitted_at_looks(watched: Iterable[str]) -> Iterator[str]:
+def _probe_note(watched: Iterable[str]) -> Iterator[str]:
     """Sentences that are watched are counted as all others are; what is fitted on them is not."""
     fitted = [name for name in watched if name.rpartition("/")[2] in TRANSFER_PRESETS]
     if fitted:
         yield f"classifiers are fitted wherever {', '.join(fitted)} is watched: the time for it is not counted"
 
 
-def _asked_of_the_reference(replayed: Replayed) -> Iterator[str]:
+def _replay_note(replayed: Replayed) -> Iterator[str]:
     """What finding the replayed set may take: its one bound that is known is the queries'."""
     sets = {"pairs": replayed.num_pairs, "texts": replayed.num_texts if replayed.labelled != "none" else 0}
     if replayed.recipe == "none":

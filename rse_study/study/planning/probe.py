@@ -1,4 +1,4 @@
-"""A few real steps of a study's cheapest, base and dearest trial on this machine: what a unit of work takes here."""
+"""A few real steps on this machine: what a unit of work takes here."""
 
 import tempfile
 import time
@@ -16,20 +16,19 @@ from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.throughput import Setting, TimedWork
 from rse_study.study.planning.workload import shape_of
 from rse_study.training.loop import Progress
-from rse_study.training.materials import Materials
+from rse_study.training.materials import Materials, PrepareMaterials
 from rse_study.training.processes import train_here
 from rse_study.training.trial import Budget, Cadences, Selection, Trial
 
 MOST_STEPS, FEWEST_STEPS = 6, 3
 PATIENCE_S = 15.0  # of a trial; then the fewest steps are enough
 
-PrepareMaterials = Callable[[Trial], Materials]
-
 
 def probe(checked: CheckedStudy, prepare: PrepareMaterials) -> tuple[TimedWork, ...]:
-    """Train a little, with one worker of as many threads as the study's, in a folder that is gone afterwards.
+    """Train the cheapest, the base and the dearest trial a little.
 
-    Raises InputError where data or a GPU are missing, NonFiniteLoss where a trial's loss is lost at once.
+    With one worker of as many threads as the study's, in a folder that is gone afterwards. Raises InputError where
+    data or a GPU are missing, NonFiniteLoss where a trial's loss is lost at once.
     """
     resources = checked.study.resources
     if resources.gpus and not torch.cuda.is_available():
@@ -39,7 +38,10 @@ def probe(checked: CheckedStudy, prepare: PrepareMaterials) -> tuple[TimedWork, 
 
 
 def probed(checked: CheckedStudy) -> tuple[Trial, Trial, Trial]:
-    """The cheapest, the base and the dearest: of a grid's rows, of points spread over a search's space."""
+    """Return the cheapest, the base and the dearest trial.
+
+    Of a grid's rows, or of points spread over a search's space.
+    """
     trials = spread(checked)
     return min(trials, key=_size), checked.study.base, max(trials, key=_size)
 
@@ -50,7 +52,7 @@ def _size(trial: Trial) -> float:
 
 
 def _time(trial: Trial, materials: Materials, resources: Resources) -> TimedWork:
-    watch = Watch()
+    timer = StepTimer()
     with tempfile.TemporaryDirectory(prefix="rse-study-probe-") as folder:
         train_here(
             _shortened(trial),
@@ -58,11 +60,11 @@ def _time(trial: Trial, materials: Materials, resources: Resources) -> TimedWork
             materials,
             Path(folder),
             threads=resources.threads,
-            report=watch.look,
+            report=timer.report,
             device="cuda" if resources.gpus else "cpu",
         )
     setting = Setting(shape_of(trial), resources.gpus > 0, 1, resources.threads)
-    return TimedWork(setting, watch.seconds_per_step, trial.method.cost.work)
+    return TimedWork(setting, timer.seconds_per_step, trial.method.cost.work)
 
 
 def _shortened(trial: Trial) -> Trial:
@@ -74,14 +76,17 @@ def _shortened(trial: Trial) -> Trial:
 
 
 @dataclass
-class Watch:
-    """When each step was done. The first one is left out: it allocates what the others find."""
+class StepTimer:
+    """When each step was done.
+
+    The first one is left out: it allocates what the others need.
+    """
 
     clock: Callable[[], float] = time.perf_counter
     times: list[float] = field(default_factory=list)
 
-    def look(self, progress: Progress) -> Verdict | None:
-        """Note the time; "stop" after the most steps, or after the fewest where they take long."""
+    def report(self, progress: Progress) -> Verdict | None:
+        """Note the time; "stop" after the most steps, or after few slow ones."""
         if progress.t == 0:
             return None
         self.times.append(self.clock())

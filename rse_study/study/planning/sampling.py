@@ -1,4 +1,4 @@
-"""Points spread evenly over a space, to see what its trials cost before anybody has proposed one."""
+"""Points spread evenly over a space, to see what its trials cost."""
 
 import random
 from collections.abc import Iterator
@@ -7,7 +7,6 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
@@ -15,19 +14,31 @@ NUM_POINTS = 64
 
 
 def sample(space: Space[Trial], seed: int, num_points: int = NUM_POINTS) -> list[Trial]:
-    """Trials at so many points of the space; the same ones for the same seed. Impossible points are left out."""
+    """Return trials at so many points of the space.
+
+    They are the same for the same seed. Impossible points are left out.
+
+    Parameters
+    ----------
+    space
+        The axes and the base.
+    seed
+        Of the draws.
+    num_points
+        How many.
+    """
     trials = []
     for point in _points(len(space.axes), seed, num_points):
         values = zip(space.axes, point, strict=True)
         try:
-            trials.append(space.apply({axis.name: _at(axis.domain, u) for axis, u in values}))
+            trials.append(space.apply({axis.name: axis.domain.at(u) for axis, u in values}))
         except (ValidationError, InputError):  # validation looks at edges only
             continue
     return trials or [space.base]
 
 
 def spread(checked: CheckedStudy) -> list[Trial]:
-    """The trials of a grid, or points spread over the space of a search."""
+    """Return the trials of a grid, or points spread over the space of a search."""
     return [row.trial for row in checked.rows] or sample(checked.space, checked.study.search_seed)
 
 
@@ -37,12 +48,3 @@ def _points(num_axes: int, seed: int, num_points: int) -> Iterator[tuple[float, 
     columns = [draw.sample(range(num_points), num_points) for _ in range(num_axes)]
     for parts in zip(*columns, strict=True):
         yield tuple((part + draw.random()) / num_points for part in parts)
-
-
-def _at(domain: Domain, u: float) -> object:
-    """The value below which a share `u` of the axis lies."""
-    if domain.is_finite:
-        values = domain.values()
-        return values[int(u * len(values))]
-    low, high = domain.edges()
-    return float(low * (high / low) ** u) if domain.scale == "log" else float(low + u * (high - low))

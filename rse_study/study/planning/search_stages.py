@@ -1,4 +1,7 @@
-"""What is left of a search and of its confirmation, whose trials nobody has proposed yet."""
+"""What is left of a search and of its confirmation.
+
+Nobody has proposed their trials yet.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +21,19 @@ from rse_study.training.trial import Trial
 
 
 def stopped_share(early_stopping: Asha | None, rungs: Sequence[int], num_steps: int) -> Range:
-    """The share of its steps that a cell runs under early stopping.
+    """Return the share of its steps that a cell runs under early stopping.
 
     Low: one in `factor` passes each rung. High: nothing is stopped. Cells that come early pass more easily, so that
     the truth lies between; mid is their mean.
+
+    Parameters
+    ----------
+    early_stopping
+        None: every cell runs to its end.
+    rungs
+        Steps at which a cell may be stopped.
+    num_steps
+        Of the full budget.
     """
     if early_stopping is None or not rungs:
         return WHOLE
@@ -35,31 +47,34 @@ class SearchPlanner:
     """A search against what its ledger holds."""
 
     checked: CheckedStudy
-    known: LedgerState
-    sizes: DataSizes
+    ledger_state: LedgerState
+    data_sizes: DataSizes
 
-    def search(self, clerk: CostModel) -> StagePlan:
-        """The search itself. A baseline to be confirmed runs its full budget, whatever the rungs say."""
-        study, found = self.checked.study, self._searched
-        waiting = [cell.trial for cell in found if not has_ended(cell)]
-        num_new = max(0, study.num_trials - len(found))
-        if not found and self._base_is_first:
+    def search(self, cost_model: CostModel) -> StagePlan:
+        """Plan the search itself.
+
+        A baseline to be confirmed runs its full budget, whatever the rungs say.
+        """
+        study, cells = self.checked.study, self._searched
+        waiting = [cell.trial for cell in cells if not has_ended(cell)]
+        num_new = max(0, study.num_trials - len(cells))
+        if not cells and self._base_is_first:
             waiting, num_new = [self.checked.space.base], num_new - 1
-        continued = [cell for cell in found if cell.status == "stopped_early" and self._confirms(cell.trial)]
-        bills = [self._cell(trial, clerk) for trial in waiting]
-        bills += [self._rest(cell, clerk) for cell in continued]
-        bills.append(
-            drawn([self._cell(trial, clerk) for trial in self._sample()], num_new) if num_new else FREE
+        continued = [cell for cell in cells if cell.status == "stopped_early" and self._confirms(cell.trial)]
+        costs = [self._cell(trial, cost_model) for trial in waiting]
+        costs += [self._rest(cell, cost_model) for cell in continued]
+        costs.append(
+            drawn([self._cell(trial, cost_model) for trial in self._sample()], num_new) if num_new else FREE
         )
-        ended = [cell for cell in found if has_ended(cell) and cell not in continued]
+        ended = [cell for cell in cells if has_ended(cell) and cell not in continued]
         num_to_run = len(waiting) + len(continued) + num_new
-        return stage_plan("search", study.resources, study.num_trials, 1, ended, num_to_run, total(bills))
+        return stage_plan("search", study.resources, study.num_trials, 1, ended, num_to_run, total(costs))
 
-    def confirm(self, confirm: Confirm, clerk: CostModel) -> tuple[StagePlan, list[Remaining]]:
-        """The confirmation: trials as the ledger has chosen them, else drawn from the search's."""
+    def confirm(self, confirm: Confirm, cost_model: CostModel) -> tuple[StagePlan, list[Remaining]]:
+        """Plan the confirmation: trials that the ledger has chosen, else drawn ones."""
         cells = {
             (cell.trial, cell.seed): cell
-            for cell in self.known.cells
+            for cell in self.ledger_state.cells
             if cell.stage == "confirm" and not cell.retired
         }
         chosen = list(dict.fromkeys(trial for trial, _ in cells))
@@ -67,23 +82,34 @@ class SearchPlanner:
             chosen.append(self.checked.space.base)
         num_trials = self._num_best(confirm) + (confirm.baseline == "base")
         num_drawn = max(0, num_trials - len(chosen))
-        asked = [self._asked(trial, confirm, cells) for trial in chosen]
-        bills = [clerk.cell(workload_of(one.trial, self.sizes)).times(one.num_to_run) for one in asked]
+        remaining = [self._remaining(trial, confirm, cells) for trial in chosen]
+        costs = [
+            cost_model.cell(workload_of(one.trial, self.data_sizes)).times(one.num_to_run)
+            for one in remaining
+        ]
         if num_drawn:
-            candidates = [clerk.cell(workload_of(trial, self.sizes)) for trial in self._candidates()]
-            bills.append(drawn(candidates, num_drawn).times(len(confirm.seeds)))
-            asked.append(Remaining(self.checked.space.base, (), num_drawn * len(confirm.seeds)))
-        ended = [cell for one in asked for cell in one.ended]
-        num_to_run = sum(one.num_to_run for one in asked)
+            candidates = [
+                cost_model.cell(workload_of(trial, self.data_sizes)) for trial in self._candidates()
+            ]
+            costs.append(drawn(candidates, num_drawn).times(len(confirm.seeds)))
+            remaining.append(Remaining(self.checked.space.base, (), num_drawn * len(confirm.seeds)))
+        ended = [cell for one in remaining for cell in one.ended]
+        num_to_run = sum(one.num_to_run for one in remaining)
         num_seeds = len(confirm.seeds)
         stage = stage_plan(
-            "confirm", clerk.resources, len(chosen) + num_drawn, num_seeds, ended, num_to_run, total(bills)
+            "confirm",
+            cost_model.resources,
+            len(chosen) + num_drawn,
+            num_seeds,
+            ended,
+            num_to_run,
+            total(costs),
         )
-        return stage, asked
+        return stage, remaining
 
     @property
     def _searched(self) -> list[LedgerCell]:
-        return [cell for cell in self.known.cells if cell.stage == "search" and not cell.retired]
+        return [cell for cell in self.ledger_state.cells if cell.stage == "search" and not cell.retired]
 
     @property
     def _base_is_first(self) -> bool:
@@ -102,22 +128,26 @@ class SearchPlanner:
 
     def _candidates(self) -> list[Trial]:
         """What may be confirmed: the search's own trials once all are known."""
-        found = [cell.trial for cell in self._searched if not self._confirms(cell.trial)]
-        is_over = len(self._searched) >= self.checked.study.num_trials and found
-        return found if is_over else self._sample()
+        trials = [cell.trial for cell in self._searched if not self._confirms(cell.trial)]
+        is_over = len(self._searched) >= self.checked.study.num_trials and trials
+        return trials if is_over else self._sample()
 
-    def _asked(self, trial: Trial, confirm: Confirm, cells: dict[tuple[Trial, int], LedgerCell]) -> Remaining:
+    def _remaining(
+        self, trial: Trial, confirm: Confirm, cells: dict[tuple[Trial, int], LedgerCell]
+    ) -> Remaining:
         mine = [cells.get((trial, seed)) for seed in confirm.seeds]
         ended = tuple(cell for cell in mine if cell is not None and has_ended(cell))
         return Remaining(trial, ended, len(mine) - len(ended))
 
-    def _cell(self, trial: Trial, clerk: CostModel) -> Cost:
-        effort, study = workload_of(trial, self.sizes), self.checked.study
+    def _cell(self, trial: Trial, cost_model: CostModel) -> Cost:
+        workload, study = workload_of(trial, self.data_sizes), self.checked.study
         if self._confirms(trial):
-            return clerk.cell(effort)
-        return clerk.cell(effort, stopped_share(study.early_stopping, self.checked.rungs, effort.num_steps))
+            return cost_model.cell(workload)
+        return cost_model.cell(
+            workload, stopped_share(study.early_stopping, self.checked.rungs, workload.num_steps)
+        )
 
-    def _rest(self, cell: LedgerCell, clerk: CostModel) -> Cost:
-        effort = workload_of(cell.trial, self.sizes)
-        left = 1 - cell.t / effort.num_steps
-        return clerk.cell(effort, WHOLE.times(left))
+    def _rest(self, cell: LedgerCell, cost_model: CostModel) -> Cost:
+        workload = workload_of(cell.trial, self.data_sizes)
+        left = 1 - cell.t / workload.num_steps
+        return cost_model.cell(workload, WHOLE.times(left))

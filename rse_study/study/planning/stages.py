@@ -14,7 +14,7 @@ from rse_study.study.planning.throughput import num_devices
 
 @dataclass(frozen=True)
 class StagePlan:
-    """Cells of a stage by what has become of them; `bill`: of the `num_to_run` that are left."""
+    """Cells of a stage by what has become of them."""
 
     name: Stage
     resources: Resources
@@ -24,7 +24,9 @@ class StagePlan:
     num_stopped: int
     num_failed: int
     num_to_run: int
-    bill: Cost
+    """cells that are left"""
+    cost: Cost
+    """of those that are left"""
 
     @property
     def num_cells(self) -> int:
@@ -34,7 +36,7 @@ class StagePlan:
     @property
     def device_hours(self) -> Range | None:
         """Hours of what its cells occupy."""
-        return device_hours(self.bill, self.resources)
+        return device_hours(self.cost, self.resources)
 
 
 def stage_plan(
@@ -44,9 +46,21 @@ def stage_plan(
     num_seeds: int,
     ended: Iterable[LedgerCell],
     num_to_run: int,
-    bill: Cost,
+    cost: Cost,
 ) -> StagePlan:
-    """A stage with the cells counted that have `ended` in it."""
+    """Count the cells that have ended in a stage.
+
+    Parameters
+    ----------
+    name, resources
+        Of the stage.
+    num_trials, num_seeds
+        It has this many of each.
+    ended
+        Cells that need not be run.
+    num_to_run, cost
+        Of those that are left.
+    """
     count = Counter(cell.status for cell in ended)
     return StagePlan(
         name=name,
@@ -57,15 +71,18 @@ def stage_plan(
         num_stopped=count["stopped_early"],
         num_failed=count["failed"],
         num_to_run=num_to_run,
-        bill=bill,
+        cost=cost,
     )
 
 
-def device_hours(bill: Cost, resources: Resources) -> Range | None:
-    """Hours of GPUs or, where a cell has none, of processor cores; None where nothing tells how long cells take."""
-    return None if bill.seconds is None else bill.seconds.times(num_devices(resources) / 3600)
+def device_hours(cost: Cost, resources: Resources) -> Range | None:
+    """Return the hours of GPUs or, where a cell has none, of processor cores.
+
+    None where nothing says how long cells take.
+    """
+    return None if cost.seconds is None else cost.seconds.times(num_devices(resources) / 3600)
 
 
 def has_ended(cell: LedgerCell | None) -> bool:
-    """Whether a cell is known and need not be run."""
+    """Return whether a cell is known and need not be run."""
     return cell is not None and cell.status in FINISHED

@@ -1,18 +1,20 @@
-"""How long a unit of work takes, and what a cell costs beside it: from what was measured, never from a guess."""
+"""How long a unit of work takes, as measured or stated; never a guess."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log, sqrt
 
+from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Resources
+from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly, seen
-from rse_study.study.planning.workload import BatchShape
+from rse_study.study.planning.workload import BatchShape, shape_of, workload_of
 
 # Seconds of a cell outside its training loop, measured with Ray 2.60 on 2 cores: a Train run (controller, placement
 # group, one worker) and a Tune function. Used until a ledger tells how long they take here.
-BESIDE_S = {"train": 20.0, "inline": 1.0}
+OVERHEAD_S = {"train": 20.0, "inline": 1.0}
 
 
 @dataclass(frozen=True)
@@ -36,43 +38,51 @@ class TimedWork:
 
 @dataclass(frozen=True)
 class Throughput:
-    """`timed`: what was measured. `beside`: seconds of a cell outside its loop, by executor. `source`: of both."""
+    """How long units of work took, by setting."""
 
     timed: tuple[TimedWork, ...] = ()
-    beside: tuple[tuple[str, float], ...] = ()
+    """what was measured"""
+    overhead: tuple[tuple[str, float], ...] = ()
+    """seconds of a cell outside its loop, by executor"""
     source: str = ""
+    """of both, in words"""
 
     def seconds_per_work(self, shape: BatchShape, resources: Resources) -> Range | None:
-        """From cells alike; else from the nearest ones, stretched and shrunk; None without any of this encoder."""
+        """Return the seconds of a unit of work of this shape.
+
+        From cells alike; else from the nearest ones, stretched and shrunk; None without any of this encoder.
+        """
         wanted = Setting(shape, resources.gpus > 0, resources.workers, resources.threads)
         scaled = [
-            (*_scale(found, wanted), rate) for found, rate in self._rates.items() if _fits(found, wanted)
+            (*_scale(setting, wanted), pace)
+            for setting, pace in self._paces.items()
+            if _fits(setting, wanted)
         ]
         if not scaled:
             return None
-        _, factor, rate = min(scaled, key=lambda option: option[0])
-        return rate * factor
+        _, factor, pace = min(scaled, key=lambda option: option[0])
+        return pace * factor
 
-    def seconds_beside(self, executor: str) -> Range:
-        """Of every cell: starting, loading, packing up."""
-        measured = [seconds for name, seconds in self.beside if name == executor]
-        return seen(measured) if measured else exactly(BESIDE_S[executor])
+    def overhead_seconds(self, executor: str) -> Range:
+        """Return what every cell takes outside its loop: starting, loading, packing up."""
+        measured = [seconds for name, seconds in self.overhead if name == executor]
+        return seen(measured) if measured else exactly(OVERHEAD_S[executor])
 
     def assumptions(self, shapes: Iterable[BatchShape], resources: Resources) -> Iterator[str]:
-        """What an estimate rests on beside measurements, in words."""
+        """Yield what an estimate rests on besides measurements, in words."""
         if not self.timed:
             return
         wanted = {
             Setting(shape, resources.gpus > 0, resources.workers, resources.threads) for shape in shapes
         }
-        if not wanted <= set(self._rates):
+        if not wanted <= set(self._paces):
             yield "nothing alike was measured: scaled by batch size, length, workers and threads"
         name = resources.runs_on
-        if name not in dict(self.beside):
-            yield f"{BESIDE_S[name]:g} s a cell beside its training ({name}): assumed, none has run here"
+        if name not in dict(self.overhead):
+            yield f"{OVERHEAD_S[name]:g} s a cell beside its training ({name}): assumed, none has run here"
 
     @cached_property
-    def _rates(self) -> dict[Setting, Range]:
+    def _paces(self) -> dict[Setting, Range]:
         """Seconds per unit of work: all seconds over all work, and the spread of the single cells."""
         groups: dict[Setting, list[TimedWork]] = defaultdict(list)
         for timed in self.timed:
@@ -83,8 +93,33 @@ class Throughput:
         }
 
 
+def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes: DataSizes) -> Throughput:
+    """Add `allowance.hours_per_cell` where nothing is known of the base's encoder.
+
+    It is a price before anything alike has run here: the hours that another machine took for the base.
+
+    Parameters
+    ----------
+    throughput
+        As measured.
+    checked
+        The study.
+    data_sizes
+        What the base's work is counted with.
+    """
+    base, resources = checked.study.base, checked.study.resources
+    stated = checked.study.allowance.hours_per_cell
+    if stated is None or throughput.seconds_per_work(shape_of(base), resources) is not None:
+        return throughput
+    setting = Setting(shape_of(base), resources.gpus > 0, resources.workers, resources.threads)
+    work = workload_of(base, data_sizes).work
+    timed = tuple(TimedWork(setting, hours * 3600, work) for hours in stated)
+    source = f"allowance.hours_per_cell: {stated[0]:g} to {stated[1]:g} hours for the base, on somebody else's machine"
+    return replace(throughput, timed=(*throughput.timed, *timed), source=source)
+
+
 def num_devices(resources: Resources) -> int:
-    """What a cell occupies: GPUs, or, where there are none, processor cores."""
+    """Return what a cell occupies: GPUs, or, without any, processor cores."""
     return resources.workers * (resources.gpus or resources.threads)
 
 
@@ -92,9 +127,9 @@ def _work(group: Iterable[TimedWork]) -> float:
     return sum(timed.work for timed in group)
 
 
-def _fits(found: Setting, wanted: Setting) -> bool:
-    same_device = found.on_gpu == wanted.on_gpu
-    one, other = found.shape, wanted.shape
+def _fits(measured: Setting, wanted: Setting) -> bool:
+    same_device = measured.on_gpu == wanted.on_gpu
+    one, other = measured.shape, wanted.shape
     return same_device and (one.encoder, one.revision, one.precision) == (
         other.encoder,
         other.revision,
@@ -102,17 +137,17 @@ def _fits(found: Setting, wanted: Setting) -> bool:
     )
 
 
-def _scale(found: Setting, wanted: Setting) -> tuple[float, Range]:
+def _scale(measured: Setting, wanted: Setting) -> tuple[float, Range]:
     """How far two settings are apart, and the factor between their seconds for a unit of work.
 
     Time grows with the batch. It may grow with the permitted length (if sentences are that long) and shrink with
     workers and threads (if they add up), or not at all: low and high are these two cases, mid lies between.
     """
-    batch = wanted.shape.batch_size / found.shape.batch_size
-    length = wanted.shape.max_length / found.shape.max_length
-    fewer = (found.workers * found.threads) / (wanted.workers * wanted.threads)
+    batch = wanted.shape.batch_size / measured.shape.batch_size
+    length = wanted.shape.max_length / measured.shape.max_length
+    fewer = (measured.workers * measured.threads) / (wanted.workers * wanted.threads)
     factor = exactly(batch)
     for doubtful in (length, fewer):
         factor = factor * Range(min(1.0, doubtful), sqrt(doubtful), max(1.0, doubtful))
-    distance = abs(log(batch)) + abs(log(length)) + abs(log(fewer)) + 1e-9 * (found != wanted)
+    distance = abs(log(batch)) + abs(log(length)) + abs(log(fewer)) + 1e-9 * (measured != wanted)
     return distance, factor

@@ -1,4 +1,4 @@
-"""What a cell computes, told by its configuration: optimiser steps, gradient passes, and work."""
+"""What a cell computes, by its configuration: steps, passes, work."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,10 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True)
 class BatchShape:
-    """What the time for a unit of work depends on, beside the machine: P (the encoder) and T (a view's tokens)."""
+    """What the time for a unit of work depends on, besides the machine.
+
+    It stands for P (the encoder) and T (a view's tokens).
+    """
 
     encoder: str
     revision: str
@@ -20,25 +23,29 @@ class BatchShape:
 
 @dataclass(frozen=True)
 class Workload:
-    """Of a whole cell. `work`: floating-point operations in P*T of its shape, dev scores included."""
+    """What a whole cell computes."""
 
     num_steps: int
     gradient_passes: int
     work: float
+    """floating-point operations in P*T of its shape, dev scores included"""
     shape: BatchShape
 
 
-def workload_of(trial: Trial, sizes: DataSizes) -> Workload:
-    """A cell of `trial` that runs its full budget. Raises InputError where epochs are asked of a missing corpus."""
-    cost, num_steps = trial.method.cost, _num_steps(trial, sizes)
-    num_sentences = sizes.num_scored(f"{trial.selection.dev}/dev") or 0
+def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
+    """Return the workload of a cell of `trial` that runs its full budget.
+
+    Raises InputError where epochs are wanted of a corpus that is not here.
+    """
+    cost, num_steps = trial.method.cost, _num_steps(trial, data_sizes)
+    num_sentences = data_sizes.num_scored(f"{trial.selection.dev}/dev") or 0
     if trial.replayed.recipe != "none":
         num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
     if trial.replayed.labelled != "none":
         num_sentences += trial.replayed.num_training + 2 * trial.replayed.num_texts
     num_embedded = num_sentences * _num_looks(num_steps, trial.selection.every)
     for name, every in trial.watched.items():
-        num_embedded += (sizes.num_scored(name) or 0) * _num_looks(num_steps, every)
+        num_embedded += (data_sizes.num_scored(name) or 0) * _num_looks(num_steps, every)
     looks = scoring_work(trial, num_embedded)
     return Workload(
         num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial)
@@ -46,13 +53,16 @@ def workload_of(trial: Trial, sizes: DataSizes) -> Workload:
 
 
 def shape_of(trial: Trial) -> BatchShape:
-    """The shape of a trial's batches."""
+    """Return the shape of a trial's batches."""
     encoder = trial.encoder
     return BatchShape(encoder.name, encoder.revision, trial.batch_size, trial.max_length, trial.precision)
 
 
 def scoring_work(trial: Trial, num_sentences: int) -> float:
-    """Work of a score over so many sentences: each once forward, as many batches as they fill."""
+    """Return the work of a score over so many sentences.
+
+    Each is read once forward, in as many batches as they fill.
+    """
     return FORWARD * num_sentences / trial.batch_size
 
 
@@ -61,7 +71,7 @@ def _num_looks(num_steps: int, every: int) -> int:
     return 1 + num_steps // every + (num_steps % every > 0)
 
 
-def _num_steps(trial: Trial, sizes: DataSizes) -> int:
+def _num_steps(trial: Trial, data_sizes: DataSizes) -> int:
     if trial.budget.unit == "steps":
         return trial.budget.amount
-    return trial.budget.num_steps(sizes.num_sentences(trial.corpus) // trial.batch_size)
+    return trial.budget.num_steps(data_sizes.num_sentences(trial.corpus) // trial.batch_size)

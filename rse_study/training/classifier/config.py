@@ -1,32 +1,45 @@
-"""What a fine-tuning begins with, and everything that decides its numbers."""
+"""How a classifier is fine-tuned.
 
-from dataclasses import dataclass
-from typing import Any
+Settings alone, without torch: a study is read with them.
+"""
 
-from rse_study.models.pooling import PoolingKind
-from rse_study.training.classifier.data import Supervised
-from rse_study.training.classifier.spec import FineTuning
+from typing import Literal
 
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
-@dataclass(frozen=True)
-class Start:
-    """The encoder a fine-tuning begins with; `fingerprint` says by content which one."""
-
-    name: str  # folder or hub name
-    pooling: PoolingKind
-    fingerprint: str
-    revision: str = "main"
+from rse_study.spec import Spec, field
 
 
-def identity_of_tuning(
-    spec: FineTuning, seed: int, start: Start, training: Supervised, dev: Supervised | None
-) -> dict[str, Any]:
-    """Everything that decides the numbers."""
-    return {
-        "spec": spec.identity(),
-        "seed": seed,
-        "base": start.fingerprint,
-        "pooling": start.pooling,
-        "training": training.fingerprint,
-        "dev": dev.fingerprint if dev is not None else "",
-    }
+class FineTuning(Spec):
+    """How a classifier is trained: AdamW, warm-up, linear decay to 0.
+
+    The dev data are scored after every epoch.
+    """
+
+    lr: PositiveFloat = 2e-05
+    """AdamW's, at the end of the warm-up"""
+    epochs: PositiveInt = 3
+    """passes over the training texts"""
+    batch_size: PositiveInt = 32
+    """texts; one batch of an epoch may hold fewer"""
+    max_length: int = field(128, ge=4, le=512)
+    """tokens; also what the trained classifier reads"""
+    warmup: float = field(0.1, ge=0, lt=1)
+    """share of all steps in which the rate rises"""
+    weight_decay: NonNegativeFloat = 0.01
+    """not on biases and norms"""
+    max_norm: PositiveFloat = 1.0
+    """of all gradients together"""
+    dropout: float = field(0.1, ge=0, lt=1)
+    """before the linear map; the encoder has its own"""
+    dev_share: float = field(0.1, gt=0, lt=1)
+    """of the training texts, where there are no dev data"""
+    patience: NonNegativeInt = 0
+    """epochs without a better dev score to end after; 0: never"""
+    keep: Literal["best", "last"] = "best"
+    """the epoch whose weights are kept, by dev score"""
+
+    def rate(self, step: int, num_steps: int) -> float:
+        """Return the learning rate of a step, counted from 0."""
+        warm_up = max(1, round(self.warmup * num_steps))
+        return self.lr * min((step + 1) / warm_up, (num_steps - step) / max(1, num_steps - warm_up))

@@ -1,11 +1,14 @@
-"""What a fine-tuning is trained and judged on: classes, or gold similarities of pairs (a regression)."""
+"""What a fine-tuning starts from, and what it is trained and judged on.
+
+Data are texts with classes, or pairs with gold similarities (a regression).
+"""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from scipy.stats import spearmanr
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -13,24 +16,65 @@ from rse_study.data.held_out import held_out
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
+from rse_study.evaluation.rank_correlation import spearman
+from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
+from rse_study.training.classifier.config import FineTuning
 
 Supervised = Labelled | StsPairs
 
 
+@dataclass(frozen=True)
+class Start:
+    """The encoder a fine-tuning begins with."""
+
+    name: str
+    """folder or hub name"""
+    pooling: PoolingKind
+    """how its token vectors become a text's"""
+    fingerprint: str
+    """of its content"""
+    revision: str = "main"
+    """of a hub name"""
+
+
+def identity_of_tuning(
+    spec: FineTuning, seed: int, start: Start, training: Supervised, dev: Supervised | None
+) -> dict[str, Any]:
+    """Return everything that decides the numbers of a fine-tuning.
+
+    Parameters
+    ----------
+    spec, seed, start
+        How it trains, and from what.
+    training, dev
+        Data; without dev data a share of the training data is split off.
+    """
+    return {
+        "spec": spec.identity(),
+        "seed": seed,
+        "base": start.fingerprint,
+        "pooling": start.pooling,
+        "training": training.fingerprint,
+        "dev": dev.fingerprint if dev is not None else "",
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Texts and their targets: places in `classes`, or gold values where there are none."""
+    """Texts and their targets."""
 
     texts: list[Text]
-    targets: np.ndarray  # [n] int64 or float32
+    targets: np.ndarray
+    """[n]: indices of `classes` (int64), or gold values (float32) where there are none"""
     classes: tuple[str, ...]
+    """names of the classes; empty for a regression"""
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def take(self, rows: np.ndarray) -> "Examples":
-        """These examples, in this order."""
+        """Return the examples at `rows`, in this order."""
         return Examples([self.texts[row] for row in rows], self.targets[rows], self.classes)
 
     def loss(self, outputs: Float[Tensor, "b c"], rows: list[int]) -> Float[Tensor, ""]:
@@ -44,19 +88,33 @@ class Examples:
         """Accuracy, a share; for a regression Spearman's rho (0 where all values are one)."""
         if self.classes:
             return float((classifier.predict(self.texts).argmax(1) == self.targets).mean())
-        found = classifier.scores(self.texts)
-        return float(spearmanr(found, self.targets).statistic) if np.ptp(found) > 0 else 0.0
+        return float(np.nan_to_num(spearman(classifier.scores(self.texts), self.targets)))
 
 
 def examples_of(given: Supervised) -> Examples:
-    """Texts and targets of either kind of data."""
+    """Return texts and targets of either kind of data."""
     if isinstance(given, Labelled):
         return Examples(given.texts, given.labels.astype(np.int64), given.classes)
     return Examples(list(zip(given.first, given.second, strict=True)), given.gold.astype(np.float32), ())
 
 
 def split_off(training: Supervised, dev: Supervised | None, share: float) -> tuple[Examples, Examples]:
-    """(training, dev): the dev data given, else about `share` of the training texts. Raises InputError."""
+    """Return (training, dev) examples.
+
+    Parameters
+    ----------
+    training
+        All training data.
+    dev
+        Dev data; None splits some off the training data.
+    share
+        Of the training texts that is split off then, about.
+
+    Raises
+    ------
+    InputError
+        One of the two is empty, or they are not of one task.
+    """
     whole = examples_of(training)
     if dev is not None:
         left = examples_of(dev)

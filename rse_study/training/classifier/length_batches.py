@@ -1,6 +1,7 @@
-"""Batches of texts of like length in a random order: a function of the step and nothing else.
+"""Batches of texts of like length in a random order.
 
-Rows do not meet in a classifier's loss, so any may share a batch; a third to half of the padding goes.
+They are a function of the step and nothing else. Rows do not meet in a classifier's loss, so any may share a batch; a
+third to half of the padding goes.
 """
 
 from functools import lru_cache
@@ -13,7 +14,10 @@ POOL = 16  # batches sorted by length together
 
 
 class LengthBatches:
-    """Every epoch is a fresh permutation, cut into pools, sorted by length within each; every row comes once."""
+    """Every row once an epoch, in batches of like length.
+
+    Every epoch is a fresh permutation, cut into pools, sorted by length within each.
+    """
 
     def __init__(self, lengths: list[int], batch_size: int, streams: Streams) -> None:
         self.lengths, self.batch_size, self._streams = lengths, batch_size, streams
@@ -21,7 +25,7 @@ class LengthBatches:
         self._epoch = lru_cache(maxsize=1)(self._draw_epoch)
 
     def rows(self, step: int) -> list[int]:
-        """Which texts meet in the batch of a step; one batch of an epoch may be smaller."""
+        """Return which texts meet in the batch of a step; one of an epoch may be smaller."""
         epoch, position = divmod(step, self.num_batches)
         return self._epoch(epoch)[position]
 

@@ -1,7 +1,7 @@
-"""Fine-tuning of a whole encoder for classes, or for gold similarities: one process, a function of its seed.
+"""Fine-tuning of a whole encoder for classes, or for gold similarities.
 
-What seed, data and start decide is decided whatever happens on the way: an interrupted run that is called again ends
-in the same bits on the same kind of processor with the same number of threads.
+It runs in one process. What seed, data and start decide is decided whatever happens on the way: an interrupted run
+that is called again ends in the same bits on the same kind of processor with the same number of threads.
 """
 
 import time
@@ -12,13 +12,10 @@ import torch
 
 from rse_study.spec import fingerprint_of
 from rse_study.training import checkpoint
-from rse_study.training.classifier.config import Start, identity_of_tuning
-from rse_study.training.classifier.data import Supervised, split_off
+from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier.data import Start, Supervised, identity_of_tuning, split_off
 from rse_study.training.classifier.run import FineTuned, TuningProgress, open_run
-from rse_study.training.classifier.spec import FineTuning
-from rse_study.training.interruption import interrupt_held_back
-
-__all__ = ["FineTuned", "FineTuning", "Start", "TuningCallback", "TuningProgress", "fine_tune"]
+from rse_study.training.interrupts import graceful_interrupt
 
 TuningCallback = Callable[[TuningProgress], None]
 
@@ -32,28 +29,52 @@ def fine_tune(
     *,
     dev: Supervised | None = None,
     device: str = "cpu",
-    told: TuningCallback = lambda progress: None,
+    on_progress: TuningCallback = lambda progress: None,
     checkpoint_seconds: float = 60.0,
 ) -> FineTuned:
-    """Train, or go on from the checkpoint in `directory`; a finished one only reads its weights back.
+    """Fine-tune an encoder, or go on from the checkpoint in `directory`.
 
-    The checkpoint is the caller's to remove. Raises InputError where data and encoder do not fit or the folder is
-    another run's, NonFiniteLoss where the loss is lost, KeyboardInterrupt after SIGINT: the step is finished and
-    saved first.
+    A finished fine-tuning only reads its weights back. The checkpoint is the caller's to remove.
+
+    Parameters
+    ----------
+    spec, seed, start
+        How it trains, and from what.
+    training
+        Texts with classes, or pairs with gold similarities.
+    directory
+        Folder of its checkpoints.
+    dev
+        Dev data; None splits a share off the training data.
+    device
+        Where it computes.
+    on_progress
+        Is called after every step.
+    checkpoint_seconds
+        Time between two checkpoints.
+
+    Raises
+    ------
+    InputError
+        Data and encoder do not fit, or the folder is another run's.
+    NonFiniteLoss
+        The loss is lost.
+    KeyboardInterrupt
+        After SIGINT: the step is finished and saved first.
     """
     run = open_run(spec, seed, start, split_off(training, dev, spec.dev_share), torch.device(device))
-    account = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training, dev)))
-    earlier, begun = account.seconds, time.monotonic()
+    state = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training, dev)))
+    earlier, begun = state.seconds, time.monotonic()
     saved = begun
-    with interrupt_held_back() as is_interrupted:
-        while not run.is_over(account):
-            progress = run.advance(account)
-            account.seconds = earlier + time.monotonic() - begun
-            told(progress)
+    with graceful_interrupt() as is_interrupted:
+        while not run.is_over(state):
+            progress = run.advance(state)
+            state.seconds = earlier + time.monotonic() - begun
+            on_progress(progress)
             is_due = time.monotonic() - saved >= checkpoint_seconds
-            if is_interrupted() or is_due or run.is_over(account):
-                checkpoint.save(directory, account, run.network, run.optimizer, run.state)
+            if is_interrupted() or is_due or run.is_over(state):
+                checkpoint.save(directory, state, run.network, run.optimizer, run.tensors)
                 saved = time.monotonic()
-            if is_interrupted() and not run.is_over(account):
+            if is_interrupted() and not run.is_over(state):
                 raise KeyboardInterrupt
-    return run.result(account)
+    return run.result(state)

@@ -1,4 +1,4 @@
-"""A fine-tuning between two steps: network, optimiser, batches, and what one step does with them."""
+"""A fine-tuning between two steps, and one step of it."""
 
 import math
 from dataclasses import dataclass
@@ -16,32 +16,41 @@ from rse_study.models.text_inputs import Tokens, encode_texts, padded
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
-from rse_study.training.classifier.config import Start
-from rse_study.training.classifier.data import Examples
+from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier.data import Examples, Start
 from rse_study.training.classifier.length_batches import LengthBatches
-from rse_study.training.classifier.spec import FineTuning
 
 
 @dataclass(frozen=True)
 class TuningProgress:
-    """`t` of `num_steps` steps are done; the latest epoch's dev score, NaN before the first one's."""
+    """How far a fine-tuning has come."""
 
     t: int
+    """steps done"""
     num_steps: int
+    """of all epochs"""
     loss: float
+    """of the latest step"""
     dev: float
+    """dev score of the latest epoch; NaN before the first one's end"""
 
 
 @dataclass(frozen=True)
 class FineTuned:
-    """The classifier kept, its dev score (accuracy as a share, or Spearman's rho) and that of every epoch."""
+    """A classifier that has been fine-tuned."""
 
     classifier: TextClassifier
+    """of the epoch that is kept"""
     dev: float
-    history: tuple[dict[str, float], ...]  # t, loss (mean over the epoch's steps), dev
+    """its dev score: accuracy as a share, or Spearman's rho"""
+    history: tuple[dict[str, float], ...]
+    """of every epoch: t, loss (mean over its steps), dev"""
     num_training: int
+    """training examples"""
     num_dev: int
+    """dev examples"""
     seconds: float
+    """time spent, interrupted attempts included"""
 
 
 @dataclass
@@ -57,7 +66,8 @@ class TuningRun:
     training: Examples
     dev: Examples
     classifier: TextClassifier
-    state: dict[str, Tensor]  # sum of the epoch's losses; the weights to keep
+    tensors: dict[str, Tensor]
+    """sum of the epoch's losses, and the weights to keep"""
     device: torch.device
 
     @property
@@ -66,41 +76,41 @@ class TuningRun:
         return self.spec.epochs * self.batches.num_batches
 
     def resume(self, directory: Path, identity: str) -> TrainState:
-        """Where the folder's checkpoint left off, or the beginning."""
-        found = checkpoint.latest(directory)
-        if found is None:
+        """Go on from the newest checkpoint in the folder, or begin."""
+        newest = checkpoint.latest(directory)
+        if newest is None:
             return TrainState(identity)
-        account = checkpoint.read_train_state(found, identity)
-        self.state = checkpoint.restore(found, self.network, self.optimizer, self.state)
-        return account
+        state = checkpoint.read_train_state(newest, identity)
+        self.tensors = checkpoint.restore(newest, self.network, self.optimizer, self.tensors)
+        return state
 
-    def is_over(self, account: TrainState) -> bool:
-        """All epochs are done, or patience has run out."""
-        if account.t >= self.num_steps:
+    def is_over(self, state: TrainState) -> bool:
+        """Return whether all epochs are done, or patience has run out."""
+        if state.t >= self.num_steps:
             return True
-        num_looks = (account.t - account.best_t) // self.batches.num_batches  # since the best one
-        return bool(self.spec.patience and account.history and num_looks >= self.spec.patience)
+        num_since_best = (state.t - state.best_t) // self.batches.num_batches
+        return bool(self.spec.patience and state.history and num_since_best >= self.spec.patience)
 
-    def advance(self, account: TrainState) -> TuningProgress:
-        """One optimiser step, and the look at the dev data where it ends an epoch."""
-        loss = self._step(account.t)
-        account.t += 1
-        self.state["loss"] += loss
-        if account.t % self.batches.num_batches == 0:
-            self._look(account)
-        dev = account.history[-1]["metrics"]["dev"] if account.history else math.nan
-        return TuningProgress(account.t, self.num_steps, loss, dev)
+    def advance(self, state: TrainState) -> TuningProgress:
+        """Take one optimiser step, and score the dev data where it ends an epoch."""
+        loss = self._step(state.t)
+        state.t += 1
+        self.tensors["loss"] += loss
+        if state.t % self.batches.num_batches == 0:
+            self._evaluate(state)
+        dev = state.history[-1]["metrics"]["dev"] if state.history else math.nan
+        return TuningProgress(state.t, self.num_steps, loss, dev)
 
-    def result(self, account: TrainState) -> FineTuned:
-        """The classifier of the epoch kept."""
+    def result(self, state: TrainState) -> FineTuned:
+        """Return the classifier of the epoch that is kept."""
         if self.spec.keep == "best":
-            self.network.load_state_dict(_kept(self.state))
-        history = tuple({"t": float(point["t"]), **point["metrics"]} for point in account.history)
-        assert account.best is not None
-        dev = account.best if self.spec.keep == "best" else history[-1]["dev"]
+            self.network.load_state_dict(_best(self.tensors))
+        history = tuple({"t": float(point["t"]), **point["metrics"]} for point in state.history)
+        assert state.best is not None
+        dev = state.best if self.spec.keep == "best" else history[-1]["dev"]
         self.network.eval()
         return FineTuned(
-            self.classifier, dev, history, len(self.training), len(self.dev), round(account.seconds, 1)
+            self.classifier, dev, history, len(self.training), len(self.dev), round(state.seconds, 1)
         )
 
     def _step(self, step: int) -> float:
@@ -119,20 +129,35 @@ class TuningRun:
         self.optimizer.step()
         return value
 
-    def _look(self, account: TrainState) -> None:
-        dev, mean = self.dev.score(self.classifier), float(self.state["loss"]) / self.batches.num_batches
-        account.history.append({"t": account.t, "metrics": {"loss": mean, "dev": dev}})
-        self.state["loss"].zero_()
-        if account.best is None or dev > account.best:
-            account.best, account.best_t = dev, account.t
+    def _evaluate(self, state: TrainState) -> None:
+        dev, mean = self.dev.score(self.classifier), float(self.tensors["loss"]) / self.batches.num_batches
+        state.history.append({"t": state.t, "metrics": {"loss": mean, "dev": dev}})
+        self.tensors["loss"].zero_()
+        if state.best is None or dev > state.best:
+            state.best, state.best_t = dev, state.t
             if self.spec.keep == "best":
-                self.state |= _to_keep(self.network)
+                self.tensors |= _copied(self.network)
 
 
 def open_run(
     spec: FineTuning, seed: int, start: Start, data: tuple[Examples, Examples], device: torch.device
 ) -> TuningRun:
-    """The network in its first state. Raises InputError where data, encoder and length do not fit."""
+    """Build the network in its first state.
+
+    Parameters
+    ----------
+    spec, seed, start
+        How it trains, and from what.
+    data
+        (training, dev) examples.
+    device
+        Where it computes.
+
+    Raises
+    ------
+    InputError
+        The encoder reads fewer tokens than `max_length`.
+    """
     (training, dev), streams = data, Streams(seed)
     encoder, tokenizer = load_encoder(start.name, start.pooling, start.revision)
     usable = max_length(encoder, tokenizer)
@@ -142,6 +167,7 @@ def open_run(
     num_outputs = len(training.classes) or 1
     network = Classifier(encoder, num_outputs, spec.dropout, streams.generator("init")).to(device).train()
     tokens = encode_texts(training.texts, tokenizer, spec.max_length)
+    best = _copied(network) if spec.keep == "best" else {}
     return TuningRun(
         spec=spec,
         streams=streams,
@@ -152,7 +178,7 @@ def open_run(
         training=training,
         dev=dev,
         classifier=TextClassifier(network, tokenizer, training.classes, spec.max_length),
-        state={"loss": torch.zeros((), dtype=torch.float64)} | _initial(network, spec),
+        tensors={"loss": torch.zeros((), dtype=torch.float64)} | best,
         device=device,
     )
 
@@ -167,13 +193,9 @@ def _optimizer(network: nn.Module, spec: FineTuning) -> torch.optim.Optimizer:
     return torch.optim.AdamW(groups, lr=spec.lr)
 
 
-def _initial(network: nn.Module, spec: FineTuning) -> dict[str, Tensor]:
-    return _to_keep(network) if spec.keep == "best" else {}
-
-
-def _to_keep(network: nn.Module) -> dict[str, Tensor]:
+def _copied(network: nn.Module) -> dict[str, Tensor]:
     return {f"best/{name}": value.detach().clone() for name, value in network.state_dict().items()}
 
 
-def _kept(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix("best/"): value for name, value in state.items() if name.startswith("best/")}
+def _best(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix("best/"): value for name, value in tensors.items() if name.startswith("best/")}

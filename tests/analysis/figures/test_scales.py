@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.figures.scales import places, scale_of, x_axis
+from analysis.figures.scales import positions, scale_of, x_axis
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,6 @@ def test_an_axis_that_is_meant_to_be_logarithmic_is_so_where_it_can_be():
 def test_values_that_look_alike_are_two_categories():
     values = [0.0, 0.00976562, 0.00976563, 9.0]
     axis = x_axis(values, "category")
-    assert axis["categoryarray"] == places(values, "category")
+    assert axis["categoryarray"] == positions(values, "category")
     assert len(set(axis["categoryarray"])) == 4
     assert axis["ticktext"] == ["0", "0.00977", "0.00977", "9"]

@@ -1,32 +1,25 @@
 """A toy lexicon and sentences of it."""
 
-import json
 import random
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import ZipFile
 
 import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
-from rse_study.data.typos import KEYBOARD, LOOKALIKES
+from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
 from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
 from rse_study.evaluation.attacks.goals import UNTARGETED
-from rse_study.evaluation.attacks.lexicons.ppdb import FILE as PPDB
-from rse_study.evaluation.attacks.lexicons.stopwords import ARCHIVE as STOPWORD_ARCHIVE
-from rse_study.evaluation.attacks.recipe import Recipe
-from rse_study.evaluation.attacks.resources import AttackResources, NamedModel
+from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank
 from tests.evaluation.attacks.bag_of_words import BagOfWords
-
-VOCABULARY = [f"{kind}{i}" for i in range(12) for kind in ("good", "bad", "odd")]
-STOPWORDS = frozenset({"the", "a", "of"})
+from tests.evaluation.attacks.toy_data import STOPWORDS, VOCABULARY, lay
 
 
 @dataclass(frozen=True)
@@ -35,8 +28,10 @@ class Lexicon:
 
     synonyms: dict[str, tuple[str, ...]]
 
-    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
-        return sorted(self.synonyms.get(worded.word(position), ()))
+    def replacements(
+        self, attacked: AttackedText, position: int, generator: np.random.Generator
+    ) -> list[str]:
+        return sorted(self.synonyms.get(attacked.word(position), ()))
 
 
 @pytest.fixture
@@ -64,14 +59,14 @@ def sentences() -> Labelled:
     return Labelled("toy", "test", texts, np.array([draw.randrange(2) for _ in texts]), ("no", "yes"))
 
 
-def pwws_with(synonyms: dict[str, tuple[str, ...]], **settings) -> Recipe:
+def pwws_with(synonyms: dict[str, tuple[str, ...]], **settings) -> Attack:
     rules = (RepeatModification(), StopwordModification(STOPWORDS))
     search = Greedy(ranking=WeightedSaliency(**settings))
-    return Recipe("toy", UNTARGETED, Lexicon(synonyms), search, rules)
+    return Attack("toy", UNTARGETED, Lexicon(synonyms), search, rules)
 
 
 @pytest.fixture
-def recipe(lexicon) -> Recipe:
+def attack(lexicon) -> Attack:
     return pwws_with(lexicon)
 
 
@@ -115,20 +110,7 @@ class Guesses:
 @pytest.fixture(scope="session")
 def toy_data(tmp_path_factory) -> Path:
     """A data folder with a few words in the real layout."""
-    folder = tmp_path_factory.mktemp("data")
-    draw = random.Random(9)
-    contents = {
-        PPDB: "".join(f"{word} {draw.choice(VOCABULARY)}\n" for word in VOCABULARY for _ in range(4)),
-        LOOKALIKES: json.dumps({"o": ["ο", "о"], "a": ["а"], "d": "ԁ"}),
-        KEYBOARD: json.dumps({"o": ["i", "p", "0"], "b": ["v", "n"], "d": ["s", "f", "d"]}),
-    }
-    for name, content in contents.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(content, encoding="utf-8")
-    (folder / STOPWORD_ARCHIVE).parent.mkdir(parents=True)
-    with ZipFile(folder / STOPWORD_ARCHIVE, "w") as archive:
-        archive.writestr("stopwords/english", "\n".join(sorted(STOPWORDS)))
-    return folder
+    return lay(Resource, tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture

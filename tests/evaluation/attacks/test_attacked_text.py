@@ -13,10 +13,10 @@ TEXTS = st.lists(st.text(ALPHABET, max_size=30), min_size=1, max_size=2).map(tup
 
 @given(TEXTS)
 def test_a_text_is_what_its_words_and_the_rest_are(text):
-    worded = AttackedText.of(text)
-    assert worded.text == text
-    for position, word in enumerate(worded.words):
-        again = worded.replaced(position, word)
+    attacked = AttackedText.of(text)
+    assert attacked.text == text
+    for position, word in enumerate(attacked.words):
+        again = attacked.replaced(position, word)
         assert again.text == text
         assert again.changed == ()
         assert word[0] not in "'-_*@"
@@ -25,18 +25,18 @@ def test_a_text_is_what_its_words_and_the_rest_are(text):
 
 @given(TEXTS, st.data())
 def test_replacing_leaves_everything_else_alone(text, data):
-    worded = AttackedText.of(text)
-    if not len(worded):
+    attacked = AttackedText.of(text)
+    if not len(attacked):
         return
-    position = data.draw(st.integers(0, len(worded) - 1))
-    other = data.draw(st.integers(0, len(worded) - 1))
-    new = worded.replaced(position, "NEW").replaced(other, "x y")
-    expected = dict(enumerate(worded.words)) | {position: "NEW"} | {other: "x y"}
-    assert new.words == [expected[i] for i in range(len(worded))]
-    assert new.changed == tuple(sorted(i for i in {position, other} if expected[i] != worded.word(i)))
-    side = worded.spans[position].side
-    assert [part for i, part in enumerate(new.text) if i not in {side, worded.spans[other].side}] == [
-        part for i, part in enumerate(text) if i not in {side, worded.spans[other].side}
+    position = data.draw(st.integers(0, len(attacked) - 1))
+    other = data.draw(st.integers(0, len(attacked) - 1))
+    new = attacked.replaced(position, "NEW").replaced(other, "x y")
+    expected = dict(enumerate(attacked.words)) | {position: "NEW"} | {other: "x y"}
+    assert new.words == [expected[i] for i in range(len(attacked))]
+    assert new.changed == tuple(sorted(i for i in {position, other} if expected[i] != attacked.word(i)))
+    side = attacked.spans[position].side
+    assert [part for i, part in enumerate(new.text) if i not in {side, attacked.spans[other].side}] == [
+        part for i, part in enumerate(text) if i not in {side, attacked.spans[other].side}
     ]
 
 
@@ -62,8 +62,8 @@ def test_what_a_word_is(sentence, words):
 
 
 def test_a_deleted_word_takes_one_space_along():
-    worded = AttackedText.of(("one two, three", "four five"))
-    texts = [worded.replaced(position, "").text for position in range(5)]
+    attacked = AttackedText.of(("one two, three", "four five"))
+    texts = [attacked.replaced(position, "").text for position in range(5)]
     assert texts == [
         ("two, three", "four five"),
         ("one, three", "four five"),
@@ -75,16 +75,16 @@ def test_a_deleted_word_takes_one_space_along():
 
 
 def test_windows_lie_around_a_word_and_within_its_side():
-    worded = AttackedText.of(("a b c d e f g", "h i")).replaced(3, "DD")
-    windows = [worded.window(position, 3) for position in range(9)]
+    attacked = AttackedText.of(("a b c d e f g", "h i")).replaced(3, "DD")
+    windows = [attacked.window(position, 3) for position in range(9)]
     assert windows == ["a b c", "a b c", "b c DD", "c DD e", "DD e f", "e f g", "e f g", "h i", "h i"]
-    assert worded.window(3, 100) == "a b c DD e f g"
+    assert attacked.window(3, 100) == "a b c DD e f g"
 
 
 def test_a_language_model_sees_punctuation():
-    worded = AttackedText.of(("skip me", "(well), isn't it?")).replaced(2, "good")
-    assert worded.pieces(3) == (["(", "good", "),", "isn't", "it", "?"], 3)
-    assert worded.pieces(2)[1] == 1
+    attacked = AttackedText.of(("skip me", "(well), isn't it?")).replaced(2, "good")
+    assert attacked.pieces(3) == (["(", "good", "),", "isn't", "it", "?"], 3)
+    assert attacked.pieces(2)[1] == 1
 
 
 def test_one_word():

@@ -5,27 +5,27 @@ import math
 import numpy as np
 import pytest
 
+from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.constraints.input_column import InputColumnModification
 from rse_study.evaluation.attacks.constraints.max_words_perturbed import MaxWordsPerturbed
 from rse_study.evaluation.attacks.constraints.part_of_speech import PartOfSpeech
 from rse_study.evaluation.attacks.constraints.repeat_modification import RepeatModification
-from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
 from rse_study.evaluation.attacks.constraints.stopword_modification import StopwordModification
-from rse_study.evaluation.attacks.constraints.word_distance import WordEmbeddingDistance
+from rse_study.evaluation.attacks.constraints.word_embedding_distance import WordEmbeddingDistance
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
-from rse_study.evaluation.attacks.recipe import Candidate
 
 PAIR = AttackedText.of(("The the end", "it ends"))
 
 
-def candidates(worded, position, *words):
-    return [Candidate(worded.replaced(position, word), position) for word in words]
+def candidates(attacked, position, *words):
+    return [Candidate(attacked.replaced(position, word), position) for word in words]
 
 
 def new_words(kept):
-    return [candidate.worded.word(candidate.position) for candidate in kept]
+    return [candidate.text.word(candidate.position) for candidate in kept]
 
 
 def test_positions():
@@ -50,10 +50,10 @@ def test_positions():
 
 @pytest.mark.parametrize(("num_words", "share"), [(1, 0.4), (5, 0.4), (6, 0.4), (10, 0.05), (7, 1.0)])
 def test_a_share_of_words(num_words, share):
-    worded, count = AttackedText.of((" ".join("w" * num_words),)), 0
+    attacked, count = AttackedText.of((" ".join("w" * num_words),)), 0
     for position in range(num_words):
-        if MaxWordsPerturbed(share).allows(worded, position):
-            worded, count = worded.replaced(position, "new"), count + 1
+        if MaxWordsPerturbed(share).allows(attacked, position):
+            attacked, count = attacked.replaced(position, "new"), count + 1
     assert count == math.ceil(share * num_words)
 
 
@@ -86,20 +86,20 @@ def test_a_window_hides_the_rest_and_short_texts_pass():
         seen.extend(texts)
         return np.ones((len(texts), 2))
 
-    worded = AttackedText.of(("other side here", "a b c d e f"))
+    attacked = AttackedText.of(("other side here", "a b c d e f"))
     rule = SentenceSimilarity(embed, 0.9, "cosine", "original", 3)
-    kept = rule.keep(candidates(worded, 6, "D"), worded, worded)
+    kept = rule.keep(candidates(attacked, 6, "D"), attacked, attacked)
     assert (new_words(kept), seen) == (["D"], ["c d e", "c D e"])
     seen.clear()
     rule = SentenceSimilarity(embed, 0.9, "cosine", "original", 7)
-    assert [one.similarity for one in rule.keep(candidates(worded, 6, "D"), worded, worded)] == [1.0]
+    assert [one.similarity for one in rule.keep(candidates(attacked, 6, "D"), attacked, attacked)] == [1.0]
     assert seen == []
 
 
 def test_zero_embeddings_are_similar_to_nothing():
-    worded = AttackedText.of(("a b",))
+    attacked = AttackedText.of(("a b",))
     rule = SentenceSimilarity(lambda texts: np.zeros((len(texts), 2)), -1.0, "cosine", "original", None)
-    assert rule.keep(candidates(worded, 0, "c"), worded, worded) == []
+    assert rule.keep(candidates(attacked, 0, "c"), attacked, attacked) == []
 
 
 def test_part_of_speech_is_read_in_context():
@@ -110,21 +110,23 @@ def test_part_of_speech_is_read_in_context():
         ends = {"s": "NOUN", "y": "ADV", "t": "VERB"}
         return [[ends.get(word[-1], "X") for word in words] for words in sentences]
 
-    worded = AttackedText.of(("skip", "a b c d e cats f g h i"))
-    kept = PartOfSpeech(tagger).keep(candidates(worded, 6, "dogs", "sadly", "sit", "red"), worded, worded)
+    attacked = AttackedText.of(("skip", "a b c d e cats f g h i"))
+    kept = PartOfSpeech(tagger).keep(
+        candidates(attacked, 6, "dogs", "sadly", "sit", "red"), attacked, attacked
+    )
     assert new_words(kept) == ["dogs", "sit"]
     assert seen[0] == ["b", "c", "d", "e", "cats", "f", "g", "h"]
     assert [words[4] for words in seen] == ["cats", "dogs", "sadly", "sit", "red"]
     strict = PartOfSpeech(tagger, verb_is_noun=False)
-    assert new_words(strict.keep(candidates(worded, 6, "dogs", "sit"), worded, worded)) == ["dogs"]
+    assert new_words(strict.keep(candidates(attacked, 6, "dogs", "sit"), attacked, attacked)) == ["dogs"]
 
 
 def test_near_words(tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_text("car 1 0\nauto 1 0.1\nbank -1 0\n")
-    worded = AttackedText.of(("Car",))
+    attacked = AttackedText.of(("Car",))
     rule = WordEmbeddingDistance(Vectors.open(path), 0.5)
-    assert new_words(rule.keep(candidates(worded, 0, "auto", "bank", "unheard"), worded, worded)) == [
+    assert new_words(rule.keep(candidates(attacked, 0, "auto", "bank", "unheard"), attacked, attacked)) == [
         "auto",
         "unheard",
     ]

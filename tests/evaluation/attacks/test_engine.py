@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.results.attack_file import parse_outcomes
 from tests.evaluation.attacks.bag_of_words import BagOfWords
@@ -24,9 +24,9 @@ def by_index(outcomes):
     return sorted(outcomes, key=lambda row: row.index)
 
 
-def test_every_query_is_counted_though_few_texts_are_sent(recipe, sentences, victim, lexicon):
+def test_every_query_is_counted_though_few_texts_are_sent(attack, sentences, victim, lexicon):
     """What is sent: each distinct text once. What is counted: all that was asked, also what was known."""
-    outcomes = by_index(attack(recipe, victim, sentences, max_queries=PLENTY, seed=0))
+    outcomes = by_index(attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0))
     num_queries, sent = sum(row.num_queries for row in outcomes), victim.asked
     assert max(sent.values()) == 1
     assert sum(sent.values()) < num_queries
@@ -35,18 +35,20 @@ def test_every_query_is_counted_though_few_texts_are_sent(recipe, sentences, vic
         row
     ) in outcomes:  # the first visit asks what the ranking has asked: nothing is sent for it, all is counted
         if row.outcome == "failed":
-            worded = AttackedText.of(row.original)
-            options = [len(lexicon.get(word, ())) for word in worded.words]
-            num_modifiable = sum(word not in {"the", "a", "of"} for word in worded.words)
+            attacked = AttackedText.of(row.original)
+            options = [len(lexicon.get(word, ())) for word in attacked.words]
+            num_modifiable = sum(word not in {"the", "a", "of"} for word in attacked.words)
             assert row.num_queries == 1 + num_modifiable + 2 * sum(options)
 
 
-def test_forward_passes_are_few(recipe, sentences, victim):
+def test_forward_passes_are_few(attack, sentences, victim):
     many = sentences.take(np.tile(np.arange(len(sentences)), 3))
     unlike = Labelled(
         "toy", "test", [(f"{text} {i}",) for i, (text,) in enumerate(many.texts)], many.labels, many.classes
     )
-    num_queries = sum(row.num_queries for row in attack(recipe, victim, unlike, max_queries=PLENTY, seed=0))
+    num_queries = sum(
+        row.num_queries for row in attack_all(attack, victim, unlike, max_queries=PLENTY, seed=0)
+    )
     assert num_queries > 2000
     assert len(victim.calls) / num_queries <= 40 / 1000
     assert max(map(len, victim.calls)) == 64
@@ -55,11 +57,11 @@ def test_forward_passes_are_few(recipe, sentences, victim):
 @pytest.mark.parametrize(
     ("batch_size", "num_in_flight"), [(1, 1), (1, 7), (3, 2), (64, 1), (64, 100), (5, 32)]
 )
-def test_texts_and_counts_do_not_depend_on_batches(recipe, sentences, victim, batch_size, num_in_flight):
-    whole = by_index(attack(recipe, victim, sentences, max_queries=PLENTY, seed=0))
+def test_texts_and_counts_do_not_depend_on_batches(attack, sentences, victim, batch_size, num_in_flight):
+    whole = by_index(attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0))
     victim.calls.clear()
     settings = {"batch_size": batch_size, "num_in_flight": num_in_flight}
-    again = by_index(attack(recipe, victim, sentences, max_queries=PLENTY, seed=0, **settings))
+    again = by_index(attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0, **settings))
     assert again == whole
     assert max(map(len, victim.calls)) <= batch_size
 
@@ -68,20 +70,20 @@ def test_texts_and_counts_do_not_depend_on_batches(recipe, sentences, victim, ba
 @given(st.sets(st.integers(0, 11)))
 def test_what_is_done_is_not_done_again(done_places):
     weights = {"good1": 1.0, "bad1": -1.0, "odd1": 0.2, "[UNK]": 0.1}
-    recipe = pwws_with({"good1": ("bad1", "odd1"), "bad1": ("good1",), "odd1": ("bad1",)})
+    attack = pwws_with({"good1": ("bad1", "odd1"), "bad1": ("good1",), "odd1": ("bad1",)})
     texts = [(f"good1 bad1 odd1 good1 {'good1 ' * (i % 4)}",) for i in range(12)]
     examples = Labelled("toy", "test", texts, np.arange(12) % 2, ("no", "yes"))
-    whole = by_index(attack(recipe, BagOfWords(weights), examples, max_queries=40, seed=0))
+    whole = by_index(attack_all(attack, BagOfWords(weights), examples, max_queries=40, seed=0))
     done = {place: whole[place] for place in done_places}
-    rest = list(attack(recipe, BagOfWords(weights), examples, max_queries=40, seed=0, done=done))
+    rest = list(attack_all(attack, BagOfWords(weights), examples, max_queries=40, seed=0, done=done))
     assert not {row.index for row in rest} & set(done)
     assert by_index([*done.values(), *rest]) == whole
 
 
-def test_the_budget_is_kept_to_the_query(recipe, sentences, victim):
-    free = by_index(attack(recipe, victim, sentences, max_queries=PLENTY, seed=0))
+def test_the_budget_is_kept_to_the_query(attack, sentences, victim):
+    free = by_index(attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0))
     for budget in (1, 2, 5, 17, 60):
-        rows = by_index(attack(recipe, victim, sentences, max_queries=budget, seed=0))
+        rows = by_index(attack_all(attack, victim, sentences, max_queries=budget, seed=0))
         for row, unbound in zip(rows, free, strict=True):
             assert row.num_queries == min(budget, unbound.num_queries)
             if unbound.num_queries <= budget:
@@ -91,19 +93,19 @@ def test_the_budget_is_kept_to_the_query(recipe, sentences, victim):
         assert Counter(row.num_queries <= budget for row in rows) == {True: len(sentences)}
 
 
-def test_a_budget_too_small_to_rank_changes_nothing(recipe, sentences, victim):
-    for row in attack(recipe, victim, sentences, max_queries=2, seed=0):
+def test_a_budget_too_small_to_rank_changes_nothing(attack, sentences, victim):
+    for row in attack_all(attack, victim, sentences, max_queries=2, seed=0):
         assert row.adversarial == row.original
 
 
-def test_outcomes_come_as_inputs_finish(recipe, sentences, victim):
-    rows = attack(recipe, victim, sentences, max_queries=PLENTY, seed=0, batch_size=8, num_in_flight=2)
+def test_outcomes_come_as_inputs_finish(attack, sentences, victim):
+    rows = attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0, batch_size=8, num_in_flight=2)
     next(rows)
     assert sum(victim.asked.values()) < len(sentences) * 8
 
 
-def test_an_outcome_survives_json(recipe, sentences, victim, tmp_path):
-    for row in attack(recipe, victim, sentences, max_queries=PLENTY, seed=0):
+def test_an_outcome_survives_json(attack, sentences, victim, tmp_path):
+    for row in attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0):
         line = json.loads(json.dumps(row.to_json()))
         assert (
             AttackOutcome(**dict(parse_outcomes([line], tmp_path, "")[row.index])) == row
@@ -127,10 +129,10 @@ def test_an_outcome_survives_json(recipe, sentences, victim, tmp_path):
     ],
     ids=lambda text: repr(text[:12]),
 )
-def test_odd_texts_are_attacked_like_any(recipe, victim, text):
+def test_odd_texts_are_attacked_like_any(attack, victim, text):
     examples = Labelled("toy", "test", [(text,)], np.array([0]), ("no", "yes"))
     victim.bias = -9.0
-    (row,) = attack(recipe, victim, examples, max_queries=1000, seed=0)
+    (row,) = attack_all(attack, victim, examples, max_queries=1000, seed=0)
     assert row.outcome == "failed"
     num_words = len(AttackedText.of((text,)))
     assert row.num_queries >= 1
@@ -145,19 +147,19 @@ def test_ten_thousand_words():
     def victim(texts):
         return np.tile([0.2, 0.8], (len(texts), 1))
 
-    recipe = pwws_with({"good1": ("bad1", "bad2")})
-    (row,) = attack(recipe, victim, examples, max_queries=PLENTY, seed=0)
+    attack = pwws_with({"good1": ("bad1", "bad2")})
+    (row,) = attack_all(attack, victim, examples, max_queries=PLENTY, seed=0)
     assert (row.outcome, row.num_queries, row.num_words) == ("failed", 1 + 10_000 + 20 + 20, 10_000)
 
 
-def test_no_inputs_no_outcomes(recipe, victim):
+def test_no_inputs_no_outcomes(attack, victim):
     nothing = Labelled("toy", "test", [], np.array([], np.int64), ("no", "yes"))
-    assert list(attack(recipe, victim, nothing, max_queries=5, seed=0)) == []
+    assert list(attack_all(attack, victim, nothing, max_queries=5, seed=0)) == []
     assert victim.calls == []
 
 
 @pytest.mark.parametrize("answer", [np.full((1, 2), np.nan), np.zeros((2, 2)), np.zeros(1), np.zeros((1, 1))])
-def test_a_victim_that_answers_nonsense_is_refused(recipe, answer):
+def test_a_victim_that_answers_nonsense_is_refused(attack, answer):
     examples = Labelled("toy", "test", [("good1",)], np.array([1]), ("no", "yes"))
     with pytest.raises(InputError, match="the victim"):
-        list(attack(recipe, lambda texts: answer, examples, max_queries=5, seed=0))
+        list(attack_all(attack, lambda texts: answer, examples, max_queries=5, seed=0))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import UNTARGETED, Deviation, Drift, Maximise
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Unknown
 from rse_study.evaluation.attacks.single_input import Target
@@ -18,8 +18,8 @@ SYNONYMS = {"x": ("y", "z"), "y": ("x",), "z": ("x",)}
 
 
 def run(goal, text, gold):
-    recipe = Recipe("toy", goal, Lexicon(SYNONYMS), Greedy(ranking=Unknown()))
-    (row,) = attack(recipe, Score(VICTIM), [Target(0, text, gold)], max_queries=100, seed=0)
+    attack = Attack("toy", goal, Lexicon(SYNONYMS), Greedy(ranking=Unknown()))
+    (row,) = attack_all(attack, Score(VICTIM), [Target(0, text, gold)], max_queries=100, seed=0)
     return row
 
 

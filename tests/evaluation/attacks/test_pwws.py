@@ -12,18 +12,21 @@ from rse_study.data.text_files import find_file, read_lines
 from rse_study.data.wordnet import lemmas_of
 from rse_study.errors import MissingFile
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.recipes import PWWS, RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
 from tests.evaluation.attacks.bag_of_words import BagOfWords
-from tests.evaluation.attacks.conftest import STOPWORDS, pwws_with
+from tests.evaluation.attacks.conftest import pwws_with
 from tests.evaluation.attacks.pwws_reference import cut, pwws
+from tests.evaluation.attacks.toy_data import STOPWORDS
 
 
 @pytest.mark.parametrize("effect", ["score", "increase"])
 def test_agrees_with_plain_loops_on_a_toy_lexicon(sentences, victim, lexicon, effect):
-    outcomes = list(attack(pwws_with(lexicon, effect=effect), victim, sentences, max_queries=10**6, seed=0))
+    outcomes = list(
+        attack_all(pwws_with(lexicon, effect=effect), victim, sentences, max_queries=10**6, seed=0)
+    )
 
     def synonyms_of(word):
         return sorted(lexicon.get(word, ()))
@@ -49,9 +52,9 @@ def test_agrees_with_plain_loops_on_real_sentences_and_wordnet(data_dir):
         names = [name for name in lemmas_of(word, data_dir) if "_" not in name and name != word]
         return sorted(name for name in names if len(cut(name)) == 1)
 
-    recipe = RECIPES.get("pwws")(AttackResources(data_dir))
+    attack = RECIPES.get("pwws")().build(AttackResources(data_dir))
     examples = Labelled("mr", "attack", texts, labels, ("negative", "positive"))
-    outcomes = list(attack(recipe, victim, examples, max_queries=10**6, seed=0))
+    outcomes = list(attack_all(attack, victim, examples, max_queries=10**6, seed=0))
     stopwords = english_stopwords(data_dir)
     for row in outcomes:
         expected = pwws(texts[row.index][0], int(labels[row.index]), victim, synonyms_of, stopwords)
@@ -59,13 +62,13 @@ def test_agrees_with_plain_loops_on_real_sentences_and_wordnet(data_dir):
     assert {row.outcome for row in outcomes} >= {"succeeded", "skipped"}
 
 
-def test_the_number_of_queries_is_that_of_the_formula(recipe, lexicon):
+def test_the_number_of_queries_is_that_of_the_formula(attack, lexicon):
     """1 + modifiable words + their candidates + candidates of visited words; none flips, so all are visited."""
     words = [word for word in lexicon if lexicon[word]][:6]
     text = " ".join(["the", *words, "unheard", "."])
     num_candidates = sum(len(lexicon[word]) for word in words)
     examples = Labelled("toy", "test", [(text,)], np.array([1]), ("no", "yes"))
-    (row,) = attack(recipe, BagOfWords({}, bias=1.0), examples, max_queries=10**6, seed=0)
+    (row,) = attack_all(attack, BagOfWords({}, bias=1.0), examples, max_queries=10**6, seed=0)
     assert row.num_queries == 1 + (len(words) + 1) + 2 * num_candidates
     assert (row.outcome, row.adversarial, row.changed) == ("failed", (text,), ())
 
@@ -75,21 +78,21 @@ def test_a_word_by_word_optimum_is_found():
     synonyms = {"fine": ("awful", "dull"), "great": ("bad",), "film": ("movie",)}
     victim = BagOfWords({"fine": 2.0, "great": 1.5, "awful": -3.0, "dull": -1.0, "bad": -0.1, "movie": 0.1})
     examples = Labelled("toy", "test", [("fine great film",)], np.array([1]), ("no", "yes"))
-    (row,) = attack(pwws_with(synonyms), victim, examples, max_queries=100, seed=0)
+    (row,) = attack_all(pwws_with(synonyms), victim, examples, max_queries=100, seed=0)
     assert row.adversarial == ("awful great film",)
     assert (row.outcome, row.changed, row.num_words) == ("succeeded", (0,), 3)
     assert row.adversarial_scores[1] == pytest.approx(1 / (1 + math.exp(1.5)), abs=1e-12)
 
 
 def test_candidates_are_all_single_lemmas_in_place_and_case(data_dir):
-    recipe = PWWS()(AttackResources(data_dir))
-    worded = AttackedText.of(("The car, won't -run",))
-    found = recipe.transformation.replacements(worded, 1, np.random.default_rng(0))
+    attack = PWWS().build(AttackResources(data_dir))
+    attacked = AttackedText.of(("The car, won't -run",))
+    found = attack.transformation.replacements(attacked, 1, np.random.default_rng(0))
     names = lemmas_of("car", data_dir)
     assert found == sorted({name for name in names if re.fullmatch(r"[^_]+", name)} - {"car"})
     assert {"auto", "automobile", "machine"} <= set(found)
     assert any("_" in name for name in names)
-    assert worded.replaced(1, "auto").text == ("The auto, won't -run",)
+    assert attacked.replaced(1, "auto").text == ("The auto, won't -run",)
 
 
 def test_the_papers_weight_is_another_order():
@@ -99,11 +102,11 @@ def test_the_papers_weight_is_another_order():
     examples = Labelled("toy", "test", [("x y",)], np.array([1]), ("no", "yes"))
     for effect in ("score", "increase"):
         victim.calls.clear()
-        (row,) = attack(pwws_with(synonyms, effect=effect), victim, examples, max_queries=100, seed=0)
+        (row,) = attack_all(pwws_with(synonyms, effect=effect), victim, examples, max_queries=100, seed=0)
         assert row.adversarial == ("x1 y1",)
         assert (("x2 y1",) in victim.asked) == (effect == "increase")
 
 
 def test_without_stop_words_it_is_said_where_they_belong(tmp_path):
     with pytest.raises(MissingFile, match=r"no stop words.*RSE_STUDY_DATA"):
-        RECIPES.get("pwws")(AttackResources(tmp_path))
+        RECIPES.get("pwws")().build(AttackResources(tmp_path))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
-from rse_study.evaluation.attacks.engine import attack
+from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import UNTARGETED
-from rse_study.evaluation.attacks.recipe import Recipe
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Deleted, Unknown
 from tests.evaluation.attacks.bag_of_words import BagOfWords
@@ -18,9 +18,9 @@ SYNONYMS = {"one": ("uno",), "two": ("due",), "three": ("tre",)}
 WEIGHTS = {"one": 1.0, "two": 3.0, "three": 2.0, "uno": 0.9, "due": 2.9, "tre": 1.9}
 
 
-def run(recipe, victim, text):
+def run(attack, victim, text):
     examples = Labelled("toy", "test", [(text,)], np.array([1]), ("no", "yes"))
-    (row,) = attack(recipe, victim, examples, max_queries=1000, seed=0)
+    (row,) = attack_all(attack, victim, examples, max_queries=1000, seed=0)
     return row
 
 
@@ -35,20 +35,20 @@ def visits(victim, text):
 )
 def test_the_heaviest_word_is_visited_first(ranking, unknown):
     victim = BagOfWords(WEIGHTS | {"[UNK]": unknown})
-    row = run(Recipe("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=ranking)), victim, "one two three")
+    row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=ranking)), victim, "one two three")
     assert visits(victim, "one two three") == ["one due three", "one due tre", "uno due tre"]
     assert (row.outcome, row.num_queries, row.changed) == ("failed", 1 + 3 + 3, (0, 1, 2))
 
 
 def test_words_of_equal_weight_are_visited_from_left_to_right():
     victim = BagOfWords(dict.fromkeys(WEIGHTS, 1.0) | {"uno": 0.5, "due": 0.5, "tre": 0.5})
-    run(Recipe("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=Deleted())), victim, "three one two")
+    run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=Deleted())), victim, "three one two")
     assert visits(victim, "") == ["tre one two", "tre uno two", "tre uno due"]
 
 
 def test_what_is_not_strictly_better_is_not_taken():
     victim = BagOfWords({"one": 1.0, "uno": 1.0, "two": 1.0, "due": 1.5})
-    row = run(Recipe("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=Deleted())), victim, "one two")
+    row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=Deleted())), victim, "one two")
     assert (row.outcome, row.adversarial) == ("failed", ("one two",))
 
 
@@ -59,9 +59,7 @@ class Liking:
     similarities: dict[str, float]
 
     def keep(self, candidates, current, original):
-        return [
-            replace(one, similarity=self.similarities[one.worded.word(one.position)]) for one in candidates
-        ]
+        return [replace(one, similarity=self.similarities[one.text.word(one.position)]) for one in candidates]
 
 
 def test_of_several_flips_the_most_similar_is_taken():
@@ -72,7 +70,7 @@ def test_of_several_flips_the_most_similar_is_taken():
         ({"a": 0.1, "b": 0.1, "c": 0.1, "d": 0.1}, "a"),  # no difference: the strongest
     ]:
         rules = (Liking(similarities),)
-        recipe = Recipe("toy", UNTARGETED, Lexicon(synonyms), Greedy(ranking=Deleted()), (), rules)
-        row = run(recipe, victim, "one")
+        attack = Attack("toy", UNTARGETED, Lexicon(synonyms), Greedy(ranking=Deleted()), (), rules)
+        row = run(attack, victim, "one")
         assert (row.outcome, row.adversarial) == ("succeeded", (expected,))
         assert row.adversarial_scores[1] == pytest.approx(victim.probability((expected,)))

@@ -78,12 +78,12 @@ def test_a_language_model_is_asked_about_one_place(is_masked):
         ]
 
     swap = MaskedLMSwap(model, 3, is_masked, 0.02)
-    worded = AttackedText.of(("other", "a good film."))
-    found = swap.replacements(worded, 3, np.random.default_rng(0))
+    attacked = AttackedText.of(("other", "a good film."))
+    found = swap.replacements(attacked, 3, np.random.default_rng(0))
     assert asked == [Blank(["a", "good", "film", "."], 2, is_masked)]
     assert found == ["movie", "show"]
-    assert MaskedLMSwap(model, 2, is_masked).replacements(worded, 3, np.random.default_rng(0)) == ["movie"]
-    assert len(MaskedLMSwap(model, 9, is_masked).replacements(worded, 3, np.random.default_rng(0))) == 3
+    assert MaskedLMSwap(model, 2, is_masked).replacements(attacked, 3, np.random.default_rng(0)) == ["movie"]
+    assert len(MaskedLMSwap(model, 9, is_masked).replacements(attacked, 3, np.random.default_rng(0))) == 3
 
 
 def test_together_offers_each_word_once():

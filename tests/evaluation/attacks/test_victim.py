@@ -17,11 +17,11 @@ def test_queries_are_admitted_up_to_the_budget_of_each_input():
 
 
 def test_answers_are_remembered_by_text_and_the_oldest_forgotten(monkeypatch):
-    monkeypatch.setattr(module, "_REMEMBERED", 2)
+    monkeypatch.setattr(module, "_MAX_CACHED", 2)
     counted = CountedVictim(BagOfWords({"a": 1.0}), batch_size=3, max_queries=1)
     rows = counted.forward([("a",), ("a", ""), ("b",)])
-    assert counted.remembered(("a",)) is None
-    assert np.array_equal(counted.remembered(("b",)), rows[2])
-    assert np.array_equal(counted.remembered(("a", "")), rows[0])
-    assert counted.remembered(("a ",)) is None
+    assert counted.cached(("a",)) is None
+    assert np.array_equal(counted.cached(("b",)), rows[2])
+    assert np.array_equal(counted.cached(("a", "")), rows[0])
+    assert counted.cached(("a ",)) is None
     assert (counted.num_calls, counted.num_texts) == (1, 3)

@@ -44,9 +44,9 @@ resources={executor: auto, workers: 32}
 resources={executor: train, gpus: 1}
 resources={threads: 4, max_concurrent: 2, max_attempts: 1, max_silence_s: 60}
 resources=null
-budget={max_hours: 2}
-budget={max_hours: 1/2, max_cost: 10, price_per_hour: 2}
-budget={price_per_hour: 1.5}
+allowance={max_hours: 2}
+allowance={max_hours: 1/2, max_cost: 10, price_per_hour: 2}
+allowance={price_per_hour: 1.5}
 baselines=[]
 baselines=[untrained, start]
 base.optimizer={lr: 1/1000, beta1: 0, beta2: 0.99, epsilon: 1e-6, weight_decay: 0.1, max_norm: 10}
@@ -85,7 +85,7 @@ base.method.perturbed_tokens=all
 base.method.delta_gradient=without_eta
 base.method.rtd={share: 1, positions: everywhere, choice: sample, reduction: sum, h: before_head}
 base.method.rtd.generator=some/model
-base.method.token_level.presence=none
+base.method.token_level.presence=absent
 base.method.token_level={scaling: after, write_back: last, redraw: epoch, sigma: 0.2}
 base.method.masks={phi: 0.05, num_layers: 1, step_size: 1, sites: below_k}
 base.method.blend.weighs=fgsm
@@ -162,8 +162,8 @@ early_stopping.frist=3
 confirm.seed=[1]
 confirm.resources.worker=2
 resources.cpus=2
-budget.max_price=3
-budget.amount=3
+allowance.max_price=3
+allowance.amount=3
 grid.row={} -> grid.row
 """,
     "wrong type": """
@@ -216,7 +216,7 @@ confirm=2
 confirm.seeds=3
 early_stopping=asha
 resources=2
-budget=100
+allowance=100
 baselines=start
 grid=[1]
 """,
@@ -288,8 +288,8 @@ resources.gpus=-1
 resources.gpus=2
 resources.executor=slurm
 resources.max_silence_s=0
-budget.max_hours=-1
-budget.price_per_hour=-1
+allowance.max_hours=-1
+allowance.price_per_hour=-1
 baselines=[start, ende] -> baselines.1
 evaluations=[STS-C/test] -> evaluations.0
 evaluations=[STS-B] -> evaluations.0
@@ -337,7 +337,7 @@ objective={metric: loss}
 objective.direction=minimize -> objective
 evaluations=[builtin/test, builtin/test] -> evaluations.1
 baselines=[start, untrained, start] -> baselines.2
-budget.max_cost=10
+allowance.max_cost=10
 num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
 search.blend.rho={float: [0, 1]}
@@ -362,7 +362,7 @@ base.method.blend.pgd.sigma=0.3 -> base.method.blend
 base.method.blend.pgd.ball.radius=0.5 -> base.method.blend
 base.method.token_level.ball.norm=l2 -> base.method
 base.encoder.template='[X] [MASK]' -> base.encoder
-base.method.z_adv_eta=with;;base.method.token_level.presence=none -> base.method
+base.method.z_adv_eta=with;;base.method.token_level.presence=absent -> base.method
 """,
     "test split as objective": """
 objective.metric=test

@@ -90,8 +90,8 @@ CASES = [
         "all there is of a task. Watch STS-B/geometry, which is of dev pairs; list the others in `evaluations`",
     ),
     (
-        ["budget.max_cost=10"],
-        "x.yaml: budget.max_cost = 10: cannot bind without a price. Give budget.price_per_hour, too",
+        ["allowance.max_cost=10"],
+        "x.yaml: allowance.max_cost = 10: cannot bind without a price. Give allowance.price_per_hour, too",
     ),
 ]
 
@@ -156,7 +156,7 @@ def test_what_breaks_a_rule_is_told_with_its_way_out(said, overrides, text):
 
 
 def test_rules_about_what_could_not_be_read_are_left_out(said):
-    assert len(said("seeds=[0, 4]", "budget.max_cost=10", broken={"seeds"})) == 1
+    assert len(said("seeds=[0, 4]", "allowance.max_cost=10", broken={"seeds"})) == 1
 
 
 @pytest.mark.parametrize(
@@ -202,14 +202,14 @@ def test_an_objective_is_not_held_against_pairs_that_could_not_be_read(said, bro
 
 def test_all_rules_are_looked_at_even_where_fields_are_broken():
     broken = ["num_trials=abc", "search.beta=5"]
-    others = ["seeds=[0, 4]", "budget.max_cost=1", "search.rho={float: [0, 7]}", "early_stopping.first=7"]
+    others = ["seeds=[0, 4]", "allowance.max_cost=1", "search.rho={float: [0, 7]}", "early_stopping.first=7"]
     with pytest.raises(InputErrors) as caught:
         read_study(QUICKSTART, [*broken, *others, "confirm.num_best=99"])
     assert [problem.what.split(" =")[0] for problem in caught.value.problems] == [
         "search.beta",
         "num_trials",
         "seeds",
-        "budget.max_cost",
+        "allowance.max_cost",
         "search.rho",
         "early_stopping.first",
     ]

@@ -117,7 +117,7 @@ def test_rates_are_those_of_complete_cells(study_dir, tmp_path):
     _, rates = history(study_dir, tmp_path)
     assert rates.source == "2 cells of little"
     assert {time.seconds / time.work for time in rates.timed} == {313.0 / FIVE}
-    assert rates.beside == (("inline", 7.0), ("inline", 7.0))
+    assert rates.overhead == (("inline", 7.0), ("inline", 7.0))
 
 
 def test_a_second_attempt_tells_nothing_about_what_is_beside(study_dir, tmp_path):
@@ -129,7 +129,7 @@ def test_a_second_attempt_tells_nothing_about_what_is_beside(study_dir, tmp_path
     )
     _, rates = history(study_dir, tmp_path)
     assert len(rates.timed) == 2
-    assert rates.beside == (("inline", 7.0),)
+    assert rates.overhead == (("inline", 7.0),)
 
 
 def test_other_encoders_tell_nothing(study_dir, tmp_path):

@@ -46,9 +46,9 @@ def test_a_new_grid_runs_every_seed_of_every_row(grid, sizes):
     planned = plan(grid, LedgerState(), Throughput(), sizes)
     stage = only_stage(planned)
     assert (stage.num_trials, stage.num_seeds, *counts(stage)) == (3, 2, 6, 0, 0, 0, 6)
-    assert stage.bill.steps == exactly(6 * 60)
-    assert stage.bill.gradient_passes == exactly(6 * 60 * 6)
-    assert stage.bill.work == exactly(6 * FIVE)
+    assert stage.cost.steps == exactly(6 * 60)
+    assert stage.cost.gradient_passes == exactly(6 * 60 * 6)
+    assert stage.cost.work == exactly(6 * FIVE)
     assert planned.new == {}
 
 
@@ -90,7 +90,7 @@ def test_hours_are_unknown_without_history(grid, sizes):
 
 
 def test_hours_and_price(content, sizes):
-    grid = grid_of(content, RHOS, budget={"price_per_hour": 3.0}, **TWO_SEEDS)
+    grid = grid_of(content, RHOS, allowance={"price_per_hour": 3.0}, **TWO_SEEDS)
     planned = plan(grid, LedgerState(), one_second(grid.study.base), sizes)
     hours = 6 * (FIVE + 1) / 3600  # 1 s a cell beside its training
     assert planned.device_hours.mid == pytest.approx(hours)
@@ -186,11 +186,11 @@ def test_missing_pairs_are_noted(content, sizes):
 @pytest.fixture
 def priced(content, sizes):
     """Expected 4 hours, 3 to 6 of them; 2 a device hour."""
-    grid = grid_of(content, RHOS, budget={"price_per_hour": 2.0})
+    grid = grid_of(content, RHOS, allowance={"price_per_hour": 2.0})
     planned = plan(grid, LedgerState(), one_second(grid.study.base), sizes)
     stage = only_stage(planned)
     seconds = Range(3 * 3600.0, 4 * 3600.0, 6 * 3600.0)
-    return replace(planned, stages=(replace(stage, bill=replace(stage.bill, seconds=seconds)),))
+    return replace(planned, stages=(replace(stage, cost=replace(stage.cost, seconds=seconds)),))
 
 
 @pytest.mark.parametrize(
@@ -230,5 +230,5 @@ def test_spent_hours_are_those_of_all_attempts(content, sizes):
 def test_a_limit_that_nobody_can_judge_is_refused(grid, sizes, priced):
     with pytest.raises(InputError, match=r"max_hours = 5: nothing tells .* Use --probe"):
         check_allowance(plan(grid, LedgerState(), Throughput(), sizes), 5.0, 0.0)
-    with pytest.raises(InputError, match=r"max_cost = 5: an hour has no price.*budget.price_per_hour"):
+    with pytest.raises(InputError, match=r"max_cost = 5: an hour has no price.*allowance.price_per_hour"):
         check_allowance(replace(priced, price_per_hour=0.0), 0.0, 5.0)

@@ -44,8 +44,10 @@ def test_batch_and_length_make_a_trial_dear(content):
 
 
 def test_a_few_steps_are_timed_and_nothing_stays(small, world, tmp_path, monkeypatch):
-    seen, look = [], module.Watch.look
-    monkeypatch.setattr(module.Watch, "look", lambda watch, point: seen.append(point.t) or look(watch, point))
+    seen, report = [], module.StepTimer.report
+    monkeypatch.setattr(
+        module.StepTimer, "report", lambda timer, point: seen.append(point.t) or report(timer, point)
+    )
     monkeypatch.setattr(module, "PATIENCE_S", float("inf"))  # however busy this machine is
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     timed = probe(small, lambda trial: world.materials())
@@ -60,10 +62,10 @@ def test_a_few_steps_are_timed_and_nothing_stays(small, world, tmp_path, monkeyp
 
 def test_a_slow_trial_is_left_sooner(monkeypatch):
     now = iter([0.0, PATIENCE_S, 2 * PATIENCE_S])
-    watch = module.Watch(clock=lambda: next(now))
-    answers = [watch.look(Progress(t, 9)) for t in range(FEWEST_STEPS + 1)]
+    timer = module.StepTimer(clock=lambda: next(now))
+    answers = [timer.report(Progress(t, 9)) for t in range(FEWEST_STEPS + 1)]
     assert answers == [None, None, None, "stop"]
-    assert watch.seconds_per_step == PATIENCE_S
+    assert timer.seconds_per_step == PATIENCE_S
 
 
 def test_a_gpu_is_not_guessed_at(content, monkeypatch):

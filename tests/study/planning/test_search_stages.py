@@ -62,17 +62,17 @@ def test_a_new_search(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=12, **PLAIN)
     (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
     assert (stage.name, stage.num_trials, stage.num_seeds, stage.num_to_run) == ("search", 12, 1, 12)
-    assert stage.bill.steps == exactly(12 * 60)
+    assert stage.cost.steps == exactly(12 * 60)
     # The base (N = 5) is the first trial; the others have N = 8.5 on average.
     expected = 60 * (6 + 11 * (8.5 + 1))
-    assert stage.bill.gradient_passes.mid == pytest.approx(expected, rel=0.03)
+    assert stage.cost.gradient_passes.mid == pytest.approx(expected, rel=0.03)
 
 
 @pytest.mark.parametrize("num_trials", [5, 60])
 def test_four_searches_in_five_cost_what_was_told(content, sizes, num_trials):
     checked = search_of(content, num_trials=num_trials, **PLAIN)
     (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
-    told, draw = stage.bill.gradient_passes, random.Random(1)
+    told, draw = stage.cost.gradient_passes, random.Random(1)
     costs = [60 * 6 + sum(60 * (draw.randint(1, 16) + 1) for _ in range(num_trials - 1)) for _ in range(2000)]
     within = sum(told.low <= cost <= told.high for cost in costs) / len(costs)
     assert within == pytest.approx(0.8, abs=0.06)
@@ -82,13 +82,13 @@ def test_early_stopping_leaves_less(content, sizes):
     kept = {**PLAIN, "early_stopping": {"first": 15, "factor": 2}}
     checked = search_of(content, search=STEPS, num_trials=12, **kept)
     (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
-    assert stage.bill.steps == Range(6 * 60.0, 9 * 60.0, 12 * 60.0)
+    assert stage.cost.steps == Range(6 * 60.0, 9 * 60.0, 12 * 60.0)
 
 
 def test_a_baseline_that_is_confirmed_runs_to_its_end(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=12)
     stage = plan(checked, LedgerState(), Throughput(), sizes).stages[0]
-    assert stage.bill.steps.low == pytest.approx(60 + 11 * 30)
+    assert stage.cost.steps.low == pytest.approx(60 + 11 * 30)
 
 
 def test_trials_that_have_ended_are_not_asked_for_again(content, sizes):
@@ -101,7 +101,7 @@ def test_trials_that_have_ended_are_not_asked_for_again(content, sizes):
     (stage,) = plan(checked, LedgerState(tuple(cells)), Throughput(), sizes).stages
     assert (stage.num_done, stage.num_stopped, stage.num_failed, stage.num_to_run) == (1, 1, 1, 3)
     # What was interrupted is known: N = 9.
-    assert stage.bill.gradient_passes.mid == pytest.approx(60 * 10 + 2 * 60 * 9.5, rel=0.03)
+    assert stage.cost.gradient_passes.mid == pytest.approx(60 * 10 + 2 * 60 * 9.5, rel=0.03)
 
 
 def test_a_stopped_baseline_goes_on_from_where_it_stood(content, sizes):
@@ -109,7 +109,7 @@ def test_a_stopped_baseline_goes_on_from_where_it_stood(content, sizes):
     base = search_known(checked.study.base, 0, "stopped_early", t=15)
     stage = plan(checked, LedgerState((base,)), Throughput(), sizes).stages[0]
     assert (stage.num_stopped, stage.num_to_run) == (0, 1)
-    assert stage.bill.steps == exactly(45.0)
+    assert stage.cost.steps == exactly(45.0)
 
 
 def test_a_new_confirmation(content, sizes):
@@ -117,8 +117,8 @@ def test_a_new_confirmation(content, sizes):
     _, stage = plan(checked, LedgerState(), Throughput(), sizes).stages
     assert (stage.name, stage.num_trials, stage.num_seeds, stage.num_to_run) == ("confirm", 2, 2, 4)
     assert (stage.resources.runs_on, stage.resources.workers) == ("train", 2)
-    assert stage.bill.steps == exactly(4 * 60)
-    passes = stage.bill.gradient_passes
+    assert stage.cost.steps == exactly(4 * 60)
+    passes = stage.cost.gradient_passes
     assert passes.mid == pytest.approx(2 * 60 * 6 + 2 * 60 * 9.5, rel=0.03)
     # One trial in ten has N <= 2, one in ten N >= 15: both seeds of the best have the same.
     assert passes.low == pytest.approx(2 * 60 * 6 + 2 * 60 * 3, abs=2 * 60)
@@ -129,7 +129,7 @@ def test_once_the_search_is_over_its_own_trials_are_candidates(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=3)
     cells = [search_known(trial_with(checked, N), i) for i, N in enumerate((5, 16, 16))]
     _, stage = plan(checked, LedgerState(tuple(cells)), Throughput(), sizes).stages
-    assert stage.bill.gradient_passes == exactly(2 * 60 * 6 + 2 * 60 * 17)
+    assert stage.cost.gradient_passes == exactly(2 * 60 * 6 + 2 * 60 * 17)
 
 
 def test_chosen_cells_that_are_confirmed(content, sizes):
@@ -144,7 +144,7 @@ def test_chosen_cells_that_are_confirmed(content, sizes):
     everything = LedgerState((*searched, *confirmed))
     _, stage = plan(checked, everything, Throughput(), sizes).stages
     assert (stage.num_cells, stage.num_done, stage.num_to_run) == (4, 2, 2)
-    assert stage.bill.gradient_passes == exactly(60 * 6 + 60 * 17)
+    assert stage.cost.gradient_passes == exactly(60 * 6 + 60 * 17)
     # Earlier choices are no part of it.
     other = known(trial_with(checked, 2), 9, 1, stage="confirm", retired=True)
     assert (

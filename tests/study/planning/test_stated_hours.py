@@ -6,8 +6,7 @@ from rse_study.errors import InputError
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
-from rse_study.study.planning.stated_hours import with_stated_hours
-from rse_study.study.planning.throughput import Throughput
+from rse_study.study.planning.throughput import Throughput, with_stated_hours
 from tests.study.planning.priced import grid_of, one_second
 
 NOWHERE = {"source": "not/here.txt", "limit": 6400}
@@ -21,20 +20,20 @@ def sizes(tmp_path):
 @pytest.fixture
 def grid(content):
     base = content["base"] | {"budget": {"unit": "epochs", "amount": 2}, "corpus": NOWHERE}
-    return grid_of(content | {"base": base}, {"rows": {"base": {}}}, budget={"hours_per_cell": [2, 4]})
+    return grid_of(content | {"base": base}, {"rows": {"base": {}}}, allowance={"hours_per_cell": [2, 4]})
 
 
 def test_the_base_costs_what_was_told(grid, sizes):
     planned = plan(grid, LedgerState(), with_stated_hours(Throughput(), grid, sizes), sizes)
     hours = planned.device_hours
-    beside = 1 / 3600  # a second beside its training, as assumed
-    assert (hours.low, hours.mid, hours.high) == pytest.approx((2 + beside, 3 + beside, 4 + beside))
+    overhead = 1 / 3600  # a second beside its training, as assumed
+    assert (hours.low, hours.mid, hours.high) == pytest.approx((2 + overhead, 3 + overhead, 4 + overhead))
     assert "2 to 4 hours" in planned.source
 
 
 def test_a_corpus_that_is_not_here_counts_as_its_limit_and_that_is_said(grid, sizes):
     planned = plan(grid, LedgerState(), Throughput(), sizes)
-    assert planned.bill.steps.mid == 2 * 6400 / 32
+    assert planned.cost.steps.mid == 2 * 6400 / 32
     assert any("not/here.txt is not here: supposed to hold 6,400 sentences" in note for note in planned.notes)
 
 

@@ -1,17 +1,17 @@
 """A task a very small encoder learns: which of two groups a text's words are of; pairs: which group stands first."""
 
 import random
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+from transformers import BertModel
 
-from rse_study.assets.word_pieces import SPECIAL
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
-from rse_study.training.classifier.loop import FineTuning, Start
+from rse_study.training.classifier.config import FineTuning
+from rse_study.training.classifier.data import Start
+from tests.tiny_models import PUNCTUATION, save_bert, word_tokenizer
 
 GROUPS = (["red", "blue", "green", "brown"], ["cat", "dog", "bird", "fish"])
 LEARNS = FineTuning(
@@ -47,28 +47,13 @@ def graded_pairs(num: int = 80, seed: int = 0) -> StsPairs:
 
 def small_base(folder: Path, *, pairs: bool = True, num_types: int = 2, seed: int = 0) -> Start:
     """A random BERT of two layers over whole words, saved in `folder`."""
-    words = [*SPECIAL.values(), *GROUPS[0], *GROUPS[1]]
-    config = BertConfig(
-        vocab_size=len(words),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=32,
+    settings = {"intermediate_size": 32, "max_position_embeddings": 32, "initializer_range": 0.2}
+    save_bert(
+        folder,
+        word_tokenizer([*GROUPS[0], *GROUPS[1]], split=PUNCTUATION, lower=False, pairs=pairs, max_length=32),
+        partial(BertModel, add_pooling_layer=False),
+        seed=seed,
         type_vocab_size=num_types,
-        initializer_range=0.2,
+        **settings,
     )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        BertModel(config, add_pooling_layer=False).save_pretrained(folder)
-    word_tokenizer(words, pairs=pairs).save_pretrained(folder)
     return Start(str(folder), "mean", f"small-{pairs}-{num_types}-{seed}")
-
-
-def word_tokenizer(words: list[str], *, pairs: bool = True) -> PreTrainedTokenizerFast:
-    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    frames = {"single": "[CLS] $A [SEP]"} | ({"pair": "[CLS] $A [SEP] $B:1 [SEP]:1"} if pairs else {})
-    ends = [(token, words.index(token)) for token in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(**frames, special_tokens=ends)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=32, **SPECIAL)

@@ -58,8 +58,8 @@ def _run(folder: Path) -> TuningRun:
 
 
 def _losses(folder: Path) -> list[float]:
-    run, account = _run(folder), TrainState("golden")
-    return [run.advance(account).loss for _ in range(20)]
+    run, state = _run(folder), TrainState("golden")
+    return [run.advance(state).loss for _ in range(20)]
 
 
 def test_the_losses_of_twenty_steps(tmp_path):

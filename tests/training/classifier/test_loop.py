@@ -11,9 +11,10 @@ from rse_study.data.overlap import bare
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.streams import Streams
 from rse_study.training.checkpoint import latest
+from rse_study.training.classifier.config import FineTuning
 from rse_study.training.classifier.data import split_off
 from rse_study.training.classifier.length_batches import LengthBatches
-from rse_study.training.classifier.loop import FineTuning, fine_tune
+from rse_study.training.classifier.loop import fine_tune
 
 from .sorted_words import LEARNS, graded_pairs, ordered_pairs, singles, small_base
 
@@ -80,7 +81,9 @@ def test_interrupted_at_any_step_it_ends_in_the_same_bits(start, whole, tmp_path
     tuned = None
     for _ in range(5):
         try:
-            tuned = fine_tune(LEARNS, 0, start, singles(), tmp_path, told=ctrl_c, checkpoint_seconds=1e9)
+            tuned = fine_tune(
+                LEARNS, 0, start, singles(), tmp_path, on_progress=ctrl_c, checkpoint_seconds=1e9
+            )
         except KeyboardInterrupt:
             num_interrupted += 1
             torch.manual_seed(1)  # whatever the next process starts with
@@ -100,7 +103,7 @@ def test_killed_between_checkpoints_it_ends_in_the_same_bits(start, whole, tmp_p
             raise Killed
 
     with pytest.raises(Killed):
-        fine_tune(LEARNS, 0, start, singles(), tmp_path, told=kill, checkpoint_seconds=0.0)
+        fine_tune(LEARNS, 0, start, singles(), tmp_path, on_progress=kill, checkpoint_seconds=0.0)
     assert latest(tmp_path).name == "step-000000013"
     again = fine_tune(LEARNS, 0, start, singles(), tmp_path)
     assert _same(again, whole)
@@ -114,7 +117,7 @@ def test_a_finished_run_takes_no_further_step(start, tmp_path):
     def never(progress):
         raise AssertionError(progress)
 
-    again = fine_tune(spec, 0, start, singles(), tmp_path, told=never)
+    again = fine_tune(spec, 0, start, singles(), tmp_path, on_progress=never)
     assert _same(first, again)
     assert (again.dev, again.history) == (first.dev, first.history)
 

@@ -14,7 +14,7 @@ class InputColumnModification:
 
     sides: Sides
 
-    def allows(self, worded: AttackedText, position: int) -> bool:
-        if self.sides == "both" or len(worded.original) == 1:
+    def allows(self, text: AttackedText, position: int) -> bool:
+        if self.sides == "both" or len(text.original) == 1:
             return True
-        return worded.spans[position].side == ("first", "second").index(self.sides)
+        return text.spans[position].side == ("first", "second").index(self.sides)

@@ -8,9 +8,10 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 @dataclass(frozen=True)
 class MaxWordsPerturbed:
-    """At most `share` (0..1) of the text's words, rounded up."""
+    """Only so many of the text's words may be changed."""
 
     share: float
+    """0..1, of the words, rounded up"""
 
-    def allows(self, worded: AttackedText, position: int) -> bool:
-        return len({position, *worded.changed}) <= math.ceil(self.share * len(worded))
+    def allows(self, text: AttackedText, position: int) -> bool:
+        return len({position, *text.changed}) <= math.ceil(self.share * len(text))

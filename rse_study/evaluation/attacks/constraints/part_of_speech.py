@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.recipe import Candidate
 
 Tagger = Callable[[list[list[str]]], list[list[str]]]
 """Sentences as words to universal tags (NOUN, VERB, ...), one a word."""
@@ -14,10 +14,11 @@ _BEFORE, _BEHIND = 4, 3  # words of context, as TextAttack cuts them
 
 @dataclass(frozen=True)
 class PartOfSpeech:
-    """The tag stays, in the original's context; verbs and nouns may stand for each other (TextFooler)."""
+    """The new word has the old one's part of speech, in the original's context."""
 
     tagger: Tagger
     verb_is_noun: bool = True
+    """whether verbs and nouns may stand for each other (TextFooler)"""
 
     def keep(
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
@@ -26,7 +27,7 @@ class PartOfSpeech:
         side, words = original.neighbours(position), original.words
         before = words[max(side.start, position - _BEFORE) : position]
         behind = words[position + 1 : min(side.stop, position + 1 + _BEHIND)]
-        new = [candidate.worded.word(position) for candidate in candidates]
+        new = [candidate.text.word(position) for candidate in candidates]
         tags = self.tagger([[*before, word, *behind] for word in (words[position], *new)])
         own, *others = (self._kind(each[len(before)]) for each in tags)
         return [candidate for candidate, tag in zip(candidates, others, strict=True) if tag == own]

@@ -9,5 +9,5 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 class RepeatModification:
     """A word that was changed may not be changed again."""
 
-    def allows(self, worded: AttackedText, position: int) -> bool:
-        return position not in dict(worded.changes)
+    def allows(self, text: AttackedText, position: int) -> bool:
+        return position not in dict(text.changes)

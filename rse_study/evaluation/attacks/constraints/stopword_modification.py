@@ -7,9 +7,13 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 @dataclass(frozen=True)
 class StopwordModification:
-    """A word in `stopwords` may not be changed. Case is kept, as in TextAttack: "The" is no stop word."""
+    """A stop word may not be changed.
+
+    Case is kept, as in TextAttack: "The" is no stop word.
+    """
 
     stopwords: frozenset[str]
+    """in lower case"""
 
-    def allows(self, worded: AttackedText, position: int) -> bool:
-        return worded.word(position) not in self.stopwords
+    def allows(self, text: AttackedText, position: int) -> bool:
+        return text.word(position) not in self.stopwords

@@ -1,4 +1,7 @@
-"""Synonyms from the lists that counter-fitting was fed with: pairs of words from PPDB, with no order among them."""
+"""Synonyms from the lists that counter-fitting was fed with.
+
+Pairs of words from PPDB (Ganitkevitch et al. 2013), with no order among them.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -18,7 +21,10 @@ class SynonymList:
 
     @classmethod
     def open(cls, data_dir: Path) -> "SynonymList":
-        """Raises MissingFile where the list is absent, InputError for a line that is no pair."""
+        """Read the list.
+
+        Raises MissingFile where it is absent, InputError for a line that is no pair.
+        """
         path = find_file(FILE, data_dir)
         found: dict[str, dict[str, None]] = defaultdict(dict)
         for number, line in enumerate(read_lines(path), start=1):

@@ -1,4 +1,7 @@
-"""Word vectors from a text file: a word and its numbers a line, as word2vec and counter-fitting write them."""
+"""Word vectors from a text file, as word2vec and counter-fitting write them.
+
+A line is a word and its numbers.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +16,10 @@ from rse_study.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Rows of length 1. Neighbours are those of the highest cosine, equal ones in the order of the file."""
+    """Vectors of length 1, a row a word.
+
+    Neighbours are those of the highest cosine, equal ones in the order of the file.
+    """
 
     words: list[str]
     unit: Float32[np.ndarray, "n d"]
@@ -21,7 +27,10 @@ class Vectors:
 
     @classmethod
     def open(cls, path: Path) -> "Vectors":
-        """Of a word that comes twice the first row counts. Raises InputError naming the line that cannot be read."""
+        """Read a file; of a word that comes twice the first row counts.
+
+        Raises InputError naming the line that cannot be read.
+        """
         rows: dict[str, np.ndarray] = {}
         for word, row in _rows(find_file(path, Path())):
             rows.setdefault(word, row)
@@ -33,7 +42,10 @@ class Vectors:
         return cls(list(rows), unit, {word: i for i, word in enumerate(rows)})
 
     def nearest(self, word: str, num: int) -> list[str]:
-        """The `num` nearest other words, the nearest first; none of a word that has no vector."""
+        """The `num` nearest other words, the nearest first.
+
+        There are none of a word that has no vector.
+        """
         if word not in self.place:
             return []
         own = self.place[word]

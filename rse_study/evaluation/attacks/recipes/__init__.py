@@ -1,24 +1,31 @@
-"""The attacks by name: `RECIPES.get("pwws")(resources)` is a recipe, `PWWS(effect="increase")(resources)` another."""
+"""The attack recipes by name: the one list of them.
 
-from collections.abc import Callable
+`RECIPES.get("pwws")` is the class PWWS, `PWWS(effect="increase").build(resources)` an attack.
+"""
 
-from rse_study.evaluation.attacks.recipe import Recipe
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
 from rse_study.evaluation.attacks.recipes.bae import BAE
 from rse_study.evaluation.attacks.recipes.bert_attack import BERTAttack
 from rse_study.evaluation.attacks.recipes.pwws import PWWS
 from rse_study.evaluation.attacks.recipes.textbugger import TextBugger
 from rse_study.evaluation.attacks.recipes.textfooler import TextFooler
+from rse_study.evaluation.attacks.resources import Resource
 from rse_study.registry import Registry
 
-RECIPES: Registry[Callable[..., Recipe]] = Registry(
-    "attack",
-    {
-        "textfooler": TextFooler(),
-        "textbugger": TextBugger(),
-        "pwws": PWWS(),
-        "bae": BAE(),
-        "bert_attack": BERTAttack(),
-    },
+_CLASSES: tuple[type[AttackRecipe], ...] = (
+    TextFooler,
+    TextBugger,
+    PWWS,
+    BAE,
+    BERTAttack,
 )
+RECIPES: Registry[type[AttackRecipe]] = Registry("attack", {recipe.name: recipe for recipe in _CLASSES})
 
-__all__ = ["BAE", "PWWS", "RECIPES", "BERTAttack", "TextBugger", "TextFooler"]
+
+def recipes_with(resource: Resource) -> tuple[str, ...]:
+    """Names of the recipes that need this resource."""
+    return tuple(name for name in RECIPES if resource in RECIPES.get(name).needs)
+
+
+REPLAYABLE: tuple[str, ...] = tuple(sorted({*RECIPES} - {*recipes_with(Resource.MASKED_LM)}))
+"""Names of the recipes whose texts a trial may replay: nothing in a trial names a masked language model."""

@@ -1,41 +1,57 @@
-"""BAE-R: words are masked and replaced by what a language model predicts (Garg and Ramakrishnan 2020)."""
+"""BAE-R: a language model fills masked words (Garg and Ramakrishnan 2020)."""
+
+from typing import ClassVar
 
 from pydantic import Field, PositiveInt
 
-from rse_study.evaluation.attacks.constraints.input_column import Sides
-from rse_study.evaluation.attacks.constraints.similarity import SentenceSimilarity
+from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
+from rse_study.evaluation.attacks.constraints.sentence_similarity import SentenceSimilarity
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
-from rse_study.evaluation.attacks.recipe import Recipe
-from rse_study.evaluation.attacks.recipes.usual import label, position_rules, tag_note, tag_rules
-from rse_study.evaluation.attacks.resources import AttackResources
+from rse_study.evaluation.attacks.recipes.constraint_sets import (
+    label,
+    tag_constraints,
+    tag_note,
+    word_constraints,
+)
+from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Deleted
 from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
-from rse_study.spec import Spec
 
 
-class BAE(Spec):
-    """Replacement only, of the paper's four modes, with TextAttack's numbers.
+class BAE(AttackRecipe):
+    """BAE masks words and replaces them by what a language model predicts.
 
-    `min_similarity`: the paper's 0.8, as TextAttack corrects it for an angle that was not divided by pi, 1 - 0.2 / pi;
-    TextAttack then compares it with a cosine, and so do we.
+    Replacement only, of the paper's four modes; with TextAttack's numbers.
     """
 
-    num_candidates: PositiveInt = 50
-    min_probability: float = Field(5e-4, ge=0, le=1)
-    min_similarity: float = Field(0.936338023, ge=-1, le=1)
-    window: PositiveInt = 15  # words
-    sides: Sides = "both"
+    name: ClassVar = "bae"
+    needs: ClassVar = (Resource.STOP_WORDS, Resource.SENTENCE_SIMILARITY, Resource.MASKED_LM)
 
-    def __call__(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Recipe:
-        model, encoder = resources.need_masked_lm("bae"), resources.need_encoder("bae")
+    num_candidates: PositiveInt = 50
+    """predictions for a word, at most"""
+    min_probability: float = Field(5e-4, ge=0, le=1)
+    """of a prediction"""
+    min_similarity: float = Field(0.936338023, ge=-1, le=1)
+    """the paper's 0.8, as TextAttack corrects it for an angle that was not divided by pi: 1 - 0.2 / pi; TextAttack
+    then compares it with a cosine, and so do we"""
+    window: PositiveInt = 15
+    """words around the change that are compared"""
+
+    def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
+        model, encoder = resources.need_masked_lm(self.name), resources.need_encoder(self.name)
         similar = SentenceSimilarity(encoder.model, self.min_similarity, "cosine", "original", self.window)
-        notes = [f"words from {model.name}", f"similarity from {encoder.name}", tag_note(resources)]
-        return Recipe(
-            label=label("bae", notes),
+        notes = [
+            f"words from {model.name}",
+            f"similarity from {encoder.name}",
+            tag_note(resources),
+        ]
+        return Attack(
+            label=label(self.name, notes),
             goal=goal,
             transformation=MaskedLMSwap(model.model, self.num_candidates, True, self.min_probability),
             search=Greedy(ranking=Deleted()),
-            position_rules=position_rules(resources, self.sides),
-            candidate_rules=(*tag_rules(resources), similar),
+            pre_transformation_constraints=word_constraints(resources, self.sides),
+            constraints=(*tag_constraints(resources), similar),
         )

@@ -1,33 +1,36 @@
-"""PWWS: synonyms from WordNet in the order of probability-weighted word saliency (Ren et al. 2019)."""
+"""PWWS: WordNet's synonyms by weighted word saliency (Ren et al. 2019)."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-from rse_study.evaluation.attacks.constraints.input_column import Sides
+from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
 from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
-from rse_study.evaluation.attacks.recipe import Recipe
-from rse_study.evaluation.attacks.recipes.usual import position_rules
-from rse_study.evaluation.attacks.resources import AttackResources
+from rse_study.evaluation.attacks.recipes.constraint_sets import word_constraints
+from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.weighted_saliency import WeightedSaliency
 from rse_study.evaluation.attacks.transformations.wordnet import WordNetSwap
-from rse_study.spec import Spec
 
 
-class PWWS(Spec):
-    """As TextAttack does it. Neither it nor we swap named entities, as the paper does besides.
+class PWWS(AttackRecipe):
+    """PWWS replaces words by synonyms from WordNet, as TextAttack does it.
 
-    The paper also takes each word's best replacement for the clean text and puts it in whether or not that helps; here
-    candidates are tried anew in the current text, and only a strictly better one is kept.
+    Neither it nor we swap named entities, as the paper does besides. The paper also takes each word's best replacement
+    for the clean text and puts it in whether or not that helps; here candidates are tried anew in the current text,
+    and only a strictly better one is kept.
     """
 
-    effect: Literal["score", "increase"] = "score"  # increase: the paper's weight
-    sides: Sides = "both"
+    name: ClassVar = "pwws"
+    needs: ClassVar = (Resource.WORDNET, Resource.STOP_WORDS)
 
-    def __call__(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Recipe:
-        return Recipe(
-            label="pwws" if self.effect == "score" else "pwws (weighted by increase)",
+    effect: Literal["score", "increase"] = "score"
+    """what saliency is multiplied by: the best candidate's score, or by how much it grows (the paper's weight)"""
+
+    def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
+        return Attack(
+            label=self.name if self.effect == "score" else f"{self.name} (weighted by increase)",
             goal=goal,
             transformation=WordNetSwap(resources.data_dir),
             search=Greedy(ranking=WeightedSaliency(effect=self.effect)),
-            position_rules=position_rules(resources, self.sides),
+            pre_transformation_constraints=word_constraints(resources, self.sides),
         )

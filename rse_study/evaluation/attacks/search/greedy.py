@@ -1,11 +1,11 @@
-"""Greedy search: words in the order of their importance, each changed once to the best it may become."""
+"""Greedy search: words by importance, each changed once to the best it may become."""
 
 from typing import Protocol, runtime_checkable
 
 from pydantic import ConfigDict
 
+from rse_study.evaluation.attacks.attack import Candidate, QueryGenerator, SearchProblem, SearchResult
 from rse_study.evaluation.attacks.goals import VictimOutput
-from rse_study.evaluation.attacks.recipe import Asking, Candidate, SearchProblem, SearchResult
 from rse_study.spec import Spec
 
 
@@ -13,26 +13,30 @@ from rse_study.spec import Spec
 class Ranking(Protocol):
     """Which words matter most."""
 
-    def order(self, problem: SearchProblem) -> Asking[list[int]]:
-        """Positions, the most important first; equal ones from left to right. None where the budget ran out."""
+    def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
+        """Positions, the most important first; equal ones from left to right.
+
+        There are none where the budget of queries ran out.
+        """
         ...
 
 
 class Greedy(Spec):
-    """Visit words by importance; keep the best candidate if it is strictly better; end where the goal is reached.
+    """Greedy search visits words by importance and keeps the best candidate of each.
 
-    Of several candidates that reach the goal the most similar one is taken, among those ahead of the first that does
-    not (TextAttack's rule; TextFooler's paper: of all that reach it).
+    A candidate is kept if it is strictly better; the search ends where the goal is reached. Of several candidates that
+    reach the goal the most similar one is taken, among those ahead of the first that does not (TextAttack's rule;
+    TextFooler's paper: of all that reach it).
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     ranking: Ranking
 
-    def find(self, problem: SearchProblem) -> Asking[SearchResult]:
+    def find(self, problem: SearchProblem) -> QueryGenerator[SearchResult]:
         best = SearchResult(problem.original, problem.clean)
         for position in (yield from self.ranking.order(problem)):
-            candidates = problem.candidates(best.worded, position)
-            rows = yield [candidate.worded for candidate in candidates]
+            candidates = problem.candidates(best.text, position)
+            rows = yield [candidate.text for candidate in candidates]
             tried = sorted(zip(candidates, rows, strict=False), key=lambda pair: -problem.score(pair[1]))
             if tried and problem.score(tried[0][1]) > problem.score(best.row):
                 best = _choice(problem, tried)
@@ -51,4 +55,4 @@ def _choice(problem: SearchProblem, tried: list[tuple[Candidate, VictimOutput]])
             break
         if candidate.similarity > chosen.similarity:
             chosen, row = candidate, answer
-    return SearchResult(chosen.worded, row)
+    return SearchResult(chosen.text, row)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rse_study.evaluation.attacks.recipe import Asking, SearchProblem
+from rse_study.evaluation.attacks.attack import QueryGenerator, SearchProblem
 from rse_study.spec import Spec
 
 
@@ -13,7 +13,7 @@ class Unknown(Spec):
 
     token: str = "[UNK]"  # literally, in the text: BERT's tokenizers make their unknown token of it
 
-    def order(self, problem: SearchProblem) -> Asking[list[int]]:
+    def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
         positions = problem.positions()
         rows = yield [problem.original.replaced(position, self.token) for position in positions]
         return by_importance(positions, [problem.score(row) for row in rows])
@@ -22,7 +22,7 @@ class Unknown(Spec):
 class Deleted(Spec):
     """`delete`: the word is taken out."""
 
-    def order(self, problem: SearchProblem) -> Asking[list[int]]:
+    def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
         positions = problem.positions()
         rows = yield [problem.original.replaced(position, "") for position in positions]
         return by_importance(positions, [problem.score(row) for row in rows])

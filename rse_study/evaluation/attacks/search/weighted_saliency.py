@@ -1,26 +1,28 @@
-"""Importance of a word: its saliency times what its best replacement does (PWWS, Ren et al. 2019)."""
+"""Importance of a word: saliency times its best candidate's effect (PWWS)."""
 
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 
-from rse_study.evaluation.attacks.recipe import Asking, SearchProblem
+from rse_study.evaluation.attacks.attack import QueryGenerator, SearchProblem
 from rse_study.evaluation.attacks.search.leave_one_out import by_importance
 from rse_study.spec import Spec
 
 
 class WeightedSaliency(Spec):
-    """`weighted-saliency`: softmax of the scores with [UNK] in each word's place, times the best candidate's effect.
+    """TextAttack's `weighted-saliency` (Ren et al. 2019).
 
-    `effect`: its score (TextAttack), or by how much it is above the clean text's (the paper's delta P). The softmax
-    does not feel the difference. A word without candidates weighs 0.
+    Softmax of the scores with [UNK] in each word's place, times the best candidate's effect. The softmax does not feel
+    what effect is. A word without candidates weighs 0.
     """
 
     token: str = "[UNK]"
+    """stands for the unknown word"""
     effect: Literal["score", "increase"] = "score"
+    """of the best candidate: its score (TextAttack), or by how much it is above the clean text's (the paper's dP)"""
 
-    def order(self, problem: SearchProblem) -> Asking[list[int]]:
+    def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
         positions = problem.positions()
         rows = yield [problem.original.replaced(position, self.token) for position in positions]
         if len(rows) < len(positions):
@@ -30,11 +32,11 @@ class WeightedSaliency(Spec):
         weights = saliency[: len(effects)] * np.array(effects)
         return by_importance(positions, weights.tolist())
 
-    def _effects(self, problem: SearchProblem, positions: list[int]) -> Asking[list[float]]:
+    def _effects(self, problem: SearchProblem, positions: list[int]) -> QueryGenerator[list[float]]:
         """Of each position; fewer where the budget ran out."""
         below = problem.score(problem.clean) if self.effect == "increase" else 0.0
         options = [problem.candidates(problem.original, position) for position in positions]
-        rows = yield [candidate.worded for each in options for candidate in each]
+        rows = yield [candidate.text for each in options for candidate in each]
         if len(rows) < sum(map(len, options)):
             return []
         answers = iter(rows)

@@ -1,4 +1,4 @@
-"""TextBugger's misspellings: each drawn once for a word."""
+"""TextBugger's misspellings: each made once for a word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,53 +11,54 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 @dataclass(frozen=True)
 class Bugs:
-    """A space inside, a letter missing, two letters swapped, one that looks alike, one next to it on the keyboard.
+    """TextBugger's five bugs of a word, each made once (Li et al. 2019).
 
-    The first and the last letter stay, but for the last two kinds (Li et al. 2019). The paper has one substitution of
-    a letter, from either table: here each table gives one. TextAttack knows no keyboard there, and offers a look-alike
+    A space inside, a letter missing, two letters swapped, a letter that looks alike, a letter next to it on the
+    keyboard. The first and the last letter stay, but for the last two kinds. The paper has one substitution of a
+    letter, from either table: here each table gives one. TextAttack knows no keyboard there, and offers a look-alike
     for each of the letters.
     """
 
     homoglyphs: LetterTable
     keyboard: LetterTable
 
-    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
-        word = worded.word(position)
+    def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
+        word = text.word(position)
         bugs = [
-            _space_inside(word, draw),
-            _one_missing(word, draw),
-            _two_swapped(word, draw),
-            _substituted(word, self.homoglyphs, draw),
-            _substituted(word, self.keyboard, draw),
+            _space_inside(word, generator),
+            _one_missing(word, generator),
+            _two_swapped(word, generator),
+            _substituted(word, self.homoglyphs, generator),
+            _substituted(word, self.keyboard, generator),
         ]
         return [bug for bug in dict.fromkeys(bugs) if bug != word]
 
 
-def _space_inside(word: str, draw: np.random.Generator) -> str:
-    i = _place(range(1, len(word) - 1), draw)
+def _space_inside(word: str, generator: np.random.Generator) -> str:
+    i = _choose(range(1, len(word) - 1), generator)
     return f"{word[:i]} {word[i:]}" if i else word
 
 
-def _one_missing(word: str, draw: np.random.Generator) -> str:
-    i = _place(range(1, len(word) - 1), draw)
+def _one_missing(word: str, generator: np.random.Generator) -> str:
+    i = _choose(range(1, len(word) - 1), generator)
     return word[:i] + word[i + 1 :] if i else word
 
 
-def _two_swapped(word: str, draw: np.random.Generator) -> str:
+def _two_swapped(word: str, generator: np.random.Generator) -> str:
     # A pair of equal letters would be no bug.
-    i = _place([i for i in range(1, len(word) - 2) if word[i] != word[i + 1]], draw)
+    i = _choose([i for i in range(1, len(word) - 2) if word[i] != word[i + 1]], generator)
     return word[:i] + word[i + 1] + word[i] + word[i + 2 :] if i else word
 
 
-def _substituted(word: str, lookalikes: LetterTable, draw: np.random.Generator) -> str:
+def _substituted(word: str, lookalikes: LetterTable, generator: np.random.Generator) -> str:
     places = [i for i, character in enumerate(word) if lookalikes.get(character)]
     if not places:
         return word
-    i = _place(places, draw)
+    i = _choose(places, generator)
     options = lookalikes[word[i]]
-    return word[:i] + options[int(draw.integers(len(options)))] + word[i + 1 :]
+    return word[:i] + options[int(generator.integers(len(options)))] + word[i + 1 :]
 
 
-def _place(places: Sequence[int], draw: np.random.Generator) -> int:
-    """One of the places; 0 where there is none."""
-    return places[int(draw.integers(len(places)))] if places else 0
+def _choose(numbers: Sequence[int], generator: np.random.Generator) -> int:
+    """One of the numbers; 0 where there is none."""
+    return numbers[int(generator.integers(len(numbers)))] if numbers else 0

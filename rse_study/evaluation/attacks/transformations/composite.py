@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rse_study.evaluation.attacks.attack import Transformation
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.recipe import Transformation
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,6 @@ class CompositeTransformation:
 
     transformations: tuple[Transformation, ...]
 
-    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
-        offers = (each.replacements(worded, position, draw) for each in self.transformations)
+    def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
+        offers = (each.replacements(text, position, generator) for each in self.transformations)
         return list(dict.fromkeys(word for offer in offers for word in offer))

@@ -1,4 +1,4 @@
-"""Replacements from a masked language model: with the word masked (BAE) or left to be seen (BERT-Attack)."""
+"""Words from a masked language model, masked (BAE) or seen (BERT-Attack)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,14 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 
 
 class Blank(NamedTuple):
-    """One place of a sentence. `words`: its words and punctuation; the one at `position` is hidden if `is_masked`."""
+    """One position of a sentence, to be filled by a language model."""
 
     words: list[str]
+    """words and punctuation"""
     position: int
+    """of the word that is asked for, from 0"""
     is_masked: bool
+    """whether that word is hidden"""
 
 
 MaskedLM = Callable[[Sequence[Blank]], list[list[tuple[str, float]]]]
@@ -23,17 +26,20 @@ MaskedLM = Callable[[Sequence[Blank]], list[list[tuple[str, float]]]]
 
 @dataclass(frozen=True)
 class MaskedLMSwap:
-    """The `num_candidates` likeliest words of at least `min_probability`, but for the word itself and punctuation."""
+    """The likeliest words at a position, but for the word itself and punctuation."""
 
     model: MaskedLM
     num_candidates: int
+    """words, at most"""
     is_masked: bool
+    """whether the word is hidden from the model"""
     min_probability: float = 0.0
+    """of a word, by the model"""
 
-    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
-        words, place = worded.pieces(position)
+    def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
+        words, place = text.pieces(position)
         (predicted,) = self.model([Blank(words, place, self.is_masked)])
         likely = [word for word, probability in predicted if probability >= self.min_probability]
         fit = dict.fromkeys(word for word in likely if is_one_word(word) and not any(map(str.isspace, word)))
         # The word itself takes a place, as in TextAttack: it is dropped after the best are chosen.
-        return [word for word in list(fit)[: self.num_candidates] if word != worded.word(position)]
+        return [word for word in list(fit)[: self.num_candidates] if word != text.word(position)]

@@ -19,20 +19,27 @@ class Neighbours(Protocol):
 
 @dataclass(frozen=True)
 class NeighbourSwap:
-    """The `num_candidates` nearest words, looked up in lower case and given the case of the word they replace."""
+    """The nearest words of a lexicon.
+
+    They are looked up in lower case, and given the case of the word they replace.
+    """
 
     neighbours: Neighbours
     num_candidates: int
+    """words, at most"""
 
-    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
-        word = worded.word(position)
+    def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
+        word = text.word(position)
         near = self.neighbours.nearest(word.lower(), self.num_candidates)
         cased = dict.fromkeys(cased_like(word, other) for other in near if is_one_word(other))
         return [other for other in cased if other != word]
 
 
 def cased_like(model: str, word: str) -> str:
-    """`word` in lower case, capitals, or with one capital, as `model` is; anything else is left as it is."""
+    """`word` in lower case, in capitals, or with one capital, as `model` is.
+
+    Anything else is left as it is.
+    """
     if model.islower():
         return word.lower()
     if model.isupper() and len(model) > 1:

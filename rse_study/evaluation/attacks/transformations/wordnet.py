@@ -11,14 +11,15 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 
 @dataclass(frozen=True)
 class WordNetSwap:
-    """All lemmas of all synsets of the word: no part of speech, no inflection; no phrases, and not the word itself.
+    """All lemmas of all synsets of the word, but for phrases and the word itself.
 
-    In alphabetical order, as TextAttack 0.3.10 sorts the changed texts: of equal scores the first is taken.
+    No part of speech, no inflection. In alphabetical order, as TextAttack 0.3.10 sorts the changed texts: of equal
+    scores the first is taken.
     """
 
     data_dir: Path
 
-    def replacements(self, worded: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
-        word = worded.word(position)
+    def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
+        word = text.word(position)
         lemmas = lemmas_of(word, self.data_dir)
         return [name for name in lemmas if name != word and "_" not in name and is_one_word(name)]

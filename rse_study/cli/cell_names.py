@@ -1,0 +1,61 @@
+"""Names of cells for people, and how many there are of which kind."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from rse_study.results.records import StudyRecord
+from rse_study.results.row_names import names_of_cells
+
+
+def name_of(stage: str, trial: int, seed: int, name: str) -> str:
+    """Return a cell's name, with its stage where that is not the first one.
+
+    Parameters
+    ----------
+    stage
+        grid, search or confirm.
+    trial
+        The trial's number; below 0 for a base that is no trial.
+    seed
+        The cell's seed; a search has one for all trials, which is not shown.
+    name
+        What its row is called (`results.row_names`).
+
+    Examples
+    --------
+    >>> name_of("grid", 0, 0, "SimCSE")
+    'row SimCSE seed 0'
+    >>> name_of("search", 3, 0, "")
+    'trial 3'
+    >>> name_of("confirm", 3, 1, "")
+    'trial 3 seed 1 (confirm)'
+    >>> name_of("confirm", -1, 1, "base")
+    'base seed 1 (confirm)'
+    """
+    if stage == "grid":
+        return f"row {name} seed {seed}"
+    if stage == "confirm":
+        return f"{name if trial < 0 else f'trial {trial}'} seed {seed} (confirm)"
+    return f"trial {trial}"
+
+
+def names_by_identity(study: StudyRecord, cells: pd.DataFrame) -> dict[str, str]:
+    """Return what each cell of `Reader.cells` is called, by its identity."""
+    columns = (cells[column] for column in ("identity", "stage", "trial", "seed"))
+    rows = zip(*columns, names_of_cells(study, cells), strict=True)
+    return {identity: name_of(stage, trial, seed, name) for identity, stage, trial, seed, name in rows}
+
+
+def describe_counts(counts: Mapping[str, int], is_live: bool) -> str:
+    """Say `Reader.counts()` in words.
+
+    What runs without a live process that runs it was interrupted.
+    """
+    shown = {name.replace("_", " "): number for name, number in counts.items() if number}
+    if not is_live and "running" in shown:
+        shown["interrupted"] = shown.pop("running")
+    planned = shown.pop("planned", 0)
+    return f"{planned} cells: " + (
+        ", ".join(f"{number} {name}" for name, number in shown.items()) or "none yet"
+    )

@@ -1,0 +1,424 @@
+"""Signature and help of every command.
+
+A body is one call into `verbs/`, imported when the command runs. A new command is a function here, its name in
+COMMANDS, and `verbs/<verb>.py`. The first line of a docstring is the command's summary in `rse-study --help`, which
+has about 65 characters for it; the meaning of an argument stands in its `help=`.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from rse_study.cli.arguments import (
+    DEFAULT_STORE,
+    CellArgument,
+    Context,
+    DataFolder,
+    MaxCost,
+    MaxHours,
+    ModelArgument,
+    Overrides,
+    RanStudyArgument,
+    RowArgument,
+    Store,
+    StudyArgument,
+    TrialArgument,
+)
+
+Command = Callable[..., int | None]
+"""Arguments in, exit code out; None is 0."""
+
+
+def train(
+    trial: TrialArgument,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the cell; one that holds a checkpoint is resumed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the cell.")] = 0,
+    override: Overrides = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that share every batch; dropout depends on their number.")
+    ] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, help="CPU threads of each; results depend on them in their last bits.")
+    ] = 1,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+) -> None:
+    """Train one configuration on this machine, without Ray.
+
+    Shows the dev score before and after, beside the baselines.
+    """
+    from rse_study.cli.verbs.train import train_trial
+
+    train_trial(trial, override or (), seed, out, workers=workers, threads=threads, device=device)
+
+
+def validate(study: StudyArgument, override: Overrides = None) -> None:
+    """Check a study and its data, and say every problem at once.
+
+    Every edge of its space is checked, every row of its grid. Exit code 2 with a line for each problem.
+    """
+    from rse_study.cli.verbs.validate import validate_study
+
+    validate_study(study, override or ())
+
+
+def plan(
+    study: StudyArgument,
+    override: Overrides = None,
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Train a few steps on this machine to tell how long cells take.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    max_hours: MaxHours = None,
+    max_cost: MaxCost = None,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Say what is left of a study and what it costs.
+
+    In cells, steps, gradient passes, device hours, price.
+
+    Hours are told from the studies in the store, or from a probe; else they are unknown. A device is a GPU, or a
+    processor core where cells use no GPU. Exit code 4 where the expected total passes a limit; a warning where only
+    the high estimate does.
+    """
+    from rse_study.cli.verbs.plan import show_plan
+
+    show_plan(study, override or (), store, probe, as_json, max_hours, max_cost)
+
+
+def run(
+    study: StudyArgument,
+    override: Overrides = None,
+    store: Store = DEFAULT_STORE,
+    cpus: Annotated[int, typer.Option(min=0, help="CPUs to use; 0 = all this process may use.")] = 0,
+    address: Annotated[
+        str, typer.Option(help="Address of a running Ray cluster; default: Ray on this machine.")
+    ] = "",
+    max_hours: MaxHours = None,
+    max_cost: MaxCost = None,
+) -> int:
+    """Run a study, or go on with it, and write its report.
+
+    One that was interrupted goes on from where it was.
+
+    Ctrl-C lets running cells end first; once more stops now. Exit code 0 where every cell ended well, 3 where some
+    did not, 4 where the study costs more than its allowance or --max-hours and --max-cost allow, 130 after Ctrl-C.
+    """
+    from rse_study.cli.verbs.run import run_and_report
+
+    return run_and_report(study, override or (), store, cpus, address, max_hours, max_cost)
+
+
+def status(
+    study: RanStudyArgument,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON; docs/status.md lists its keys.")
+    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Look again until the study is complete.")] = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Show where a study stands, also while it runs.
+
+    Its cells, the best so far, what runs, what was lost, how long it will take.
+    """
+    from rse_study.cli.verbs.status import show_status
+
+    show_status(study, store, as_json, watch)
+
+
+def dashboard(
+    study: RanStudyArgument,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 = any free one.")] = 8080,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Show a study in the browser, also while it runs.
+
+    Serves optuna-dashboard over a copy in memory, on this machine only.
+    """
+    from rse_study.cli.verbs.dashboard import serve_dashboard
+
+    serve_dashboard(study, store, port)
+
+
+def replay(
+    study: RanStudyArgument,
+    cell: CellArgument,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep the cell that is trained anew in this new folder.")
+    ] = None,
+    store: Store = DEFAULT_STORE,
+) -> int:
+    """Train a cell again and compare every number with the ledger's.
+
+    The study's own files are left alone. With the recorded workers and threads on the same machine the numbers are
+    equal to the last bit: exit code 0. Exit code 1 where they are not, with the first differences.
+    """
+    from rse_study.cli.verbs.replay import replay_cell
+
+    return replay_cell(study, store, cell, out)
+
+
+def report(
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study that has run: its name, folder or YAML file. Or a folder of attacks.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The HTML file; default: report.html in the study's folder, attacks.html of attacks."
+        ),
+    ] = None,
+    tables: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the ledger's tables into this folder, too.")
+    ] = None,
+    kind: Annotated[
+        Literal["parquet", "csv"], typer.Option("--as", help="Format of the tables.")
+    ] = "parquet",
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Write the study's report: one self-contained HTML file.
+
+    With --tables, its numbers for other programs.
+
+    Of a folder that `evaluate --suite attacks` wrote: the page of its attacks.
+    """
+    from rse_study.cli.verbs.report import write_page
+
+    write_page(study, store, out, tables, kind)
+
+
+def check(
+    study: RanStudyArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the table here as CSV and LaTeX, ours beside the paper's."),
+    ] = None,
+    store: Store = DEFAULT_STORE,
+) -> int:
+    """Compare a grid with its baseline and with the paper's claims.
+
+    Its rows are compared with its baseline, and the paper's claims with the rows.
+
+    Exit code 0 where every claim holds (at mini scale: the same direction), 1 where one is contradicted, 3 where the
+    study is incomplete or a claim undecided.
+    """
+    from rse_study.cli.verbs.check import check_study
+
+    return check_study(study, store, out)
+
+
+def compare(
+    first: RowArgument,
+    second: RowArgument,
+    metric: Annotated[
+        str, typer.Option(help="task/split, for example STS-B/test; default: the studies' objective.")
+    ] = "",
+    unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare means of unrelated seeds.")] = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Compare two rows, or all rows that two studies share.
+
+    First minus second, seed by seed.
+    """
+    from rse_study.cli.verbs.compare import compare_rows
+
+    compare_rows(first, second, metric, unpaired, store)
+
+
+def studies(store: Store = DEFAULT_STORE) -> None:
+    """List the shipped studies and trials, and what has run here."""
+    from rse_study.cli.verbs.studies import list_studies
+
+    list_studies(store)
+
+
+def evaluate(
+    context: Context,
+    model: ModelArgument,
+    suite: Annotated[
+        Literal["sts", "fast", "full", "attacks", "nli", "glue"],
+        typer.Option(
+            help="sts; fast: and transfer (5 folds), geometry; full: 10 folds, invariance; attacks; nli; glue."
+        ),
+    ] = "sts",
+    data: DataFolder = None,
+    pooling: Annotated[
+        str,
+        typer.Option(
+            help="cls, mean, first_last, prompt (needs a stored template); stored = as the model says."
+        ),
+    ] = "stored",
+    variant: Annotated[
+        Literal["orig", "senteval"], typer.Option(help="sts, fast, full: text of the STS sets.")
+    ] = "orig",
+    threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="attacks (default ./attacks): every outcome; nli, glue: the rows as JSON."),
+    ] = None,
+    # What is scored: sets, tasks, recipes.
+    on: Annotated[
+        list[str] | None,
+        typer.Option(help="attacks: mr (default), imdb, AdvSTS-B ...; nli: ANLI ...; glue: RTE ..."),
+    ] = None,
+    recipe: Annotated[
+        list[str] | None,
+        typer.Option(help="attacks: textfooler, pwws, bae ...; default: what can run."),
+    ] = None,
+    inputs: Annotated[
+        int, typer.Option(min=0, help="attacks: the first so many of a set (AdvSTS: drawn); 0 = all.")
+    ] = 0,
+    max_queries: Annotated[int, typer.Option(min=1, help="attacks: queries an input.")] = 5000,
+    # How classifiers are fine-tuned.
+    seed: Annotated[int, typer.Option(min=0, help="attacks, nli, glue: of what they draw.")] = 0,
+    epochs: Annotated[int, typer.Option(min=1, help="attacks, nli, glue: of the fine-tuning.")] = 3,
+    lr: Annotated[float, typer.Option(help="attacks, nli, glue: of the fine-tuning.")] = 2e-5,
+    max_length: Annotated[int, typer.Option(min=4, help="attacks, nli, glue: tokens a text.")] = 128,
+    # What some attacks need.
+    masked_lm: Annotated[
+        str, typer.Option(help="attacks: bae and bert_attack need one; a folder, a hub name, or minilm-mlm.")
+    ] = "",
+    goal: Annotated[
+        Literal["deviation", "drift", "maximise"],
+        typer.Option(help="AdvSTS: away from gold, away from the clean score, or as far as it goes."),
+    ] = "deviation",
+    tau: Annotated[float, typer.Option(help="AdvSTS: how far that must be, on the gold scale.")] = 1.0,
+    sides: Annotated[
+        Literal["first", "second", "both"], typer.Option(help="AdvSTS: sentences that may be changed.")
+    ] = "both",
+) -> None:
+    """Evaluate a sentence encoder on every data set that is present.
+
+    On STS, transfer and geometry; under attack; after fine-tuning.
+
+    Under attack are classifiers fine-tuned from it (how often they fall, after how many queries) or, as AdvSTS-B and
+    AdvSICK-R, its similarity scores. nli and glue fine-tune one for each task and score it on texts it has not seen.
+    An option that would decide nothing is refused.
+    """
+    from rse_study.cli.verbs.evaluate import EvaluateRequest, evaluate_model
+
+    request = EvaluateRequest(
+        model, suite, data, pooling, variant, threads, as_json, out, on or (), recipe or ()
+    )
+    tuning = {"epochs": epochs, "lr": lr, "max_length": max_length}
+    attacks = {"num_inputs": inputs, "max_queries": max_queries, "masked_lm": masked_lm}
+    similarity = {"goal": goal, "tau": tau, "sides": sides}
+    evaluate_model(context, request, seed, tuning, {**attacks, **similarity})
+
+
+def export(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="A cell's folder (what `train` wrote), or a study that has run."
+        ),
+    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    trial: Annotated[
+        str,
+        typer.Option(help="Of a study: `best`, a trial's number, TRIAL/SEED, or an identity's first digits."),
+    ] = "best",
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Write a model that transformers and sentence-transformers load.
+
+    The vectors stay the same.
+    """
+    from rse_study.cli.verbs.export import export_model
+
+    export_model(source, directory, trial, store)
+
+
+def init(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The study's name.")] = "my-study",
+    grid: Annotated[bool, typer.Option("--grid", help="A grid; default: a search.")] = False,
+) -> None:
+    """Write NAME.yaml, a study that runs on this machine as it is.
+
+    Beside it study.schema.json, by which editors check it.
+    """
+    from rse_study.cli.verbs.init import write_first_study
+
+    write_first_study(name, grid)
+
+
+def doctor(
+    rebuild: Annotated[
+        str,
+        typer.Option(
+            metavar="STUDY", help="Make this study's ledger anew from the files of its cells instead."
+        ),
+    ] = "",
+    store: Store = DEFAULT_STORE,
+) -> int | None:
+    """Check this installation, its data and its cache folder.
+
+    Python, versions, threads, memory, and whether the folders can be used.
+
+    With --rebuild: make a lost or damaged ledger anew from study.json and the files of the cells. The one that is
+    there is kept beside it. Exit code 3 where a file was damaged: its cell runs again with the next `run`.
+    """
+    from rse_study.cli.verbs.doctor import examine_installation, rebuild_ledger
+
+    return rebuild_ledger(rebuild, store) if rebuild else examine_installation()
+
+
+def data_list(data: DataFolder = None) -> None:
+    """List every data set, its licence, how many of its files are here."""
+    from rse_study.cli.verbs.data import show_sets
+
+    show_sets(data)
+
+
+def data_verify(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Sets; default: all.")
+    ] = None,
+    data: DataFolder = None,
+) -> int | None:
+    """Compare files with their checksums.
+
+    Exit code 2 where a file differs; absent ones are only said.
+    """
+    from rse_study.cli.verbs.data import verify_sets
+
+    return verify_sets(names or [], data)
+
+
+def data_fetch(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Sets to fetch.")],
+    data: DataFolder = None,
+    mirror: Annotated[Path | None, typer.Option(help="Folder that holds copies of hub repositories.")] = None,
+) -> None:
+    """Fetch the missing files of data sets from the hub."""
+    from rse_study.cli.verbs.data import fetch_sets
+
+    fetch_sets(names, data, mirror)
+
+
+COMMANDS: tuple[Command, ...] = (
+    train,
+    validate,
+    plan,
+    run,
+    status,
+    dashboard,
+    replay,
+    report,
+    check,
+    compare,
+    studies,
+    evaluate,
+    export,
+    init,
+    doctor,
+)
+DATA_COMMANDS: dict[str, Command] = {"list": data_list, "verify": data_verify, "fetch": data_fetch}

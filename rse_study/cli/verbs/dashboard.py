@@ -1,0 +1,97 @@
+"""What `dashboard` does: optuna-dashboard over a copy of the ledger.
+
+It answers this machine only.
+"""
+
+import errno
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from socketserver import ThreadingMixIn
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+from rse_study.cli.arguments import study_folder
+from rse_study.cli.screen import announce
+from rse_study.errors import InputError
+
+HOST = "127.0.0.1"  # whoever reaches the page sees the study: never another address
+OWN_NAMES = (HOST, "localhost")
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+def serve_dashboard(study: str, store: Path, port: int) -> None:
+    """Serve a study's dashboard until Ctrl-C.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: its name, folder or YAML file.
+    store
+        Folder that holds the studies' folders.
+    port
+        Port on 127.0.0.1; 0 = any free one.
+    """
+    with open_server(study_folder(study, store), port) as server:
+        announce(f"http://{HOST}:{server.server_port}/  (Ctrl-C ends it; the study itself is only read)")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            announce("dashboard closed")
+
+
+def open_server(study_dir: Path, port: int) -> WSGIServer:
+    """Return a server that listens already; port 0 = any free one.
+
+    Raises InputError where the port is taken or forbidden.
+    """
+    application = only_from_here(_application(study_dir))
+    try:
+        return make_server(HOST, port, application, server_class=_Server, handler_class=_Quiet)
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        what = f"port {port} is taken" if taken else f"port {port} cannot be used ({error.strerror})"
+        remedy = "Name another one, for example --port 8081; 0 takes any that is free"
+        raise InputError(what, where="--port", remedy=remedy) from None
+
+
+def only_from_here(application: Application) -> Application:
+    """Wrap the application: it answers requests to this machine's own name only.
+
+    So a foreign page cannot borrow the browser to read it.
+    """
+
+    def guarded(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if environ.get("HTTP_HOST", "").rsplit(":", 1)[0] in OWN_NAMES:
+            return application(environ, start_response)
+        start_response("403 Forbidden", [("Content-Type", "text/plain")])
+        return [b"This dashboard answers to 127.0.0.1 and localhost only.\n"]
+
+    return guarded
+
+
+def _application(study_dir: Path) -> Application:
+    try:
+        from optuna_dashboard import wsgi
+    except ImportError:
+        rule, remedy = (
+            "it is an extra",
+            "pip install 'rse-study[dashboard]', or: pip install optuna-dashboard",
+        )
+        raise InputError("optuna-dashboard is not installed", rule=rule, remedy=remedy) from None
+    from rse_study.on_ray.dashboard_storage import LedgerStorage
+
+    application: Application = wsgi(LedgerStorage(study_dir))
+    return application
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """One thread a request: a slow figure keeps nobody waiting."""
+
+    daemon_threads = True
+
+
+class _Quiet(WSGIRequestHandler):
+    """No line for every request."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass

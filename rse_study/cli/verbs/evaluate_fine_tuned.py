@@ -1,0 +1,179 @@
+"""What `evaluate --suite nli` and `glue` do: fine-tune classifiers, score them.
+
+Each is fine-tuned from the encoder and scored on texts it has not seen.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+
+from rse_study.assets.prepare import Announce
+from rse_study.assets.victim import WEAK, VictimClassifier
+from rse_study.cli.json_output import json_of
+from rse_study.cli.model_argument import model_name
+from rse_study.cli.screen import announce, print_table
+from rse_study.cli.writable import require_cache, require_folder
+from rse_study.data.glue import GLUE, GLUE_LAYOUT
+from rse_study.data.location import cache_dir
+from rse_study.data.pairs import StsPairs
+from rse_study.data.text_files import SET_DATA
+from rse_study.downstream.fine_tuned import FineTunedTask
+from rse_study.downstream.glue import PREFIX, read_glue_fine_tuned
+from rse_study.downstream.names import NLI
+from rse_study.downstream.nli import read_nli_fine_tuned
+from rse_study.downstream.scored_model import ModelFiles
+from rse_study.downstream.settings import Settings
+from rse_study.errors import InputError, MissingFile
+from rse_study.models.loading import load_encoder
+from rse_study.registry import Registry
+from rse_study.results.records import EvaluationRow
+
+SAY_EVERY = 50  # steps
+_NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
+
+
+@dataclass(frozen=True)
+class FineTuningRequest:
+    """What a classifier is fine-tuned for, and where the rows go."""
+
+    suite: str
+    """nli or glue."""
+    data_dir: Path
+    on: Sequence[str]
+    """Tasks by name; without any, all whose texts are in the data folder."""
+    settings: Settings
+    out: Path | None
+
+
+def evaluate_fine_tuned(
+    model: str, pooling: str, request: FineTuningRequest, threads: int, as_json: bool
+) -> None:
+    """Fine-tune, score, print. Interrupted, the same command goes on.
+
+    Nothing trains before every file was looked for.
+
+    Parameters
+    ----------
+    model
+        The encoder, as the user wrote it.
+    pooling
+        Its pooling; `stored` as the model says.
+    request
+        The tasks.
+    threads
+        CPU threads; 0 = torch's default.
+    as_json
+        Print JSON on stdout; progress then goes to stderr.
+    """
+    require_cache()
+    if request.out is not None:
+        require_folder(request.out, where="--out")
+    say: Announce = partial(print, file=sys.stderr, flush=True) if as_json else announce
+    folder, absent = model_name(model), dict[str, str]()
+    evaluations = _tasks(request, absent)
+    kind = load_encoder(folder, pooling)[0].pooling
+    weights = ModelFiles(folder, kind, cache_dir() / "assets", cache_dir() / "assets")
+    if threads:
+        torch.set_num_threads(threads)
+    rows = [row for one in evaluations for row in _rows(one, weights, model, say)]
+    settings = {
+        "model": model,
+        "pooling": weights.pooling_of_classifiers,
+        "suite": request.suite,
+        "absent": absent,
+    }
+    content = json_of({**settings, "rows": [row.model_dump(mode="json") for row in rows]})
+    if request.out is not None:
+        request.out.mkdir(parents=True, exist_ok=True)
+        (request.out / f"{request.suite}.json").write_text(content + "\n", encoding="utf-8")
+    if as_json:
+        announce(content)
+        return
+    print_table(_table(rows))
+    for name, reason in absent.items():
+        announce(f"{name}: {reason}")
+
+
+def _tasks(request: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:
+    """What is asked, read; without a wish, what is here. Names of what is not go to `absent`, with the reason."""
+    known = Registry(f"{request.suite} task", dict.fromkeys(NLI if request.suite == "nli" else GLUE, None))
+    for name in request.on:
+        known.get(name, where="--on")
+    found = (
+        [_read(name, request) for name in request.on]
+        if request.on
+        else list(_present(tuple(known), request, absent))
+    )
+    if not found:
+        layout = _NLI_LAYOUT if request.suite == "nli" else f"{request.settings.tasks.glue}/{GLUE_LAYOUT}"
+        hub = "" if request.suite == "nli" else ". A task named by --on is asked of the hub"
+        rule, remedy = f"the layout is {layout} in the data folder", f"{SET_DATA}{hub}"
+        raise InputError(
+            f"no {request.suite} task is here", where=str(request.data_dir), rule=rule, remedy=remedy
+        )
+    absent |= {path: "not in the data folder" for one in found for path in one.lacking}
+    return found
+
+
+def _present(
+    names: Sequence[str], request: FineTuningRequest, absent: dict[str, str]
+) -> Iterator[FineTunedTask]:
+    """Tasks with files in the data folder; nothing is fetched."""
+    if request.suite == "glue" and not (request.data_dir / request.settings.tasks.glue).is_dir():
+        return
+    for name in names:
+        try:
+            yield _read(name, request)
+        except MissingFile as problem:
+            absent[name] = str(problem)
+
+
+def _read(name: str, request: FineTuningRequest) -> FineTunedTask:
+    if request.suite == "nli":
+        return read_nli_fine_tuned(name, request.data_dir, request.settings)
+    return read_glue_fine_tuned(f"{PREFIX}{name}", request.data_dir, request.settings)
+
+
+def _rows(one: FineTunedTask, weights: ModelFiles, model: str, say: Announce) -> list[EvaluationRow]:
+    """One task: its classifier, on_progress every 50 steps, and what it scores."""
+
+    def on_progress(progress: Any) -> None:
+        if progress.t % SAY_EVERY == 0 or progress.t == progress.num_steps:
+            say(f"{one.task}: step {progress.t} of {progress.num_steps}")
+
+    made = one.classifier(weights, on_progress)
+    say(f"{one.task}: {_described(one, made)}")
+    return one.rows(made, weights, model)
+
+
+def _described(one: FineTunedTask, made: VictimClassifier) -> str:
+    """What the classifier was trained on, and how well that went."""
+    texts = f"{len(one.training) - made.num_removed} texts of {one.training.name} {one.training.split}"
+    removed = f", {made.num_removed} left out that are scored" if made.num_removed else ""
+    if isinstance(one.training, StsPairs):
+        return f"{texts}{removed}; Spearman {made.dev_accuracy:.3f} on a held-out share"
+    weak = f", below {WEAK:.0%}: weak" if made.is_weak else ""
+    return f"{texts}{removed}; accuracy {made.dev_accuracy:.1%} on a held-out share{weak}"
+
+
+def _table(rows: Sequence[EvaluationRow]) -> pd.DataFrame:
+    """A row a figure."""
+    shown = [
+        {
+            "task": row.task,
+            "split": row.split,
+            "metric": row.aggregation.removesuffix(row.split).strip(),
+            "value": f"{row.value:.2f}",
+            "examples": str(row.num_examples),
+            "skipped": str(row.num_skipped),
+            "weak": "weak" if row.degenerate else "",
+        }
+        for row in rows
+    ]
+    return pd.DataFrame(shown)

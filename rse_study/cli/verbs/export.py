@@ -1,0 +1,30 @@
+"""What `export` does: a cell's model in a folder that other libraries load."""
+
+from pathlib import Path
+
+from rse_study.cli.model_argument import cell_folder
+from rse_study.cli.writable import require_folder
+from rse_study.models.encoder_settings import stored_pooling
+from rse_study.models.export import export
+from rse_study.models.loading import load_encoder
+
+
+def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
+    """Write the model of a cell, or of a study's trial, into a new folder.
+
+    Parameters
+    ----------
+    source
+        A cell's folder, or a study that has run.
+    directory
+        The new folder.
+    trial
+        Of a study: `best`, a trial's number, TRIAL/SEED, or an identity's first digits.
+    store
+        Folder that holds the studies' folders.
+    """
+    folder = cell_folder(source, trial, store)
+    require_folder(directory, where="DIR")
+    encoder, tokenizer = load_encoder(folder / "model")
+    export(directory, encoder, tokenizer, stored_pooling(folder / "model").template)
+    print(f"{directory} ({encoder.pooling} pooling, from {folder})")

@@ -1,0 +1,49 @@
+"""What `init` does: write a commented study and its schema into this folder."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+from rse_study.cli.writable import require_folder
+from rse_study.errors import InputError
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+from rse_study.study.definition.schema import json_schema
+from rse_study.yaml12 import parse_yaml
+
+TEMPLATES = files("rse_study.cli") / "first_study"
+NAME = "my-study"  # in the templates
+SCHEMA = Path("study.schema.json")
+
+
+def write_first_study(name: str, is_grid: bool) -> None:
+    """Write the study and the schema by which editors check it.
+
+    A study that is there is never touched; the schema is made anew: nobody edits it.
+    """
+    kind = "grid" if is_grid else "search"
+    text = (TEMPLATES / f"{kind}.yaml").read_text(encoding="utf-8")
+    _require_name(name, text)
+    path = Path(f"{name}.yaml")
+    require_folder(Path(), where="this folder:")
+    try:
+        with path.open("x", encoding="utf-8") as stream:
+            stream.write(text.replace(NAME, name))
+    except FileExistsError:
+        remedy = "Choose another name, or remove it"
+        raise InputError(
+            "is there already", where=str(path), rule="nothing is overwritten", remedy=remedy
+        ) from None
+    SCHEMA.write_text(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"{path}, {SCHEMA}")
+    print(f"next: rse-study validate {path}; rse-study plan {path} --probe; rse-study run {path}")
+
+
+def _require_name(name: str, text: str) -> None:
+    """InputError where no study can have this name."""
+    try:
+        build(Study, {**parse_yaml(text, where="NAME"), "name": name}, where="NAME")
+    except InputError:
+        rule = "lower case letters, digits, - and _, at most 64, the first one a letter or a digit"
+        remedy = "For example: rse-study init step-sizes"
+        raise InputError(f"{name!r} is no study's name", where="NAME", rule=rule, remedy=remedy) from None

@@ -1,0 +1,157 @@
+"""What `plan` does: check, count against the ledger, price, print.
+
+`run` asks the same before it starts.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from rse_study.cli.arguments import study_file
+from rse_study.cli.json_output import json_of
+from rse_study.cli.verbs.plan_table import as_content, as_lines
+from rse_study.data.location import cache_dir, data_dir
+from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.definition.config import Allowance
+from rse_study.study.planning.data_sizes import DataSizes
+from rse_study.study.planning.ledger_state import LedgerState
+from rse_study.study.planning.plan import Plan, check_allowance, plan
+from rse_study.study.planning.sampling import spread
+from rse_study.study.planning.throughput import Throughput, with_stated_hours
+from rse_study.training.materials import Materials
+from rse_study.training.trial import Trial
+
+
+def show_plan(
+    study: str,
+    overrides: Sequence[str],
+    store: Path,
+    probes: bool,
+    as_json: bool,
+    max_hours: float | None,
+    max_cost: float | None,
+) -> None:
+    """Print the plan; then refuse it where it passes a limit.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: a YAML file or the name of a shipped study.
+    overrides
+        PATH=VALUE, applied to the file.
+    store
+        Folder that holds the studies' folders.
+    probes
+        Train a few steps on this machine to tell how long cells take.
+    as_json
+        Print JSON.
+    max_hours, max_cost
+        Limits instead of the study's own; 0 = none.
+
+    Raises
+    ------
+    OverBudget
+        Where the expected total passes a limit.
+    """
+    checked = read_study(study_file(study), overrides)
+    planned = planned_study(checked, store, probes)
+    if as_json:
+        print(json_of(as_content(planned)))
+    else:
+        print("\n".join(as_lines(planned)))
+    _check(planned, limits(checked, max_hours, max_cost))
+
+
+def require_allowance(
+    checked: CheckedStudy, store: Path, max_hours: float | None, max_cost: float | None
+) -> None:
+    """Raise OverBudget where the study is expected to pass a limit that is set.
+
+    Where no history tells how long cells take, it is probed.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    store
+        Folder that holds the studies' folders.
+    max_hours, max_cost
+        Limits instead of the study's own; 0 = none.
+    """
+    allowed = limits(checked, max_hours, max_cost)
+    if not allowed.max_hours and not allowed.max_cost:
+        return
+    planned = planned_study(checked, store, probes=False)
+    if planned.device_hours is None:
+        if not planned.price_per_hour:
+            check_allowance(planned, 0.0, allowed.max_cost)  # refused before minutes of probing
+        planned = planned_study(checked, store, probes=True)
+    _check(planned, allowed)
+
+
+def limits(checked: CheckedStudy, max_hours: float | None, max_cost: float | None) -> Allowance:
+    """Return the study's allowance, with what the command line says instead.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    max_hours
+        Device hours; None for the study's own limit.
+    max_cost
+        Price; None for the study's own limit.
+    """
+    given = {"max_hours": max_hours, "max_cost": max_cost}
+    said = {name: value for name, value in given.items() if value is not None}
+    return checked.study.allowance.model_copy(update=said)
+
+
+def planned_study(checked: CheckedStudy, store: Path, probes: bool) -> Plan:
+    """Plan a study against its folder in the store.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    store
+        Folder of all studies; their histories tell how long cells take.
+    probes
+        Time a few steps on this machine instead.
+    """
+    data_sizes = DataSizes(data_dir(), checked.study.settings)
+    ledger_state, throughput = _history(checked, store, data_sizes)
+    if probes:
+        from rse_study.study.planning.probe import probe
+
+        throughput = replace(throughput, timed=probe(checked, _prepared), source="a probe on this machine")
+    return plan(checked, ledger_state, with_stated_hours(throughput, checked, data_sizes), data_sizes)
+
+
+def _history(checked: CheckedStudy, store: Path, data_sizes: DataSizes) -> tuple[LedgerState, Throughput]:
+    """What the ledgers of the store say. Where there are none, nothing is imported to read them."""
+    if not any(store.glob("*/ledger.sqlite")):
+        return LedgerState(), Throughput()
+    from rse_study.study.planning.history import history_of
+
+    encoders = {trial.encoder.name for trial in spread(checked)}
+    return history_of(store / checked.study.name, store, data_sizes, encoders)
+
+
+def _prepared(trial: Trial) -> Materials:
+    """What a trial is trained on."""
+    from rse_study.assets import prepare
+
+    return prepare(trial, cache_dir(), data_dir(), _say)
+
+
+@cache
+def _say(line: str) -> None:
+    """On stderr, where it disturbs no JSON; what several trials share is said once."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _check(planned: Plan, allowed: Allowance) -> None:
+    for warning in check_allowance(planned, allowed.max_hours, allowed.max_cost):
+        print(f"warning: {warning}", file=sys.stderr)

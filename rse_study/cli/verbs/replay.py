@@ -1,0 +1,178 @@
+"""What `replay` does: run a cell again and compare every number.
+
+Its record comes from the ledger; its materials are made again.
+"""
+
+import math
+import tempfile
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+
+from rse_study.assets import prepare
+from rse_study.cli.arguments import study_folder
+from rse_study.cli.cell_argument import find_cell
+from rse_study.cli.cell_names import names_by_identity
+from rse_study.cli.errors import CONTRADICTED, OK
+from rse_study.cli.screen import announce
+from rse_study.cli.writable import require_cache, require_new_folder
+from rse_study.data.location import cache_dir, data_dir
+from rse_study.errors import InputError
+from rse_study.results.reader import Reader
+from rse_study.results.records import FINISHED
+from rse_study.results.result_file import Point, Result
+from rse_study.study.definition.reading import build
+from rse_study.training.materials import Materials
+from rse_study.training.provenance import provenance
+from rse_study.training.replay import ReplayComparison, ReplayDifference, replay
+from rse_study.training.trial import Trial
+
+MOST_SHOWN = 5
+
+
+def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
+    """Run a cell again; return 1 where it is not the same to the last bit.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: its name, folder or YAML file.
+    store
+        Folder that holds the studies' folders.
+    wanted
+        The cell: what `find_cell` accepts.
+    out
+        A new folder that keeps the cell, or None.
+    """
+    study_dir = study_folder(study, store)
+    name, recorded = record_of(study_dir, wanted)
+    where = f"{name} of {study_dir}"
+    workers, threads = recorded.provenance["workers"], recorded.provenance["threads"]
+    device = require_device(recorded, where)
+    if out:
+        require_new_folder(out, where="--out")
+    require_cache()
+    trial = build(Trial, recorded.config, where=where)
+    materials = prepare(trial, cache_dir(), data_dir(), announce)
+    require_fingerprints(recorded, materials, where)
+    for line in changes(recorded.provenance, provenance(torch.device(device))):
+        announce(f"note: {line}")
+    announce(f"{name}: again, with {workers} worker(s) of {threads} thread(s) on {device}")
+    with tempfile.TemporaryDirectory(prefix="rse-study-replay-") as scratch:
+        compared = replay(
+            trial,
+            recorded.seed,
+            materials,
+            recorded,
+            out or Path(scratch) / "cell",
+            workers=workers,
+            threads=threads,
+            device=device,
+        )
+    for line in verdict_lines(name, recorded, compared):
+        announce(line)
+    return OK if compared.is_equal else CONTRADICTED
+
+
+def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
+    """Return the cell's name, and what the ledger holds of it.
+
+    Raises InputError where it has not ended with a result.
+    """
+    with Reader(study_dir) as reader:
+        cells = reader.cells(retired=True)
+        row = find_cell(cells, wanted, study_dir)
+        history = reader.history(row["identity"])
+        name = names_by_identity(reader.study(), cells)[row["identity"]]
+    if row["status"] not in FINISHED or not {"workers", "threads"} <= row["provenance"].keys():
+        ended = f"{row['status']}: {row['reason']}" if row["reason"] else row["status"]
+        what, rule = f"{name} cannot be replayed", f"it is {ended}; there is no result to compare with"
+        raise InputError(what, where=str(study_dir), rule=rule, remedy="Choose one that ended with a result")
+    fields = {
+        key: row[key]
+        for key in ("identity", "seed", "config", "status", "reason", "provenance", "duration_s")
+    }
+    return name, Result(**fields, history=tuple(_points(history)))
+
+
+def require_device(recorded: Result, where: str) -> str:
+    """Return the device the cell ran on; raise InputError where there is none."""
+    device = str(recorded.provenance.get("device_type", "cpu"))
+    if device == "cuda" and not torch.cuda.is_available():
+        rule, remedy = "there is none here", "Replay it on such a machine"
+        raise InputError("was run on a GPU", where=where, rule=rule, remedy=remedy)
+    return device
+
+
+def require_fingerprints(recorded: Result, materials: Materials, where: str) -> None:
+    """Raise InputError unless the materials are those the cell was trained on.
+
+    Parameters
+    ----------
+    recorded
+        What the ledger holds of the cell.
+    materials
+        What is present now.
+    where
+        Names the cell in the message.
+    """
+    before, now = recorded.provenance.get("materials", {}), materials.fingerprints
+    differing = [part for part in {**before, **now} if before.get(part) != now.get(part)]
+    if differing:
+        changed = [
+            f"{part} was {_short(before.get(part))} and is {_short(now.get(part))}" for part in differing
+        ]
+        remedy = "Bring back the files of that time (RSE_STUDY_DATA, RSE_STUDY_CACHE), or their versions"
+        raise InputError("other materials", where=where, rule="; ".join(changed), remedy=remedy)
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """What else the last bits may depend on, where it is not what it was."""
+    flat = [{**where, **where.get("packages", {})} for where in (before, now)]
+    for key in ("device", "python", *now.get("packages", {})):
+        old, new = (where.get(key) for where in flat)
+        if old != new:
+            yield f"{key} was {old} and is {new}: the last bits may differ"
+
+
+def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> Iterator[str]:
+    """Say whether the numbers are equal, and show the first differences.
+
+    Parameters
+    ----------
+    name
+        The cell's name.
+    recorded
+        What the ledger holds of it.
+    compared
+        How the new run differs from that.
+    """
+    num_numbers = sum(len(point.metrics) for point in recorded.history)
+    counted = f"{compared.num_points} points, {num_numbers} numbers"
+    if compared.is_equal:
+        yield f"{name}: bit-equal: {counted}"
+        return
+    yield f"{name}: not equal: {len(compared.differences)} differences in {counted}"
+    yield from (f"    {_difference(difference)}" for difference in islice(compared.differences, MOST_SHOWN))
+
+
+def _difference(difference: ReplayDifference) -> str:
+    recorded, again = (
+        "absent" if value is None else value if isinstance(value, str) else repr(value)
+        for value in (difference.recorded, difference.again)
+    )
+    return f"step {difference.t}, {difference.name}: {recorded} on record, {again} again"
+
+
+def _points(history: pd.DataFrame) -> Iterator[Point]:
+    for t, rows in history.groupby("t"):
+        values = [math.nan if pd.isna(value) else float(value) for value in rows["value"]]
+        yield Point(t=int(t), metrics=dict(zip(rows["name"], values, strict=True)))
+
+
+def _short(fingerprint: str | None) -> str:
+    return fingerprint[:12] if fingerprint else "absent"

@@ -1,0 +1,121 @@
+"""What `run` does: check, price, prepare, run, table, report."""
+
+import functools
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from analysis.report import write_report
+from analysis.tables import as_text
+from rse_study.assets import prepare
+from rse_study.cli.arguments import study_file
+from rse_study.cli.cell_names import names_by_identity
+from rse_study.cli.errors import INCOMPLETE, OK
+from rse_study.cli.paper_table import problems_of_table
+from rse_study.cli.progress import ProgressBoard
+from rse_study.cli.screen import announce, print_table
+from rse_study.cli.verbs.plan import require_allowance
+from rse_study.cli.writable import require_cache, require_folder
+from rse_study.data.location import cache_dir, data_dir
+from rse_study.downstream.registry import read_evaluation
+from rse_study.errors import InputErrors
+from rse_study.on_ray.driver import run_study
+from rse_study.results.reader import Reader
+from rse_study.results.records import FINISHED
+from rse_study.results.schema import ledger_path
+from rse_study.study.checking.data_check import check_data
+from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.record import num_cells
+from rse_study.training.materials import Materials
+from rse_study.training.trial import Trial
+
+
+def run_and_report(
+    study: str,
+    overrides: Sequence[str],
+    store: Path,
+    cpus: int,
+    address: str,
+    max_hours: float | None,
+    max_cost: float | None,
+) -> int:
+    """Run what is missing of the study, show its table, write its report.
+
+    The exit code says whether every cell ended well.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: a YAML file or the name of a shipped study.
+    overrides
+        PATH=VALUE, applied to the file.
+    store
+        Folder that holds the studies' folders.
+    cpus
+        CPUs to use; 0 = all this process may use.
+    address
+        Address of a running Ray cluster; empty for Ray on this machine.
+    max_hours, max_cost
+        Limits instead of the study's own; 0 = none.
+    """
+    checked = read_study(study_file(study), overrides)
+    folder = store / checked.study.name
+    announce(f"{checked.study.name}: {checked.study.question}")
+    for warning in checked.warnings:
+        announce(f"warning: {warning}")
+    _require_everything(checked, folder)
+    require_allowance(checked, store, max_hours, max_cost)
+    say = functools.cache(announce)  # what several trials share is said once
+
+    def prepared(trial: Trial) -> Materials:
+        return prepare(trial, cache_dir(), data_dir(), say)
+
+    evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
+    metric = checked.study.objective.metric
+    with ProgressBoard(num_cells(checked), _num_ended(folder), objective=metric) as board:
+        run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
+    print_table(as_text(folder))
+    announce(f"report: {write_report(folder).resolve()}")
+    return conclude(folder)
+
+
+def _require_everything(checked: CheckedStudy, folder: Path) -> None:
+    """InputError where something the study names is not here, or where nothing can be written."""
+    require_folder(folder, where="--store")
+    require_cache()
+    study = checked.study
+    table = study.paper.table if study.paper else ""
+    problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir())]
+    if problems:
+        raise InputErrors(problems)
+
+
+def _num_ended(folder: Path) -> int:
+    """Cells that an earlier run has ended."""
+    if not ledger_path(folder).is_file():
+        return 0
+    with Reader(folder) as reader:
+        counts = reader.counts()
+    return sum(counts[status] for status in FINISHED)
+
+
+def conclude(folder: Path) -> int:
+    """Return 0 where every planned cell has ended well.
+
+    Otherwise 3, and what is missing on stderr.
+    """
+    with Reader(folder) as reader:
+        counts, cells = reader.counts(), reader.cells()
+        names = names_by_identity(reader.study(), cells)
+    num_left = counts["planned"] - counts["complete"] - counts["stopped_early"]
+    if num_left <= 0:
+        return OK
+    parts = {"failed": counts["failed"], "still to run": counts["missing"] + counts["running"]}
+    told = f"{num_left} of {counts['planned']} cells are not complete"
+    told += "".join(f", {number} of them {what}" for what, number in parts.items() if number)
+    failed = cells[cells["status"] == "failed"].to_dict("records")
+    if failed:
+        told += f". {names[failed[0]['identity']]}: {failed[0]['reason']}"
+    print(told, file=sys.stderr)
+    return INCOMPLETE

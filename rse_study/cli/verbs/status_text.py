@@ -1,0 +1,97 @@
+"""Where a study stands, in lines."""
+
+from collections.abc import Iterator
+
+from analysis.formats import show_duration, show_value
+from rse_study.cli.cell_names import describe_counts
+from rse_study.cli.screen import describe
+from rse_study.cli.verbs.status_content import EndedCell, RankedTrial, Running, StudyStatus
+
+NUM_SHOWN = 5  # of long lists, the newest
+WIDTH = 30  # of the bar
+
+
+def lines_of(state: StudyStatus) -> Iterator[str]:
+    """Say all of it, for people."""
+    yield f"{state.name} ({state.kind}, revision {state.revision}): {state.question}"
+    yield _who(state)
+    yield f"{_bar(state)}  {_counts(state)}"
+    yield f"objective: {state.objective}, {state.direction}"
+    if state.best:
+        selected = " (selected by this very value)" if state.kind == "search" and not state.confirmed else ""
+        yield f"best: {_standing(state.best)}{selected}"
+    yield from (f"confirmed: {_standing(standing)}" for standing in state.confirmed)
+    yield f"left: {_left(state)}"
+    yield from _listed(
+        "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]
+    )
+    yield from _listed("attempts lost, tried again", [_ended(ended) for ended in state.lost])
+    yield from _listed("failed", [_ended(ended) for ended in state.failed])
+    if state.events:
+        yield "last events:"
+        yield from (f"    {_event(**event)}" for event in state.events)
+
+
+def summary_of(state: StudyStatus) -> str:
+    """Say it in one line, for a log."""
+    running = "; ".join(f"{cell.name} {_step(cell)}" for cell in state.running)
+    return f"{_counts(state)}{f' ({running})' if running else ''}; left: {_left(state)}"
+
+
+def _who(state: StudyStatus) -> str:
+    if state.holder:
+        return "run by process {pid} on {host} since {since}".format(**state.holder)
+    return "complete" if state.is_complete else "nobody runs it; `rse-study run` goes on from here"
+
+
+def _counts(state: StudyStatus) -> str:
+    return describe_counts(state.counts, state.holder is not None)
+
+
+def _bar(state: StudyStatus) -> str:
+    counts = state.counts
+    ended = counts["complete"] + counts["stopped_early"] + counts["failed"]
+    filled = WIDTH * ended // max(1, counts["planned"])
+    return f"[{'#' * filled}{'.' * (WIDTH - filled)}]"
+
+
+def _left(state: StudyStatus) -> str:
+    if state.is_complete:
+        return "nothing"
+    if state.eta_s is None or state.median_s is None:
+        return "unknown, no cell has ended yet"
+    pace = f"median cell {show_duration(state.median_s)}, {state.cells_at_a_time} at a time"
+    return f"about {show_duration(state.eta_s) or '0 s'} ({pace})"
+
+
+def _standing(standing: RankedTrial) -> str:
+    name = f"trial {standing.trial}" if standing.trial >= 0 else ""
+    name = " ".join(part for part in (name, standing.label) if part)
+    seeds = f" (mean of {standing.num_seeds} seeds)" if standing.num_seeds > 1 else ""
+    values = "  ".join(f"{axis} {show_value(value)}" for axis, value in standing.proposal.items())
+    return f"{name}: {standing.value:.2f}{seeds}{f'  {values}' if values else ''}"
+
+
+def _running(cell: Running) -> str:
+    metrics = {name: value for name, value in cell.metrics.items() if value is not None}
+    attempt = f"  attempt {cell.attempt}" if cell.attempt > 1 else ""
+    return f"{cell.name}: {_step(cell)}  {describe(metrics)}{attempt}"
+
+
+def _step(cell: Running) -> str:
+    return f"step {cell.t}/{cell.num_steps}" if cell.num_steps else f"step {cell.t}"
+
+
+def _ended(ended: EndedCell) -> str:
+    return f"{ended.name}{f', attempt {ended.attempt}' if ended.attempt else ''}: {ended.reason}"
+
+
+def _event(at: str, kind: str, cell: str, text: str) -> str:
+    return "  ".join(part for part in (at, kind, cell[:16], text) if part)
+
+
+def _listed(title: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        more = f", the newest {NUM_SHOWN}" if len(lines) > NUM_SHOWN else ""
+        yield f"{title} ({len(lines)}{more}):"
+        yield from (f"    {line.rstrip()}" for line in lines[-NUM_SHOWN:])

@@ -1,0 +1,75 @@
+"""What `studies` does: list what there is to run, and what has run."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rse_study.cli.arguments import shipped_studies, shipped_trials
+from rse_study.cli.cell_names import describe_counts
+from rse_study.errors import InputError
+from rse_study.study.definition.reading import read_extended
+
+
+def list_studies(store: Path) -> None:
+    """Print what there is to run, and what has run in the store."""
+    for line in lines_of(store):
+        print(line)
+
+
+def lines_of(store: Path) -> Iterator[str]:
+    """Yield a line or two for each shipped study, shipped trial, study in the store."""
+    for path in shipped_studies():
+        content = read_extended(path)
+        yield f"{path.stem}: {content['question']}"
+        yield f"    {size_of(content)}, {path}"
+    yield ""
+    yield "trials, for `rse-study train`:"
+    for path in shipped_trials():
+        content = read_extended(path)
+        budget = f"{content['budget']['amount']} {content['budget']['unit']}"
+        yield f"{path.stem}: encoder {content['encoder']['name']}, {budget}"
+        yield f"    {path}"
+    ledgers = sorted(store.glob("*/ledger.sqlite"))
+    if ledgers:
+        yield ""
+        yield f"in {store}, for `rse-study status`, `report` and others:"
+        yield from (f"{ledger.parent.name}: {_counts(ledger.parent)}" for ledger in ledgers)
+
+
+def size_of(content: dict[str, Any]) -> str:
+    """Return how large a study is, from what its file says."""
+    num_evaluations = len(content.get("evaluations") or ())
+    evaluations = f", {_counted(num_evaluations, 'evaluation')}" if num_evaluations else ""
+    return f"{_cells(content)}{evaluations}"
+
+
+def _cells(content: dict[str, Any]) -> str:
+    grid = content.get("grid")
+    if grid is None:
+        return f"{content['num_trials']} trials" if "num_trials" in content else "a search"
+    axes, seeds = grid.get("axes", {}), content.get("seeds", [0])
+    num_rows = len(grid.get("rows", {})) + (math.prod(map(_num_values, axes.values())) if axes else 0)
+    return f"{_counted(num_rows, 'row')} x {_counted(len(seeds), 'seed')}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _num_values(axis: Any) -> int:
+    if isinstance(axis, dict) and "int" in axis:
+        low, high = axis["int"]
+        return int(high) - int(low) + 1
+    return len(axis["choice"] if isinstance(axis, dict) else axis)
+
+
+def _counts(study_dir: Path) -> str:
+    from rse_study.results.lock import holder
+    from rse_study.results.reader import Reader
+
+    try:
+        with Reader(study_dir) as reader:
+            return describe_counts(reader.counts(), holder(study_dir) is not None)
+    except InputError as problem:
+        return str(problem)

@@ -1,0 +1,138 @@
+"""What `train` does: assets, baselines, the loop with its progress, the summary."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from rse_study.assets import prepare
+from rse_study.cli.arguments import trial_file
+from rse_study.cli.screen import Bar, announce
+from rse_study.cli.writable import require_cache, require_folder
+from rse_study.data.location import cache_dir, data_dir
+from rse_study.data.pairs import StsPairs
+from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.evaluation.kinds.similarity import Similarity
+from rse_study.results.records import BASELINES, EvaluationRow
+from rse_study.results.result_file import Result, read_result
+from rse_study.study.baselines import measure_baselines
+from rse_study.study.definition.reading import read_spec
+from rse_study.training.cell_result import finished
+from rse_study.training.loop import Progress
+from rse_study.training.materials import identity_of
+from rse_study.training.processes import train_here
+from rse_study.training.session_setup import require_equal_shares
+from rse_study.training.trial import Trial
+
+
+def train_trial(
+    trial: str,
+    overrides: Sequence[str],
+    seed: int,
+    out: Path | None,
+    *,
+    workers: int,
+    threads: int,
+    device: str,
+) -> None:
+    """Train the configuration of a file on this machine.
+
+    Parameters
+    ----------
+    trial
+        What the user wrote: a YAML file or the name of a shipped trial.
+    overrides
+        PATH=VALUE, applied to the file.
+    seed
+        Of the cell.
+    out
+        Folder of the cell; None for one named after the file and the seed.
+    workers
+        Processes that share every batch.
+    threads
+        CPU threads of each.
+    device
+        cpu or cuda.
+    """
+    path = trial_file(trial)
+    config = read_spec(Trial, path, overrides)
+    folder = out or Path("studies") / "trials" / f"{path.stem}-seed{seed}"
+    show_training(config, seed, folder, workers=workers, threads=threads, device=device)
+
+
+def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: int, device: str) -> None:
+    """Train, or go on with what lies in `out`, and say what it came to.
+
+    Parameters
+    ----------
+    trial
+        The configuration.
+    seed
+        Of the cell.
+    out
+        Folder of the cell; one that holds a result is only shown.
+    workers
+        Processes that share every batch.
+    threads
+        CPU threads of each.
+    device
+        cpu or cuda.
+
+    Raises
+    ------
+    NonFiniteLoss
+        Where the run failed.
+    """
+    _require_device(device)
+    require_equal_shares(trial, workers)
+    require_folder(out, where="--out")
+    require_cache()
+    materials = prepare(trial, cache_dir(), data_dir(), announce)
+    ended = finished(out, identity_of(trial, seed, materials))
+    if ended is None or ended.status == "stopped_early":
+        # The base before training is the run's own first point: it need not be measured twice.
+        _show(
+            measure_baselines(trial, materials, ("token_overlap", "untrained"), [Similarity(materials.dev)])
+        )
+        with Bar(out.name) as bar:
+
+            def report(progress: Progress) -> None:
+                bar.show(progress.t, progress.num_steps, progress.metrics)
+
+            train_here(
+                trial,
+                seed,
+                materials,
+                out,
+                workers=workers,
+                threads=threads,
+                device=device,
+                report=report,
+                continues=True,
+            )
+    else:
+        announce(f"{out} holds this run already")
+    _summarise(read_result(out), materials.dev)
+    announce(f"model and result: {out}")
+
+
+def _summarise(result: Result, dev: StsPairs) -> None:
+    if result.status == "failed":
+        raise NonFiniteLoss.parse(result.reason)
+    before, last = result.history[0].metrics["dev"], result.history[-1]
+    scores = f"{before:.2f} before, {last.metrics['dev']:.2f} after {last.t} steps"
+    announce(f"{dev.name} {dev.split}, Spearman x100: {scores}")
+
+
+def _require_device(device: str) -> None:
+    num_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    known = ["cpu", *(["cuda"] if num_gpus else []), *(f"cuda:{i}" for i in range(num_gpus))]
+    if device not in known:
+        rule, remedy = f"must be one of {', '.join(known)} here", "See `rse-study doctor`"
+        raise InputError(f"device {device!r}", where="--device", rule=rule, remedy=remedy)
+
+
+def _show(rows: list[EvaluationRow]) -> None:
+    for row in rows:
+        if row.aggregation == "all":
+            announce(f"{row.task} {row.split}, {BASELINES[row.subject]}: {row.value:.2f}")

@@ -1,0 +1,68 @@
+"""What `validate` does: say every problem at once, or what the study is."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rse_study.cli.arguments import study_file
+from rse_study.cli.paper_table import problems_of_table
+from rse_study.data.location import data_dir
+from rse_study.errors import InputErrors
+from rse_study.study.checking.data_check import check_data
+from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.record import num_cells
+
+MOST_ROWS = 12  # named on the screen
+
+
+def validate_study(study: str, overrides: Sequence[str]) -> None:
+    """Print what the study is; raise InputErrors with all that is wrong with it."""
+    path = study_file(study)
+    checked = read_study(path, overrides)
+    table = checked.study.paper.table if checked.study.paper else ""
+    problems = [*problems_of_table(table, where=str(path)), *check_data(checked, data_dir())]
+    if problems:
+        raise InputErrors(problems)
+    for warning in checked.warnings:
+        print(f"warning: {warning}")
+    for line in summary_of(checked):
+        print(line)
+
+
+def summary_of(checked: CheckedStudy) -> Iterator[str]:
+    """Say in a few lines what is run, and what is made of it."""
+    study = checked.study
+    size = _grid(checked) if checked.rows else _search(checked)
+    yield f"{study.name}: valid. {size}: {_count(num_cells(checked), 'cell')}"
+    if study.early_stopping is not None and checked.rungs:
+        share = f"unless among the best 1/{study.early_stopping.factor} so far"
+        yield f"stopped early at steps {_listed(checked.rungs)}, {share}"
+    if study.confirm is not None:
+        baseline = " and the base" if study.confirm.baseline == "base" else ""
+        best = _count(study.confirm.num_best, "best trial")
+        yield f"confirmed: {best}{baseline}, with seeds {_listed(study.confirm.seeds)}"
+    if study.evaluations:
+        yield f"evaluations: {_listed(study.evaluations)}"
+
+
+def _grid(checked: CheckedStudy) -> str:
+    over = f" over {_listed(axis.name for axis in checked.space.axes)}" if checked.space.axes else ""
+    named = [row.label for row in checked.rows if row.label]
+    shown = [*named[:MOST_ROWS], "..."] if len(named) > MOST_ROWS else named
+    return (
+        f"{_count(len(checked.rows), 'row')}{over}{f', {_listed(shown)}' if named else ''}, {_seeds(checked)}"
+    )
+
+
+def _search(checked: CheckedStudy) -> str:
+    return f"{_count(checked.study.num_trials, 'trial')} over {_listed(axis.name for axis in checked.space.axes)}"
+
+
+def _seeds(checked: CheckedStudy) -> str:
+    return f"seed{'s' * (len(checked.study.seeds) > 1)} {_listed(checked.study.seeds)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _listed(words: Iterable[object]) -> str:
+    return ", ".join(str(word) for word in words)

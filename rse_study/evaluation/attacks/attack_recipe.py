@@ -1,0 +1,33 @@
+"""An attack recipe: a named, configured attack that says what it needs."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.constraints.input_column import Sides
+from rse_study.evaluation.attacks.goals import UNTARGETED, Goal
+from rse_study.evaluation.attacks.resources import AttackResources, Resource
+from rse_study.spec import Spec
+
+
+class AttackRecipe(Spec, ABC):
+    """A published attack with its settings, which `build` turns into an `Attack`.
+
+    A subclass in `recipes/` and its line in `recipes/__init__.py` are all that a new attack takes: names of
+    evaluations, what is looked for before a study starts, fingerprints and the command line follow from it.
+    """
+
+    name: ClassVar[str]
+    """in evaluations (attack-mr/<name>), on the command line and in every label"""
+    needs: ClassVar[tuple[Resource, ...]]
+    """all that `build` and the attack take from their resources, and nothing else: it decides fingerprints"""
+
+    sides: Sides = "both"
+    """sentences of a pair that may be changed"""
+
+    @abstractmethod
+    def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
+        """Build the attack from its resources.
+
+        Raises InputError or MissingFile where a resource that it needs is not there.
+        """

@@ -1,0 +1,29 @@
+"""A word is replaced by one whose vector is near."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rse_study.evaluation.attacks.attack import Candidate
+from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.evaluation.attacks.lexicons.vectors import Vectors
+
+
+@dataclass(frozen=True)
+class WordEmbeddingDistance:
+    """The vectors of the old and the new word have a cosine of at least `min_cosine`.
+
+    Words without a vector pass, as in TextAttack.
+    """
+
+    vectors: Vectors
+    min_cosine: float
+
+    def keep(
+        self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
+    ) -> Sequence[Candidate]:
+        return [candidate for candidate in candidates if self._is_near(candidate, original)]
+
+    def _is_near(self, candidate: Candidate, original: AttackedText) -> bool:
+        old, new = (text.word(candidate.position).lower() for text in (original, candidate.text))
+        cosine = self.vectors.cosine(old, new)
+        return cosine is None or cosine >= self.min_cosine

@@ -1,0 +1,67 @@
+"""An attack that stores every outcome, and goes on where it was interrupted."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rse_study.data.labelled import Labelled
+from rse_study.evaluation.attacks.attack import Attack
+from rse_study.evaluation.attacks.engine import attack_all
+from rse_study.evaluation.attacks.outcome import AttackOutcome
+from rse_study.evaluation.attacks.outcome_store import OutcomeStore
+from rse_study.evaluation.attacks.single_input import Target
+from rse_study.evaluation.attacks.victim import Victim
+
+ProgressCallback = Callable[[int, int], None]
+"""Is called with the number of inputs done, and of how many."""
+
+
+@dataclass(frozen=True)
+class AttackRun:
+    """Outcomes of all inputs, by index, and what this run added to them."""
+
+    outcomes: list[AttackOutcome]
+    num_now: int
+    """inputs that were attacked in this run"""
+    seconds_now: float
+    """wall-clock time of this run"""
+
+
+def attack_and_store(
+    attack: Attack,
+    victim: Victim,
+    examples: Labelled | Sequence[Target],
+    store: OutcomeStore,
+    *,
+    max_queries: int,
+    seed: int,
+    on_progress: ProgressCallback = lambda done, total: None,
+) -> AttackRun:
+    """Attack every input whose outcome is not stored yet, and store it.
+
+    Parameters
+    ----------
+    attack
+        What is run, as a recipe builds it.
+    victim
+        Texts to scores; a function of each text alone.
+    examples
+        The inputs.
+    store
+        The file of outcomes, opened for this attack.
+    max_queries
+        Outputs of the victim that one input may use.
+    seed
+        Of whatever the transformation draws.
+    on_progress
+        Is called after each input.
+    """
+    wanted = range(len(examples)) if isinstance(examples, Labelled) else [one.index for one in examples]
+    begun, num_before = time.monotonic(), sum(index in store.done for index in wanted)
+    outcomes = attack_all(attack, victim, examples, max_queries=max_queries, seed=seed, done=dict(store.done))
+    num_now = 0
+    for outcome in outcomes:
+        store.add(outcome)
+        num_now += 1
+        on_progress(num_before + num_now, len(wanted))
+    return AttackRun([store.done[index] for index in sorted(wanted)], num_now, time.monotonic() - begun)

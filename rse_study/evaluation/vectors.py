@@ -1,0 +1,27 @@
+"""Directions of embeddings, and embeddings that have collapsed: one home for both."""
+
+import numpy as np
+from jaxtyping import Float
+
+COLLAPSED = 1e-5
+"""Vectors that differ by less, measured by their length, are one vector and float32's rounding."""
+
+
+def unit_rows(embeddings: np.ndarray, zero: float = float("nan")) -> Float[np.ndarray, "n d"]:
+    """Rows of length 1 in float64; NaN where a row is not finite, `zero` where its length is 0: it has no direction."""
+    exact = np.asarray(embeddings, np.float64)
+    norm = np.linalg.norm(exact, axis=1, keepdims=True)
+    undirected = np.where(norm == 0, zero, np.nan) * np.ones_like(exact)
+    return np.divide(exact, norm, out=undirected, where=np.isfinite(norm) & (norm > 0))
+
+
+def is_one_vector(rows: Float[np.ndarray, "n d"]) -> bool:
+    """Whether unit rows are all the same, but for float32's rounding; not of none, nor where one is NaN."""
+    return len(rows) > 0 and bool(np.abs(rows - rows[0]).max() <= COLLAPSED)
+
+
+def is_collapsed(vectors: Float[np.ndarray, "n d"]) -> bool:
+    """Whether a number is not finite, or the rows, of any length, are all one."""
+    if not np.isfinite(vectors).all():
+        return True
+    return float(np.abs(vectors - vectors[0]).max()) <= COLLAPSED * float(np.abs(vectors).max())

@@ -1,0 +1,32 @@
+"""Layers whose initial weights come from a given generator, not a global one."""
+
+import torch
+from torch import Tensor, nn
+
+
+def seeded_linear(
+    in_features: int, out_features: int, generator: torch.Generator, bias: bool = True
+) -> nn.Linear:
+    """nn.Linear with its usual bounds U(-1/sqrt(in), 1/sqrt(in)), drawn in float32.
+
+    Parameters
+    ----------
+    in_features
+        Width of the input.
+    out_features
+        Width of the output.
+    generator
+        Draws the weights, then the biases.
+    bias
+        Whether there are biases.
+    """
+    linear = nn.utils.skip_init(nn.Linear, in_features, out_features, bias=bias, dtype=torch.float32)
+    bound = in_features**-0.5
+    for parameter in (linear.weight, linear.bias):
+        if parameter is not None:
+            parameter.data.copy_(_uniform(parameter.shape, bound, generator))
+    return linear
+
+
+def _uniform(shape: torch.Size, bound: float, generator: torch.Generator) -> Tensor:
+    return (2 * torch.rand(shape, generator=generator, dtype=torch.float32) - 1) * bound

@@ -1,0 +1,94 @@
+"""What a masked language model would put in a word's place: whole words.
+
+With their probabilities, as attacks take them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from rse_study.data.subword_marks import MARKS, PIECE, marks_beginnings
+from rse_study.data.template import specials
+from rse_study.evaluation.attacks.transformations.masked_lm import Blank
+from rse_study.models.encoder import first_position
+from rse_study.models.rtd import Generator, masked_logits
+
+
+class WordPredictor:
+    """Whole words of letters, one token each, the likeliest first.
+
+    A word of several pieces is hidden even where it should be left to be seen: one token stands for it then.
+    BERT-Attack tries combinations of pieces there; a word a piece is what we can score.
+    """
+
+    def __init__(self, generator: Generator, num_words: int = 60, batch_size: int = 64) -> None:
+        self.generator, self.num_words, self.batch_size = generator, num_words, batch_size
+        self._tokens, self._words = _whole_words(generator.tokenizer)
+        self._opening, self._closing = specials(generator.tokenizer)
+        usable = generator.model.config.max_position_embeddings - first_position(generator.model.base_model)
+        length = min(generator.tokenizer.model_max_length, usable)
+        self._room = int(length) - len(self._opening) - len(self._closing)
+
+    @torch.no_grad()
+    def __call__(self, places: Sequence[Blank]) -> list[list[tuple[str, float]]]:
+        """For each place its words; probabilities are those among all tokens."""
+        found: list[list[tuple[str, float]]] = []
+        for start in range(0, len(places), self.batch_size):
+            found += self._predict(places[start : start + self.batch_size])
+        return found
+
+    def _predict(self, places: Sequence[Blank]) -> list[list[tuple[str, float]]]:
+        rows = [self._row(place) for place in places]
+        longest = max(len(ids) for ids, _ in rows)
+        device = next(self.generator.parameters()).device
+        ids = torch.full((len(rows), longest), self.generator.tokenizer.pad_token_id, device=device)
+        mask, at = torch.zeros_like(ids, dtype=torch.bool), torch.zeros_like(ids, dtype=torch.bool)
+        for i, (tokens, where) in enumerate(rows):
+            ids[i, : len(tokens)] = torch.tensor(tokens, device=device)
+            mask[i, : len(tokens)] = True
+            at[i, where] = True
+        probabilities = masked_logits(self.generator.model, ids, at, mask).double().softmax(-1).cpu()
+        best = probabilities[:, self._tokens].topk(min(self.num_words, len(self._words)))
+        return [
+            [(self._words[i], value) for i, value in zip(places_, values, strict=True)]
+            for places_, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        ]
+
+    def _row(self, place: Blank) -> tuple[list[int], int]:
+        """Token ids around the word, as many as fit, and where its one token stands."""
+        tokenizer = self.generator.tokenizer
+        before, own, after = (
+            self._pieces(words)
+            for words in (
+                place.words[: place.position],
+                [place.words[place.position]],
+                place.words[place.position + 1 :],
+            )
+        )
+        token = [tokenizer.mask_token_id] if place.is_masked or len(own) != 1 else own
+        room = self._room - 1
+        num_after = min(len(after), max(room // 2, room - len(before)))
+        before = before[len(before) - min(len(before), room - num_after) :]
+        whole = [*self._opening, *before, *token, *after[:num_after], *self._closing]
+        return whole, len(self._opening) + len(before)
+
+    def _pieces(self, words: list[str]) -> list[int]:
+        if not words:
+            return []
+        ids = self.generator.tokenizer(words, is_split_into_words=True, add_special_tokens=False).input_ids
+        return list(ids)
+
+
+def _whole_words(tokenizer: Any) -> tuple[torch.Tensor, list[str]]:
+    """Tokens that are a word of letters by themselves, and the words."""
+    names = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])
+    is_marked = marks_beginnings([name for name, _ in names])
+    special, tokens, words = set(tokenizer.all_special_ids), [], []
+    for name, token in names:
+        word = name[1:] if is_marked and name.startswith(MARKS) else name
+        begins = name.startswith(MARKS) if is_marked else not name.startswith(PIECE)
+        if begins and word.isalpha() and token not in special:
+            tokens.append(token)
+            words.append(word)
+    return torch.tensor(tokens), words

@@ -1,0 +1,182 @@
+"""One run of a study: its stages in order.
+
+The process it runs in is the only one that writes the ledger.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rse_study.errors import InputError
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.evaluation.kinds.similarity import Similarity
+from rse_study.evaluation.kinds.texts_under_replay import ReplayedTextAttack
+from rse_study.evaluation.kinds.under_replay import ReplayedAttack
+from rse_study.evaluation.replayed import ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTexts
+from rse_study.on_ray.callbacks import StudyCallback
+from rse_study.on_ray.cell import Cell
+from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.fixed_cells import FixedCells
+from rse_study.on_ray.importance import importance_rows
+from rse_study.on_ray.materials_cache import MaterialsCache
+from rse_study.on_ray.proposed_cells import ProposedCells
+from rse_study.on_ray.proposer import Proposer
+from rse_study.on_ray.runtime import RayRuntime
+from rse_study.on_ray.samplers import describe_sampler
+from rse_study.on_ray.scoring import Scoring
+from rse_study.on_ray.stages import confirm_cells, grid_cells
+from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import BASELINES, FINISHED, Stage
+from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.record import provenance_of, resolved, study_record
+from rse_study.study.revisions import change_between
+from rse_study.training.materials import Materials
+
+ReadEvaluation = Callable[[str], Evaluation]
+"""Gives an evaluation with its data, by name."""
+DRIVER_ENDED = "the driver ended while it ran"
+
+
+class StudyRun:
+    """Runs the stages of a study in order, each as far as it is still missing.
+
+    Parameters
+    ----------
+    checked : CheckedStudy
+        The study, found to be valid.
+    folders : StudyFolders
+        Where it lies.
+    ledger : Ledger
+        Opened to write.
+    materials : MaterialsCache
+        What trials are trained on.
+    read : callable
+        Gives an evaluation with its data, by name.
+    callback : StudyCallback
+        Gets what happens.
+    """
+
+    def __init__(
+        self,
+        checked: CheckedStudy,
+        folders: StudyFolders,
+        ledger: Ledger,
+        materials: MaterialsCache,
+        read: ReadEvaluation,
+        callback: StudyCallback,
+    ) -> None:
+        self._checked, self._study, self._folders = checked, checked.study, folders
+        self._ledger, self.materials, self._read, self._callback = ledger, materials, read, callback
+
+    def prepare(self) -> None:
+        """Freeze the study and measure its baselines.
+
+        Raises
+        ------
+        InputError
+            Where it cannot run; nothing is frozen then.
+        """
+        self._refuse_another_question()
+        study, base = self._study, self.materials.of(self._study.base)
+        for point in self._checked.space.edges() if study.grid is None else ():
+            self.materials.of(self._checked.space.apply(point))
+        for row in self._checked.rows:
+            self.materials.of(row.trial)
+        self._refuse_other_materials()
+        evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
+        self._freeze(base, evaluations, judges)
+        self._scoring = Scoring(
+            study, self._folders, self._ledger, self.materials, self._callback, evaluations, judges
+        )
+        self._scoring.baselines()
+
+    def _freeze(self, base: Materials, evaluations: list[Evaluation], judges: list[Evaluation]) -> None:
+        """Enter the study as it is now, and where its numbers will come from."""
+        study, record = self._study, study_record(self._checked, base.dev, evaluations, judges)
+        before = self._ledger.study()
+        self._ledger.freeze(record, change_between(before, record) if before else "created")
+        self._ledger.close_attempts(DRIVER_ENDED)
+        materials = self._ledger.last_provenance().get("materials", {})
+        if materials.get("base") != base.fingerprints["base"]:  # a ledger that was rebuilt does not know
+            reason = "baselines: the base's weights are others than before, or nobody knows"
+            self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
+        sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
+        self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
+
+    def _refuse_another_question(self) -> None:
+        """Refuse a name that owns another question, before corpora are read."""
+        before = self._ledger.study()
+        if before is not None:
+            kind = "search" if self._study.grid is None else "grid"
+            now = {"kind": kind, "name": self._study.name, "resolved": resolved(self._study)}
+            change_between(before, before.model_copy(update=now))
+
+    def _refuse_other_materials(self) -> None:
+        """Refuse a search whose trials had other materials.
+
+        Its sampler would compare what is not alike.
+        """
+        searched = [record for record in self._ledger.cells() if record.stage == "search"]
+        for record in searched if self._study.grid is None else ():
+            trial = self._checked.space.apply(record.proposal)
+            if record.status in FINISHED and self.materials.identify(trial, record.seed) != record.identity:
+                what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
+                rule = "the trials of a search share corpus, base and the code's numbers"
+                remedy = "Give the study another name, or go on with what it was begun with"
+                raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
+
+    def all_stages(self, runtime: RayRuntime) -> None:
+        """Run the grid, or the search and its confirmation; then score what is missing."""
+        if self._study.grid is not None:
+            cells = grid_cells(self._checked, self._ledger, self.materials.identify)
+            self._run_list("grid", cells, runtime)
+        else:
+            self._search(runtime)
+            cells = self._confirm(runtime)
+        if not runtime.closing.is_set():
+            self._scoring.everything([cell for cell in cells if not cell.continues], runtime)
+
+    def _search(self, runtime: RayRuntime) -> None:
+        study, checked = self._study, self._checked
+        domains = {axis.name: axis.domain for axis in checked.space.axes}
+        proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
+        source = ProposedCells(checked, proposer, self.materials.identify)
+        queue = CellQueue(study, "search", source, self._ledger, checked.rungs)
+        runtime.run(queue, study.resources, self._callback)
+        self._ledger.record_importance(
+            importance_rows(checked.space.axes, self._complete_trials(), study.objective.direction)
+        )
+
+    def _confirm(self, runtime: RayRuntime) -> list[Cell]:
+        if self._study.confirm is None or runtime.closing.is_set():
+            return []
+        cells = confirm_cells(self._checked, self._ledger, self.materials.identify)
+        self._run_list("search", [cell for cell in cells if cell.continues], runtime)
+        self._run_list("confirm", [cell for cell in cells if not cell.continues], runtime)
+        return cells
+
+    def _run_list(self, stage: Stage, cells: list[Cell], runtime: RayRuntime) -> None:
+        """Run cells that are known beforehand."""
+        if not cells:
+            return
+        if stage != "search":
+            self._ledger.retire_others({cell.identity for cell in cells}, stage)
+        queue = CellQueue(self._study, stage, FixedCells(cells, self._ledger), self._ledger)
+        if queue.num_left:
+            self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
+        runtime.run(queue, cells[0].resources, self._callback)
+
+    def _complete_trials(self) -> list[tuple[dict[str, object], float]]:
+        values = self._ledger.last_points(self._study.objective.metric)
+        searched = [record for record in self._ledger.cells() if record.stage == "search"]
+        return [(r.proposal, values[r.identity][1]) for r in searched if r.status == "complete"]
+
+
+def judges_of(base: Materials) -> Iterator[Evaluation]:
+    """What a trial is judged by in training, as evaluations that score baselines too."""
+    yield Similarity(base.dev)
+    if base.replayed:
+        yield ReplayedAttack(ReplayedPairs.open(Path(base.replayed)))
+    if base.replayed_texts:
+        yield ReplayedTextAttack(ReplayedTexts.open(Path(base.replayed_texts)))

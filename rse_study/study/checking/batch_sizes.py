@@ -1,0 +1,48 @@
+"""Whether the workers can share every batch equally."""
+
+from collections.abc import Sequence
+
+from rse_study.errors import InputError
+from rse_study.study.checking.rules import resources_of
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.domains import Int
+from rse_study.study.definition.rows import Row
+from rse_study.study.definition.space import Space
+from rse_study.training.trial import Trial
+
+FIELD = "batch_size"
+
+
+def check_batch_sizes(
+    study: Study, space: Space[Trial], rows: Sequence[Row], *, where: str
+) -> list[InputError]:
+    """Each worker must take as many sentences of a batch as the next, in every trial.
+
+    Parameters
+    ----------
+    study, space, rows
+        The study, its space, and the rows of a grid.
+    where
+        The file, named in problems.
+    """
+    sizes = {row.trial.batch_size for row in rows} or _sizes(study.base, space)
+    problems = []
+    for at, resources in resources_of(study):
+        uneven = sorted(size for size in sizes if size % resources.workers)
+        if not uneven:
+            continue
+        rule = f"must be a multiple of {at}.workers = {resources.workers}: each takes an equal share"
+        remedy = f"Change batch_size (an axis: `choice`) or {at}.workers"
+        problems.append(InputError(f"batch_size = {uneven[0]}", where=where, rule=rule, remedy=remedy))
+    return problems
+
+
+def _sizes(base: Trial, space: Space[Trial]) -> set[int]:
+    """Every batch size a search can propose; an integer axis proposes all in its range."""
+    sizes: set[int] = set()
+    for axis in space.axes:
+        if FIELD in axis.paths and isinstance(axis.domain, Int):
+            sizes.update(axis.domain.values())
+        elif FIELD in axis.paths:
+            sizes.update(space.apply({axis.name: value}).batch_size for value in axis.domain.edges())
+    return sizes or {base.batch_size}

@@ -1,0 +1,78 @@
+"""Whether every edge of a space is a valid trial."""
+
+import math
+from collections.abc import Iterator
+from itertools import combinations, islice, product
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError
+from rse_study.spec import Spec
+from rse_study.study.definition.problems import problems_of
+from rse_study.study.definition.space import Space, joined, show
+
+T = TypeVar("T", bound=Spec)
+MAX_PAIRS = 5_000  # half a second
+MAX_CORNERS = 64
+
+
+def check_edges(space: Space[T], *, where: str) -> list[InputError]:
+    """Return what is wrong at the edges of the space, said once each.
+
+    It is said at the axis or the axes it comes from.
+    """
+    found: dict[str, InputError] = {}
+    broken: set[str] = set()
+    for axis in space.axes:
+        for value in axis.domain.edges():
+            for problem in _problems_at(space, {axis.name: value}, where):
+                broken.add(axis.name)
+                found.setdefault(f"{problem.what} {problem.rule}", problem)
+    for point in _beyond_edges(space):
+        if broken & set(point) or (len(point) > 2 and found):
+            continue  # it would only repeat what one of its axes, or two, said
+        for problem in _problems_at(space, point, where):
+            found.setdefault(problem.rule if len(point) > 2 else f"{problem.what} {problem.rule}", problem)
+    return list(found.values())
+
+
+def _beyond_edges(space: Space[T]) -> Iterator[dict[str, Any]]:
+    """Within each continuous axis, then two axes at their edges: what one allows may need another's value.
+
+    Where there are few axes, all of them.
+    """
+    yield from _insides(space)
+    yield from islice(_pairs(space), MAX_PAIRS)
+    if math.prod(len(axis.domain.edges()) for axis in space.axes) <= MAX_CORNERS:
+        names = [axis.name for axis in space.axes]
+        corners = product(*(axis.domain.edges() for axis in space.axes))
+        yield from (dict(zip(names, values, strict=True)) for values in corners)
+    else:
+        yield from (point for point in space.edges() if len(point) > 1)
+
+
+def _pairs(space: Space[T]) -> Iterator[dict[str, Any]]:
+    for one, other in combinations(space.axes, 2):
+        for first, second in product(one.domain.edges(), other.domain.edges()):
+            yield {one.name: first, other.name: second}
+
+
+def _insides(space: Space[T]) -> Iterator[dict[str, Any]]:
+    """A point within each continuous axis: an integer field takes 1.0 and 16.0, the ends, and nothing between."""
+    for axis in space.axes:
+        if not axis.domain.is_finite:
+            low, high = axis.domain.edges()
+            yield {axis.name: low + (high - low) / math.pi}
+
+
+def _problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[InputError]:
+    at = f"{space.at}." + ", ".join(f"{name} = {show(value)}" for name, value in point.items())
+    try:
+        space.apply(point)
+    except ValidationError as error:
+        inner = problems_of(error, type(space.base), where="")
+        return [InputError(at, where=where, rule=joined(p), remedy=p.remedy) for p in inner]
+    except InputError as error:
+        return [InputError(at, where=where, rule=joined(error), remedy=error.remedy)]
+    return []

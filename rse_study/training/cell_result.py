@@ -1,0 +1,68 @@
+"""How a cell ended: result.json, written by rank 0 and read by all."""
+
+from pathlib import Path
+from typing import Literal
+
+from rse_study.errors import InputError
+from rse_study.results.result_file import FILE_NAME, Point, Result, read_result, write_result
+from rse_study.training import checkpoint
+from rse_study.training.checkpoint import TrainState
+from rse_study.training.provenance import provenance
+from rse_study.training.session import Session
+
+
+def finished(directory: Path, identity: str) -> Result | None:
+    """Return how the cell in this folder ended, if it has.
+
+    Raises InputError where the result is another cell's, or damaged.
+    """
+    if not (directory / FILE_NAME).exists():
+        return None
+    result = read_result(directory)
+    if result.identity != identity:
+        raise InputError(
+            "the result here is another configuration's",
+            where=str(directory),
+            rule="a folder belongs to one trial, one seed and one set of data",
+            remedy="Choose another --out, or remove the folder to start anew",
+        )
+    return result
+
+
+def conclude(
+    state: TrainState,
+    session: Session,
+    status: Literal["complete", "failed", "stopped_early"],
+    reason: str = "",
+) -> None:
+    """Write result.json, by rank 0, before anybody learns how the cell ended.
+
+    Parameters
+    ----------
+    state
+        History, best score and time.
+    session
+        Whose cell it is.
+    status, reason
+        How it ended, and in words why, where it is not complete.
+    """
+    if session.run.collectives.rank != 0:
+        return
+    history = tuple(Point(**point) for point in state.history)
+    best = {} if state.best is None else {"dev/kept": state.best, "dev/kept_t": float(state.best_t)}
+    trial, workers = session.trial, session.run.collectives.size
+    result = Result(
+        identity=state.identity,
+        seed=session.run.streams.seed,
+        config=trial.model_dump(mode="json"),
+        status=status,
+        reason=reason,
+        history=history,
+        final=history[-1].metrics | best,
+        provenance=provenance(session.device, workers, trial.precision)
+        | {"materials": session.materials.fingerprints},
+        duration_s=state.seconds,
+    )
+    write_result(session.directory, result)
+    if status == "complete":
+        checkpoint.remove(session.directory / "checkpoint")

@@ -1,0 +1,116 @@
+"""Opens the session of a cell: encoder, batches, networks, optimiser."""
+
+import contextlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rse_study.collectives import Collectives
+from rse_study.data.batches import Batches
+from rse_study.data.synonyms import Synonyms
+from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
+from rse_study.errors import InputError
+from rse_study.methods.method import RunContext
+from rse_study.models.generators import check_same_tokenizer, load_generator
+from rse_study.models.loading import load_encoder
+from rse_study.models.rtd import Generator
+from rse_study.streams import Streams
+from rse_study.training.materials import Materials
+from rse_study.training.session import Session
+from rse_study.training.trial import Trial
+
+DTYPES = {"float32": torch.float32, "bf16": torch.float32, "float64": torch.float64}
+
+
+def open_session(
+    trial: Trial,
+    seed: int,
+    materials: Materials,
+    directory: Path,
+    collectives: Collectives,
+    device: torch.device,
+) -> Session:
+    """Load what a cell needs.
+
+    Parameters
+    ----------
+    trial, seed
+        The cell.
+    materials
+        Where corpus, base encoder and the like are on this machine.
+    directory
+        The cell's folder, which rank 0 writes.
+    collectives
+        The workers of the cell.
+    device
+        Where this worker computes.
+
+    Raises
+    ------
+    InputError
+        Corpus, encoder and generator do not fit together, or the workers cannot share a batch equally.
+    """
+    require_equal_shares(trial, collectives.size)
+    streams, dtype = Streams(seed), DTYPES[trial.precision]
+    encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)
+    batches = _batches(trial, materials, tokenizer, streams, collectives)
+    networks = trial.method.networks(encoder, streams, collectives).to(device, dtype).train()
+    generator = _generator(trial, materials, tokenizer)
+    synonyms = Synonyms.open(Path(materials.synonyms)) if trial.method.needs_synonyms else None
+    run = RunContext(
+        streams, collectives, _autocast(trial, device), generator and generator.to(device), synonyms
+    )
+    adam = trial.optimizer
+    # Decay is of every parameter, biases and LayerNorms included. Decision 0015.
+    optimizer = torch.optim.AdamW(
+        networks.parameters(),
+        lr=adam.lr,
+        betas=(adam.beta1, adam.beta2),
+        eps=adam.epsilon,
+        weight_decay=adam.weight_decay,
+    )
+    state = trial.method.state(networks, streams)
+    return Session(trial, networks, state, optimizer, batches, run, tokenizer, materials, directory, device)
+
+
+def _batches(
+    trial: Trial, materials: Materials, tokenizer: Any, streams: Streams, collectives: Collectives
+) -> Batches:
+    corpus = TokenisedCorpus.open(materials.corpus)
+    if corpus.meta.vocabulary_fingerprint != vocabulary_fingerprint(tokenizer):
+        raise InputError(
+            "the corpus was tokenised with another vocabulary",
+            where=str(materials.corpus),
+            rule=f"its ids must be those of {materials.base}",
+            remedy="Tokenise it again",
+        )
+    return Batches(corpus, trial.batch_size, streams, collectives.rank, collectives.size)
+
+
+def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator | None:
+    if not trial.method.generator:
+        return None
+    generator = load_generator(materials.generator, materials.generator_revision)
+    check_same_tokenizer(generator.tokenizer, tokenizer)
+    return generator
+
+
+def _autocast(trial: Trial, device: torch.device) -> Callable[[], AbstractContextManager[object]]:
+    # bf16 as autocast: weights, E + delta and every LayerNorm stay float32, matrix products do not.
+    if trial.precision != "bf16":
+        return contextlib.nullcontext
+    return lambda: torch.autocast(device.type, torch.bfloat16)
+
+
+def require_equal_shares(trial: Trial, workers: int) -> None:
+    """Raise InputError unless every worker takes an equal share of a batch."""
+    if trial.batch_size % workers != 0:
+        raise InputError(
+            f"batch_size = {trial.batch_size}",
+            where="trial",
+            rule=f"must be a multiple of the {workers} workers: each takes an equal share",
+            remedy="Change batch_size or the number of workers",
+        )

@@ -1,0 +1,49 @@
+"""The glossary's words are borne by code that is there."""
+
+import re
+
+import pytest
+
+from tests.architecture.findings import require_none
+from tests.architecture.sources import ROOT, resolves
+
+PAGE = ROOT / "docs" / "glossary.md"
+PATH = re.compile(r"`((?:rse_study|analysis)(?:\.\w+)+)`")
+ROW = re.compile(r"^\| (?!word |--)(?P<word>[^|]+) \| (?P<meaning>[^|]+) \| (?P<bearer>[^|]+) \|$")
+LINES = PAGE.read_text(encoding="utf-8").splitlines()
+ROWS = [match for line in LINES if (match := ROW.match(line))]
+
+
+def test_every_bearer_is_there():
+    require_none(
+        f"docs/glossary.md:{number}: {path} is not defined. Name the class or function that bears the word now"
+        for number, line in enumerate(LINES, start=1)
+        for path in PATH.findall(line)
+        if not resolves(path)
+    )
+
+
+def test_every_word_has_a_meaning_and_a_bearer():
+    assert len(ROWS) > 40
+    assert [row["word"] for row in ROWS if not PATH.search(row["bearer"])] == []
+
+
+def test_no_word_stands_there_twice():
+    words = [word for row in ROWS for word in row["word"].split(", ")]
+    assert sorted(words) == sorted(set(words))
+
+
+@pytest.mark.parametrize(
+    ("path", "is_there"),
+    [
+        ("rse_study.spec", True),
+        ("rse_study.study", True),
+        ("rse_study.spec.Spec", True),
+        ("rse_study.spec.Spec.identity", True),
+        ("rse_study.spec.Specs", False),
+        ("rse_study.spec.Spec.nothing", False),
+        ("rse_study.nowhere", False),
+    ],
+)
+def test_paths_are_resolved_without_importing(path, is_there):
+    assert resolves(path) is is_there

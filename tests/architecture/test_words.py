@@ -1,0 +1,134 @@
+"""One word, one thing: no name is defined twice, none is a riddle, and no document is cited that nobody has."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.findings import require_none
+from tests.architecture.sources import PACKAGES, ROOT, Module, bound_names, definitions, modules
+
+RIDDLES = frozenset(
+    {
+        *("agenda", "apart", "asked", "beside", "bill", "clerk", "desk", "found", "handover", "here", "kept"),
+        *("known", "listed", "looked", "looks", "mirror", "moving", "packer", "place", "places", "remains"),
+        *("remembered", "room", "sound", "standing", "steadiness", "stock", "told", "visitor", "watcher"),
+        *("worded", "utils", "helpers", "common", "misc"),
+    }
+)
+"""Participles, adverbs and pictures: whoever reads one of them as a name must open the file to know what it is."""
+RIDDLE_SUFFIX = "_here"
+NOT_IN_THE_PROJECT = re.compile(
+    r"\b(RAY_FACTS|CLUSTER_FACTS|MINI_SCALE|EVALUATION\.md|HOUSE|STYLE\.md|DESIGN(?:\.md)?)\b"
+    r"|(?<!`)\bMETHODS\b(?!`)"  # `METHODS` in backticks is the registry in rse_study.methods
+)
+DECISION = re.compile(r"\b[Dd]ecisions? (\d{4})\b")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_a_class_name_is_defined_once():
+    places: dict[str, list[str]] = defaultdict(list)
+    for module in modules(*PACKAGES):
+        for name, node in bound_names(module.tree.body):
+            if name[0].isupper() and not name.isupper():
+                places[name].append(module.at(node.lineno))
+    require_none(
+        f"{', '.join(where)}: {name} is defined {len(where)} times. Rename one, or import it from the other"
+        for name, where in sorted(places.items())
+        if len(where) > 1
+    )
+
+
+def test_names_say_what_they_name():
+    require_none(
+        f"{where}: {kind} `{name}` is a riddle. Name what it is or does, in a word of docs/glossary.md"
+        for module in modules(*PACKAGES)
+        for where, kind, name in _named(module)
+        if _is_riddle(name)
+    )
+
+
+def _named(module: Module) -> Iterator[tuple[str, str, str]]:
+    yield module.at(1), "module", module.name.rpartition(".")[2]
+    for node in definitions(module.tree):
+        kind = "class" if isinstance(node, ast.ClassDef) else "function"
+        yield module.at(node.lineno), kind, node.name
+
+
+def _is_riddle(name: str) -> bool:
+    plain = name.strip("_").lower()
+    return plain in RIDDLES or f"_{plain}".endswith(RIDDLE_SUFFIX)
+
+
+def test_what_docstrings_and_comments_cite_is_in_the_project():
+    require_none(
+        f"{module.at(line)}: cites {cited}, which is not in the project. "
+        "Say the fact itself, or cite the paper or a record in docs/decisions"
+        for module in modules(*PACKAGES, "tests")
+        for line, text in _prose(module)
+        for cited in _missing(text)
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_a_page_cites_is_in_the_project(page):
+    require_none(
+        f"{page.relative_to(ROOT)}:{number}: cites {cited}, which is not in the project. "
+        "Say the fact itself, or link what is here"
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1)
+        for cited in (*_missing(line), *_broken_links(page, line))
+    )
+
+
+def _prose(module: Module) -> Iterator[tuple[int, str]]:
+    """Comments, docstrings, and the strings below fields: every string that is a statement by itself."""
+    yield from module.comments()
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield node.lineno, text
+
+
+def _missing(text: str) -> Iterator[str]:
+    yield from (match.group() for match in NOT_IN_THE_PROJECT.finditer(text))
+    for name in DECISION.findall(text):
+        if not list((ROOT / "docs" / "decisions").glob(f"{name}-*.md")):
+            yield f"decision {name}"
+
+
+def _broken_links(page: Path, line: str) -> Iterator[str]:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+        if "://" not in target and not (page.parent / target).exists():
+            yield f"({target})"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("told", True),
+        ("_told", True),
+        ("Found", True),
+        ("run_here", True),
+        ("known_words", False),
+        ("where", False),
+    ],
+)
+def test_a_riddle_is_the_whole_name_or_its_end(name, is_one):
+    assert _is_riddle(name) is is_one
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("as METHODS 1 has it", ["METHODS"]),
+        ("the registry `METHODS`", []),
+        ("see EVALUATION.md", ["EVALUATION.md"]),
+        ("decision 9999", ["decision 9999"]),
+        ("decision 0001", []),
+    ],
+)
+def test_citations_are_recognised(text, cited):
+    assert list(_missing(text)) == cited

@@ -1,0 +1,111 @@
+"""optuna-dashboard itself, on a free port, over the ledger of a study that runs."""
+
+import json
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from rse_study.cli.verbs.dashboard import open_server
+from rse_study.errors import InputError
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.result_file import Point, Result
+
+AXIS = AxisRecord(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    study = StudyRecord(
+        name="little", question="?", objective=ObjectiveRecord(metric="dev"), axes=(AXIS,), num_trials=3
+    )
+    with Ledger.open(tmp_path / "little") as ledger:
+        ledger.freeze(study)
+        run(ledger, 0, [10.0, 50.0])
+        yield ledger
+
+
+@pytest.fixture
+def server(ledger):
+    with open_server(ledger.study_dir, 0) as server:
+        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        serving.start()
+        yield server
+        server.shutdown()
+        serving.join()
+
+
+def start(ledger, trial):
+    cell = CellRecord(
+        identity=f"{trial + 1:016x}".ljust(64, "0"),
+        trial=trial,
+        seed=0,
+        config={},
+        proposal={"rho": trial / 4},
+    )
+    ledger.plan([cell])
+    ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+    return cell
+
+
+def run(ledger, trial, values, **changes):
+    cell = start(ledger, trial)
+    history = tuple(Point(t=5 * i, metrics={"dev": value}) for i, value in enumerate(values))
+    ledger.record_result(Result(identity=cell.identity, seed=0, config={}, history=history, **changes))
+
+
+def asked(server, path, host="127.0.0.1"):
+    url = f"http://127.0.0.1:{server.server_port}{path}"
+    request = urllib.request.Request(url, headers={"Host": f"{host}:{server.server_port}"})
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as answer:
+        return answer.read()
+
+
+def test_the_study_is_listed(server):
+    (study,) = json.loads(asked(server, "/api/studies"))["study_summaries"]
+    assert (study["study_id"], study["study_name"], study["directions"]) == (0, "little", ["maximize"])
+    assert b"<html" in asked(server, "/dashboard/")
+
+
+def test_pruned_trials_are_pruned_and_new_ones_appear_while_the_study_runs(server, ledger):
+    # Both keep what they read for a moment: the mirror for a second, optuna-dashboard for two. We look until then.
+    run(ledger, 1, [10.0, 20.0], status="stopped_early", reason="stopped at step 5 of 15")
+    start(ledger, 2)
+    ledger.record_progress(f"{3:016x}".ljust(64, "0"), 5, {"dev": 33.0})
+    patient_until = time.monotonic() + 30
+    while time.monotonic() < patient_until:
+        study = json.loads(asked(server, "/api/studies/0"))
+        if len(study["trials"]) == 3:
+            break
+    assert [trial["state"] for trial in study["trials"]] == ["Complete", "Pruned", "Running"]
+    assert study["trials"][1]["intermediate_values"] == [
+        {"step": 0, "value": 10.0},
+        {"step": 5, "value": 20.0},
+    ]
+    assert study["trials"][2]["intermediate_values"] == [{"step": 5, "value": 33.0}]
+    assert study["best_trials"][0]["number"] == 0
+    assert study["trials"][1]["params"][0]["name"] == "rho"
+    attributes = {pair["key"]: pair["value"] for pair in study["trials"][1]["user_attrs"]}
+    assert attributes["reason"] == "stopped at step 5 of 15"
+
+
+def test_it_listens_here_and_answers_to_this_machines_name_only(server):
+    assert server.server_address[0] == "127.0.0.1"
+    assert asked(server, "/api/studies", host="localhost")
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        asked(server, "/api/studies", host="evil.example")
+
+
+def test_a_port_that_is_taken_is_refused(server, ledger):
+    with pytest.raises(InputError, match=f"--port: port {server.server_port} is taken. Name another one"):
+        open_server(ledger.study_dir, server.server_port)
+
+
+def test_without_the_package_its_command_is_named(ledger, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna_dashboard", None)
+    with pytest.raises(InputError, match=r"pip install 'rse-study\[dashboard\]'"):
+        open_server(ledger.study_dir, 0)

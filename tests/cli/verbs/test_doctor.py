@@ -1,0 +1,72 @@
+"""`doctor`: what is missing; with --rebuild, a ledger again, from what lies beside it."""
+
+import pytest
+
+from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
+from rse_study.results.schema import cell_folder, ledger_path
+from tests.cli.a_study import SEARCH, cell_of, finish, run, start
+
+
+@pytest.fixture
+def study_dir(tmp_path):
+    from rse_study.results.result_file import Point, Result, write_result
+
+    folder = tmp_path / "studies" / "little"
+    with Ledger.open(folder) as ledger:
+        ledger.freeze(SEARCH)
+        for trial, dev in enumerate((50.0, 60.0)):
+            run(ledger, cell_of(trial), dev)
+            cell = cell_of(trial)
+            point = Point(t=60, metrics={"dev": dev})
+            result = Result(
+                identity=cell.identity, seed=0, config=cell.config, history=(point,), duration_s=30.0
+            )
+            write_result(cell_folder(folder, cell.identity), result)
+    return folder
+
+
+def test_the_doctor_says_what_is_missing(rse):
+    ended = rse("doctor")
+    assert ended.code == 0
+    assert "data folder" in ended.out
+    assert "is not there; set RSE_STUDY_DATA" in ended.out
+
+
+def test_a_ledger_that_is_gone_is_made_again(rse, study_dir):
+    ledger_path(study_dir).unlink()
+    ended = rse("doctor", "--rebuild", "little")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == "studies/little: 2 cells, 2 results, 0 scores found\n"
+    with Reader(study_dir) as reader:
+        assert reader.trials_table()["objective"].tolist() == [50.0, 60.0]
+
+
+def test_what_was_damaged_is_said(rse, study_dir):
+    result = cell_folder(study_dir, cell_of(1).identity) / "result.json"
+    result.write_text(result.read_text().replace("60.0", "99.0"))
+    ended = rse("doctor", "--rebuild", str(study_dir))
+    assert ended.code == 3
+    assert "2 cells, 1 results" in ended.out
+    assert "damaged: " in ended.out
+    assert "result.json" in ended.out
+    with Reader(study_dir) as reader:
+        assert reader.counts()["complete"] == 1
+
+
+def test_a_study_that_runs_is_left_alone(rse, study_dir):
+    with Ledger.open(study_dir) as ledger:
+        before = ledger_path(study_dir).read_bytes()
+        ended = rse("doctor", "--rebuild", "little")
+        assert ended.code == 2
+        assert "held by process" in ended.err
+        assert ledger_path(study_dir).read_bytes() == before
+        start(ledger, cell_of(2))
+        finish(ledger, cell_of(2), 70.0)
+
+
+@pytest.mark.parametrize("study", ["nothing", "quickstart", "."])
+def test_where_nothing_is_nothing_can_be_rebuilt(rse, study):
+    ended = rse("doctor", "--rebuild", study)
+    assert ended.code == 2
+    assert "has run" in ended.err

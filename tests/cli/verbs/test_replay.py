@@ -1,0 +1,165 @@
+"""A cell again: equal to the last bit, and what is said where it is not."""
+
+import pytest
+
+from rse_study.assets import prepare
+from rse_study.cli.cell_argument import find_cell
+from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
+from rse_study.results.records import CellRecord
+from rse_study.results.result_file import Point, read_result
+from rse_study.study.definition.reading import build
+from rse_study.training.materials import identity_of
+from rse_study.training.processes import train_here
+from rse_study.training.trial import Trial
+from tests.cli.a_study import SEARCH, run, start
+from tests.cli.a_study import cell_of as unlike
+
+CONFIG = {
+    "corpus": {"source": {"kind": "builtin", "num_sentences": 200}},
+    "method": {"lambda2": 0, "blend": {"pgd": {"num_steps": 1}, "fgsm": {"num_steps": 1}}},
+    "budget": {"unit": "steps", "amount": 4},
+    "batch_size": 8,
+    "selection": {"dev": "builtin", "every": 2},
+    "report_every": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def trained(models_folder, tmp_path_factory):
+    """A cell, its materials' cache, its result: complete, and stopped at step 2."""
+    root = tmp_path_factory.mktemp("trained")
+    encoder = {"name": str(models_folder / "encoder"), "pooling": "mean"}
+    trial = build(Trial, CONFIG | {"encoder": encoder}, where="trial")
+    materials = prepare(trial, root / "cache", root / "data")
+    results = []
+    for name, last in (("complete", 4), ("stopped", 2)):
+        train_here(
+            trial, 0, materials, root / name, report=lambda p, last=last: "stop" if p.t == last else None
+        )
+        results.append(read_result(root / name))
+    cell = CellRecord(
+        identity=identity_of(trial, 0, materials), trial=0, seed=0, config=trial.model_dump(mode="json")
+    )
+    return root, cell, *results
+
+
+@pytest.fixture
+def ran(trained, tmp_path, rse, monkeypatch):
+    """Record a result as that of trial 0, and give back the study's folder."""
+    root, cell, *_ = trained
+    monkeypatch.setenv("RSE_STUDY_CACHE", str(root / "cache"))
+
+    def record(result):
+        with Ledger.open(tmp_path / "studies" / "little") as ledger:
+            ledger.freeze(SEARCH)
+            start(ledger, cell)
+            ledger.record_result(result)
+        return tmp_path / "studies" / "little"
+
+    return record
+
+
+def test_a_finished_cell_is_bit_equal(rse, trained, ran):
+    _, cell, complete, _ = trained
+    folder = ran(complete)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    ended = rse("replay", "little", cell.identity[:8])
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines()[-1] == f"trial 0: bit-equal: 3 points, {count(complete)} numbers"
+    assert {path: path.read_bytes() for path in before} == before
+    assert list(folder.glob("cells/*/*/")) == []
+
+
+def test_a_cell_that_was_stopped_early_stops_there_again(rse, trained, ran, tmp_path):
+    *_, stopped = trained
+    ran(stopped)
+    ended = rse("replay", "little", "0", "--out", "again")
+    assert ended.code == 0, ended
+    assert "bit-equal: 2 points" in ended.out
+    assert read_result(tmp_path / "again").reason == "stopped at step 2 of 4"
+
+
+def test_a_number_that_was_touched_is_found(rse, trained, ran):
+    _, _, complete, _ = trained
+    *others, last = complete.history
+    touched = Point(t=last.t, metrics=last.metrics | {"dev": last.metrics["dev"] + 1e-12})
+    ran(complete.model_copy(update={"history": (*others, touched)}))
+    ended = rse("replay", "little", "0")
+    assert ended.code == 1
+    assert "trial 0: not equal: 1 differences in 3 points" in ended.out
+    assert f"step 4, dev: {touched.metrics['dev']!r} on record, {last.metrics['dev']!r} again" in ended.out
+
+
+def test_other_materials_are_named(rse, trained, ran):
+    _, _, complete, _ = trained
+    materials = complete.provenance["materials"] | {"corpus": "f" * 64}
+    ran(complete.model_copy(update={"provenance": complete.provenance | {"materials": materials}}))
+    ended = rse("replay", "little", "0")
+    assert ended.code == 2
+    assert "trial 0 of studies/little: other materials: corpus was ffffffffffff and is " in ended.err
+    assert "base" not in ended.err
+    assert "Bring back the files of that time" in ended.err
+
+
+def test_versions_that_changed_are_noted(rse, trained, ran):
+    _, _, complete, _ = trained
+    packages = complete.provenance["packages"] | {"torch": "1.0"}
+    ran(complete.model_copy(update={"provenance": complete.provenance | {"packages": packages}}))
+    assert "note: torch was 1.0 and is 2." in rse("replay", "little", "0").out
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (
+            "7",
+            "no cell '7': a trial's number, TRIAL/SEED, or the first 6 or more digits of an identity. Cells: -1/1 (",
+        ),
+        ("1/9", "no cell '1/9'"),
+        ("0000", "no cell '0000'"),
+        ("-1", "'-1' names 2 cells"),
+        ("0000000", "'0000000' names 5 cells"),
+        ("1", "trial 1 cannot be replayed: it is complete; there is no result to compare with"),
+        ("3", "trial 3 cannot be replayed: it is failed: worker killed; there is no result"),
+    ],
+)
+def test_a_cell_that_cannot_be_meant_is_explained(rse, tmp_path, wanted, said):
+    with Ledger.open(tmp_path / "studies" / "little") as ledger:
+        ledger.freeze(SEARCH)
+        run(ledger, unlike(1), 50.0)  # its result names no machine
+        run(ledger, unlike(2), 60.0)
+        for seed in (1, 2):
+            run(ledger, unlike(-1, seed, stage="confirm"), 60.0)
+        start(ledger, unlike(3))
+        ledger.fail(unlike(3).identity, "worker killed")
+    ended = rse("replay", "little", "--", wanted)
+    assert ended.code == 2, ended
+    assert said in ended.err
+
+
+def test_of_a_cell_and_a_retired_one_the_newer_is_meant(tmp_path):
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(SEARCH.model_copy(update={"kind": "grid"}))
+        old, new = unlike(1, stage="grid"), unlike(1, stage="grid").model_copy(update={"identity": "e" * 64})
+        for cell in (old, new):
+            ledger.retire_others({cell.identity}, "grid")
+            run(ledger, cell, 50.0)
+    with Reader(tmp_path) as reader:
+        cells = reader.cells(retired=True)
+    assert find_cell(cells, "1", tmp_path)["identity"] == new.identity
+    assert find_cell(cells, old.identity[:12], tmp_path)["identity"] == old.identity
+
+
+def test_a_trials_number_alone_means_the_search(tmp_path):
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(SEARCH)
+        run(ledger, unlike(2), 60.0)
+        run(ledger, unlike(2, 1, stage="confirm"), 60.0)
+    with Reader(tmp_path) as reader:
+        cells = reader.cells(retired=True)
+    assert [find_cell(cells, wanted, tmp_path)["seed"] for wanted in ("2", "2/1")] == [0, 1]
+
+
+def count(result):
+    return sum(len(point.metrics) for point in result.history)

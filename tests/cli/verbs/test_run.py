@@ -1,0 +1,54 @@
+"""`run`: what it hands over, and how it ends where trials failed or cost too much."""
+
+import pytest
+
+from rse_study.cli import errors
+from rse_study.cli.verbs.run import conclude
+from rse_study.errors import OverBudget
+from rse_study.on_ray.callbacks import StudyCallback
+from rse_study.results.ledger import Ledger
+from rse_study.results.result_file import Point, Result
+
+
+def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
+    assert conclude(ran) == errors.INCOMPLETE
+    told = "1 of 2 cells are not complete, 1 of them failed. trial 1: step 3: the loss is not finite\n"
+    assert capsys.readouterr().err == told
+
+
+def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(rse, ran, monkeypatch):
+    def pretend(checked, folder, prepare, read, watcher, *, num_cpus, address):
+        assert (checked.study.num_trials, folder.resolve(), num_cpus, address) == (2, ran, 1, "")
+        assert read("builtin/test").name == "builtin/test"
+        assert isinstance(watcher, StudyCallback)
+        watcher.message("search: 1 of 2 cells to run")
+
+    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
+    ended = rse("run", "quickstart", "-o", "name=little", "-o", "num_trials=2", "--cpus", "1")
+    assert ended.code == errors.INCOMPLETE
+    assert "1 of 2 cells are not complete" in ended.err
+    assert "search: 1 of 2 cells to run" in ended.out
+    assert "report: " in ended.out
+
+
+def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
+    monkeypatch.setattr(
+        "rse_study.cli.verbs.run.run_study", lambda *everything, **settings: pytest.fail("begun")
+    )
+
+    def refuse(checked, store, max_hours, max_cost):
+        assert (max_hours, max_cost) == (2.5, None)
+        raise OverBudget("3 expected, max_hours = 2.5")
+
+    monkeypatch.setattr("rse_study.cli.verbs.run.require_allowance", refuse)
+    ended = rse("run", "quickstart", "--max-hours", "2.5")
+    assert (ended.code, ended.err) == (4, "over budget: 3 expected, max_hours = 2.5\n")
+
+
+def test_a_study_whose_trials_are_complete_is_well(ran, capsys):
+    with Ledger.open(ran) as ledger:
+        point = Point(t=1, metrics={"dev": 51.0})
+        ledger.start("1" * 64, executor="inline", workers=1, threads=1)
+        ledger.record_result(Result(identity="1" * 64, seed=0, config={}, history=(point,)))
+    assert conclude(ran) == errors.OK
+    assert capsys.readouterr().err == ""

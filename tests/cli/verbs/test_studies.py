@@ -1,0 +1,30 @@
+"""`studies`: what there is to run, and what has run."""
+
+from rse_study.cli.verbs.studies import size_of
+from rse_study.results.ledger import Ledger
+from tests.cli.a_study import SEARCH, cell_of, run, start
+
+
+def test_shipped_studies_are_listed(rse):
+    ended = rse("studies")
+    assert ended.code == 0
+    assert "quickstart: " in ended.out
+    assert "mini_joint: " in ended.out
+    assert "tiny_simcse: encoder tiny, 60 steps" in ended.out
+
+
+def test_what_has_run_here_is_listed_too(rse, tmp_path):
+    with Ledger.open(tmp_path / "studies" / "little") as ledger:
+        ledger.freeze(SEARCH)
+        run(ledger, cell_of(0), 50.0)
+        start(ledger, cell_of(1))
+        assert "little: 6 cells: 1 complete, 1 running, 4 missing" in rse("studies").out.splitlines()
+    assert "little: 6 cells: 1 complete, 4 missing, 1 interrupted" in rse("studies").out.splitlines()
+
+
+def test_a_grid_is_as_large_as_its_rows_and_seeds():
+    axes = {"rho": [0, 0.5], "N": {"int": [1, 3]}, "norm": {"choice": ["l1", "l2"], "into": ["ball.norm"]}}
+    assert size_of({"grid": {"axes": axes, "rows": {"ours": {}}}, "seeds": [0, 1]}) == "13 rows x 2 seeds"
+    assert size_of({"grid": {"rows": {"ours": {}, "theirs": {}}}}) == "2 rows x 1 seed"
+    asked = {"grid": {"rows": {"ours": {}}}, "seeds": [0, 1], "evaluations": ["STS-B/test"]}
+    assert size_of(asked) == "1 row x 2 seeds, 1 evaluation"

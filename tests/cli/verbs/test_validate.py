@@ -1,0 +1,34 @@
+"""`validate`: what a study is, in a few lines."""
+
+import json
+
+from rse_study.cli.arguments import study_file
+
+
+def test_a_valid_study_is_said_to_be(rse):
+    ended = rse("validate", "quickstart", "-o", "num_trials=6")
+    assert (ended.code, ended.out.splitlines()) == (
+        0,
+        [
+            "quickstart: valid. 6 trials over alpha, beta, N, norm, rho, lambda1, lambda2, phi: 10 cells",
+            "stopped early at steps 15, 30, unless among the best 1/2 so far",
+            "confirmed: 1 best trial and the base, with seeds 1, 2",
+            "evaluations: builtin/test",
+        ],
+    )
+
+
+def test_the_rows_of_a_grid_are_counted_and_named(rse, tmp_path):
+    rows = {"ours": {}, "SimCSE": {"method.lambda1": 0}}
+    grid = {"axes": {"rho": [0.25, 0.75]}, "rows": rows}
+    lines = [
+        f"extends: {study_file('quickstart')}",
+        "name: rows",
+        f"grid: {json.dumps(grid)}",
+        "seeds: [0, 1, 2]",
+    ]
+    absent = ["search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm"]
+    (tmp_path / "rows.yaml").write_text("\n".join([*lines, *(f"{name}: null" for name in absent)]) + "\n")
+    ended = rse("validate", "rows.yaml")
+    assert (ended.code, ended.err) == (0, "")
+    assert "rows: valid. 4 rows over rho, ours, SimCSE, seeds 0, 1, 2: 12 cells" in ended.out.splitlines()

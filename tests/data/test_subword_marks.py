@@ -1,0 +1,19 @@
+import pytest
+
+from rse_study.data.subword_marks import marks_beginnings
+
+
+@pytest.mark.parametrize(
+    ("tokens", "is_marked"),
+    [
+        (
+            ["[PAD]", "the", "##re", "##s", "\u2581"],
+            False,
+        ),  # a character of WordPiece that others mark words by
+        (["<s>", "\u0120the", "\u0120a", "re", "##"], True),
+        (["<s>", "\u2581the", "\u2581a", "re"], True),
+        (["[PAD]", "the", "a"], False),  # whole words
+    ],
+)
+def test_a_vocabulary_shows_how_it_marks_words(tokens, is_marked):
+    assert marks_beginnings(tokens) == is_marked

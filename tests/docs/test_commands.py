@@ -1,0 +1,50 @@
+"""Pages for readers name commands and options that are there, and studies that are valid."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from rse_study.cli.app import app
+from rse_study.study.checking.validation import read_study
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs" / "command_line.md"]
+COMMAND = re.compile(r"(?:^    (?:\$ )?|`)(rse-study [^`\n]+)", re.MULTILINE)
+SLOTS = {"HOST:PORT": "h:1", "list\\|verify\\|fetch": "list", "[": "", "]": ""}
+
+
+def commands(page: Path) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return [found.partition(" #")[0].strip() for found in COMMAND.findall(text)]
+
+
+@pytest.mark.parametrize("line", sorted({line for page in PAGES for line in commands(page)}))
+def test_a_command_is_one_with_its_options(line):
+    for slot, filling in SLOTS.items():
+        line = line.replace(slot, filling)
+    words = shlex.split(line)[1:]
+    command = typer.main.get_command(app)
+    while members := getattr(command, "commands", None):
+        assert words[0] in members
+        command = members[words.pop(0)]
+    options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    assert {word for word in words if word.startswith("-")} <= options | {"--help"}
+
+
+def test_every_command_is_on_the_page():
+    shown = {line.split()[1] for line in commands(ROOT / "docs" / "command_line.md")}
+    assert shown == set(typer.main.get_command(app).commands)
+
+
+def test_the_readmes_twelve_lines_are_a_study(tmp_path):
+    (block,) = re.findall(r"^```yaml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert len(block.splitlines()) == 12
+    file = tmp_path / "study.yaml"
+    file.write_text(block, encoding="utf-8")
+    checked = read_study(file)
+    assert f"rse-study run {checked.study.name}.yaml" in README
+    assert checked.study.grid.baseline in {row.label for row in checked.rows}

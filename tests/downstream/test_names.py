@@ -1,0 +1,44 @@
+"""Names and patterns of evaluations, as a study lists them."""
+
+import pytest
+
+from rse_study.downstream.names import all_evaluations, expand_evaluations
+
+RECIPES = ("textfooler", "textbugger", "pwws", "bae", "bert_attack")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expanded"),
+    [
+        ([], ()),
+        (["STS-B/test", "MR/fast"], ("STS-B/test", "MR/fast")),
+        (["attack-mr/*"], tuple(f"attack-mr/{recipe}" for recipe in RECIPES)),
+        (["*/geometry", "STS-B/test"], ("STS-B/geometry", "STS-B/test")),
+        (["MR/*", "MR/fast"], ("MR/fast", "MR/full")),
+        (["MR/full", "MR/*"], ("MR/full", "MR/fast")),
+        (["[MC]R/fast", "?R/fast"], ("MR/fast", "CR/fast")),
+    ],
+)
+def test_patterns_are_expanded_in_the_order_of_the_file(patterns, expanded):
+    assert expand_evaluations(patterns) == expanded
+
+
+def test_a_star_is_every_evaluation_once():
+    assert expand_evaluations(["*/fast", "*"])[:7] == expand_evaluations(["*/fast"])
+    assert sorted(expand_evaluations(["*/fast", "*"])) == sorted(all_evaluations())
+
+
+def test_single_names_are_left_to_the_rules_of_a_study():
+    assert expand_evaluations(["STS-B/tets", "MR/fast", "MR/fast"]) == ("STS-B/tets", "MR/fast", "MR/fast")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("attack-rm/*", r"'attack-rm/\*' matches no evaluation. Did you mean 'attack-mr/\*'\?"),
+        ("*/fats", r"'\*/fats' matches no evaluation. Did you mean '\*/fast'\?"),
+    ],
+)
+def test_a_pattern_that_matches_nothing_says_what_is_near(pattern, message):
+    with pytest.raises(ValueError, match=message):
+        expand_evaluations(["MR/fast", pattern])

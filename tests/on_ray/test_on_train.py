@@ -1,0 +1,35 @@
+"""A cell on a Train worker: bit for bit the cell that the loop alone makes of it. More of Train: `make check-slow`."""
+
+import pytest
+
+from rse_study.on_ray.driver import run_study
+from rse_study.results.ledger import Ledger
+from rse_study.results.result_file import read_result
+from rse_study.results.schema import cell_folder
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+from rse_study.training.loop import train
+from tests.on_ray.test_end_to_end import Diary
+from tests.on_ray.world import few
+
+pytestmark = pytest.mark.xdist_group("ray")
+
+
+def test_a_cell_has_the_history_that_the_loop_alone_gives_it(study_content, materials, cluster, tmp_path):
+    content = {name: study_content[name] for name in ("name", "question", "base")} | {
+        "grid": {"rows": {"strong": {"alpha": 1e-3}}},
+        "seeds": [0],
+        "resources": {"executor": "train"},
+    }
+    checked, diary = check_study(build(Study, content, where="x"), where="x"), Diary()
+    folder = run_study(checked, tmp_path / "study", lambda trial: materials, few, diary, address=cluster)
+    with Ledger.open(folder) as ledger:
+        (cell,) = ledger.cells()
+        (attempt,) = ledger.attempts()
+    assert (cell.status, attempt.outcome, attempt.executor) == ("complete", "complete", "train")
+    (row,) = checked.rows
+    list(train(row.trial, 0, materials, tmp_path / "alone"))
+    found, wanted = read_result(cell_folder(folder, cell.identity)), read_result(tmp_path / "alone")
+    assert (found.history, found.final) == (wanted.history, wanted.final)
+    assert ("progressed", 0, 2, 3) in diary.events

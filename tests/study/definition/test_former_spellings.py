@@ -1,0 +1,113 @@
+"""Files keep what they said before a word changed: the same study, the same identities."""
+
+import json
+
+import pytest
+from jsonschema import Draft7Validator
+
+from rse_study.errors import InputError
+from rse_study.methods import RobustSentEmbed
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.schema import json_schema
+from rse_study.study.record import resolved
+from rse_study.training.trial import Trial
+
+ABSENT, NONE = ({"method": {"token_level": {"presence": word}}} for word in ("absent", "none"))
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def study(tmp_path, extra, overrides=()):
+    path = write(
+        tmp_path / "a.yaml",
+        f"name: a\nquestion: b\nbase: {{}}\nsearch: {{rho: {{float: [0, 1]}}}}\n{extra}\n",
+    )
+    return read_study(path, overrides).study
+
+
+def test_a_budget_is_an_allowance(tmp_path):
+    told = study(tmp_path, "budget: {max_hours: 2, price_per_hour: 3}")
+    assert told == study(tmp_path, "allowance: {max_hours: 2, price_per_hour: 3}")
+    assert told.allowance.max_hours == 2
+    assert not {"budget", "allowance"} & resolved(told).keys()
+
+
+@pytest.mark.parametrize("word", ["budget", "allowance"])
+@pytest.mark.parametrize("other", ["budget", "allowance"])
+def test_either_may_be_overridden_by_either(tmp_path, word, other):
+    assert study(tmp_path, f"{word}: {{max_hours: 2}}", [f"{other}.max_hours=6"]).allowance.max_hours == 6
+    assert study(tmp_path, f"{word}: {{max_hours: 2}}", [f"{other}=null"]).allowance.max_hours == 0
+
+
+def test_a_file_lies_over_one_that_spells_it_otherwise(tmp_path):
+    write(
+        tmp_path / "below.yaml",
+        "name: a\nquestion: b\nbase: {}\nsearch: {rho: {float: [0, 1]}}\nbudget: {max_hours: 2, price_per_hour: 3}\n",
+    )
+    over = write(tmp_path / "over.yaml", "extends: below.yaml\nallowance: {max_hours: 4}\n")
+    allowance = read_study(over).study.allowance
+    assert (allowance.max_hours, allowance.price_per_hour) == (4, 3)
+
+
+def test_both_at_once_are_refused(tmp_path):
+    with pytest.raises(
+        InputError, match=r"a\.yaml: budget: is the former name of allowance, and both are given"
+    ):
+        study(tmp_path, "budget: {max_hours: 2}\nallowance: {max_hours: 3}")
+    with pytest.raises(InputError, match="both are given"):
+        Study.model_validate({"budget": {}, "allowance": {}})
+
+
+def test_no_eta_has_the_identity_it_always_had():
+    assert Trial.model_validate(ABSENT) == Trial.model_validate(NONE)
+    assert Trial.model_validate(ABSENT).identity()["method"]["token_level"]["presence"] == "none"
+    assert RobustSentEmbed().identity()["token_level"]["presence"] == "present"
+
+
+def test_what_is_stored_of_no_eta_is_the_word_of_old_ledgers():
+    stored = Trial.model_validate(ABSENT).model_dump(mode="json")
+    assert stored["method"]["token_level"]["presence"] == "none"
+    assert Trial.model_validate(json.loads(json.dumps(stored))) == Trial.model_validate(ABSENT)
+
+
+@pytest.mark.parametrize("word", ["absent", "none"])
+def test_the_base_is_a_point_of_an_axis_in_either_spelling(tmp_path, word):
+    axis = f"search: {{token_level.presence: {{choice: [present, {word}]}}}}"
+    text = f"name: a\nquestion: b\nbase: {{method: {{token_level: {{presence: {word}}}}}}}\n{axis}\nnum_trials: 2\n"
+    checked = read_study(write(tmp_path / "a.yaml", text))
+    assert checked.space.base_point == {"token_level.presence": word}
+    assert checked.space.apply(checked.space.base_point) == checked.space.base
+
+
+def test_a_pattern_stands_for_the_evaluations_it_matches(tmp_path):
+    assert study(tmp_path, "evaluations: [builtin/test, SUBJ/*]").evaluations == (
+        "builtin/test",
+        "SUBJ/fast",
+        "SUBJ/full",
+    )
+
+
+def test_a_pattern_that_matches_nothing_is_refused(tmp_path):
+    with pytest.raises(
+        InputError, match=r"evaluations: 'SUBY/\*' matches no evaluation\. Did you mean 'SUBJ/\*'\?"
+    ):
+        study(tmp_path, "evaluations: [SUBY/*]")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"budget": {"max_hours": 1}},
+        {"allowance": {"max_hours": 1}},
+        {"evaluations": ["attack-mr/*"]},
+        {"base": ABSENT},
+        {"base": NONE},
+    ],
+    ids=str,
+)
+def test_the_schema_knows_every_spelling(content):
+    assert Draft7Validator(json_schema()).is_valid({"extends": "x.yaml", **content})
