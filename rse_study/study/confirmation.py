@@ -24,16 +24,16 @@ def best_trials(
 ) -> list[int]:
     """Return the trials to confirm beside the baseline, best first.
 
-    The order is that of `results.ranking`; on a tie the earlier trial comes first.
+    By the rule of `results.ranking`; on a tie the earlier trial comes first.
 
     Parameters
     ----------
     results
-        All trials of the search.
+        Of all trials.
     num_best
-        How many are confirmed.
+        How many.
     direction
         Which values are better.
     """
-    candidates = sorted((s for s in results if not s.is_baseline), key=lambda s: s.trial)
-    return best_first([(s.trial, s.t, s.value) for s in candidates], direction)[:num_best]
+    candidates = sorted((one for one in results if not one.is_baseline), key=lambda one: one.trial)
+    return best_first([(one.trial, one.t, one.value) for one in candidates], direction)[:num_best]
