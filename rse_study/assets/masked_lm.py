@@ -11,10 +11,10 @@ import torch
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from torch import Tensor, nn
 
+from rse_study.assets.masked_accuracy import masked_accuracy
 from rse_study.data.batches import Batch, Batches
-from rse_study.data.masking import mask_tokens, rtd_mask
+from rse_study.data.masking import mask_tokens
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
-from rse_study.models.embedder import evaluation_mode
 from rse_study.models.rtd import masked_logits
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
@@ -39,15 +39,6 @@ class MaskedLMTraining(Spec):
     def steps_for(self, num_batches: int) -> int:
         """Steps on a corpus of `num_batches` batches."""
         return min(self.num_steps, self.max_epochs * num_batches)
-
-
-class MaskedAccuracy(Spec):
-    """Share of masked held-out tokens that are guessed, 20 % masked as in RTD."""
-
-    model: float
-    unigram: float
-    """always the commonest token of the training sentences"""
-    num_tokens: int
 
 
 def split(sentences: list[str]) -> tuple[list[str], list[str]]:
@@ -129,35 +120,6 @@ def rate(step: int, num_steps: int) -> float:
     return min((step + 1) / warm_up, (num_steps - step) / max(1, num_steps - warm_up))
 
 
-@torch.no_grad()
-def masked_accuracy(model: Any, held_out: TokenisedCorpus, training: TokenisedCorpus) -> MaskedAccuracy:
-    """Accuracy at the positions RTD would mask, beside the commonest token's.
-
-    Parameters
-    ----------
-    model
-        A masked LM of transformers.
-    held_out
-        Sentences it was not trained on.
-    training
-        Those that tell the commonest token.
-    """
-    batches = Batches(held_out, min(64, len(held_out)), Streams(0))
-    commonest = _commonest(training)
-    num_right = num_unigram = num_tokens = 0
-    with evaluation_mode(model):
-        for step in range(batches.num_batches):
-            batch = batches.batch(step)
-            masked = rtd_mask(batch, Streams(0), step)
-            hidden = batch.ids.masked_fill(masked, held_out.meta.mask_id)
-            truth = batch.ids[masked]
-            num_right += int((masked_logits(model, hidden, masked, batch.mask).argmax(-1) == truth).sum())
-            num_unigram += int((truth == commonest).sum())
-            num_tokens += len(truth)
-    total = max(1, num_tokens)
-    return MaskedAccuracy(model=num_right / total, unigram=num_unigram / total, num_tokens=num_tokens)
-
-
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Bits depend on the number of threads: assets are built with one."""
@@ -181,13 +143,6 @@ def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Ge
     # A batch of very short sentences may have nothing chosen: its loss is 0, not NaN.
     summed = nn.functional.cross_entropy(logits, batch.ids[chosen], reduction="sum")
     return summed / max(1, int(chosen.sum()))
-
-
-def _commonest(corpus: TokenisedCorpus) -> int:
-    counts = torch.bincount(torch.from_numpy(corpus.ids[:].astype("int64")))
-    special = [i for i in corpus.meta.special_ids if i < len(counts)]
-    counts[special] = 0
-    return int(counts.argmax())
 
 
 def train_and_measure(

@@ -30,7 +30,7 @@ class MiniLMGenerator(Spec):
     training: MaskedLMTraining = MaskedLMTraining(num_steps=300, batch_size=32, max_length=48, lr=3e-4)
 
 
-def is_minilm_here() -> bool:
+def has_minilm() -> bool:
     """Whether the extra `minilm` is installed."""
     return importlib.util.find_spec(PACKAGE) is not None
 

@@ -46,11 +46,11 @@ Overrides = Annotated[
 ]
 MaxHours = Annotated[
     float | None,
-    typer.Option(min=0, help="Device hours the study may cost in all; default: its budget; 0 = no limit."),
+    typer.Option(min=0, help="Device hours the study may cost in all; default: its allowance; 0 = no limit."),
 ]
 MaxCost = Annotated[
     float | None,
-    typer.Option(min=0, help="Price the study may have in all; default: its budget; 0 = no limit."),
+    typer.Option(min=0, help="Price the study may have in all; default: its allowance; 0 = no limit."),
 ]
 DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 Store = Annotated[Path, typer.Option(help="Folder that holds the studies' folders.")]

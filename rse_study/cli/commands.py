@@ -105,7 +105,7 @@ def run(
     One that was interrupted goes on from where it was.
 
     Ctrl-C lets running cells end first; once more stops now. Exit code 0 where every cell ended well, 3 where some
-    did not, 4 where the study costs more than its budget or --max-hours and --max-cost allow, 130 after Ctrl-C.
+    did not, 4 where the study costs more than its allowance or --max-hours and --max-cost allow, 130 after Ctrl-C.
     """
     from rse_study.cli.verbs.run import run_and_report
 

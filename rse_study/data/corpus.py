@@ -35,16 +35,17 @@ class TextFiles(Spec):
     """the files, read in this order"""
 
 
-Source = Annotated[Builtin | TextFiles | hub.Dataset, Field(discriminator="kind")]
+CorpusSource = Annotated[Builtin | TextFiles | hub.Dataset, Field(discriminator="kind")]
 
 
 class Corpus(Spec):
-    """Where the training sentences come from: `builtin`, a path, a list of paths, or `{dataset: NAME, ...}`.
+    """Where the training sentences come from.
 
-    Blank lines are dropped, and so is every repetition of an earlier sentence.
+    `builtin`, a path, a list of paths, or `{dataset: NAME, ...}`. Blank lines are dropped, and so is every repetition of
+    an earlier sentence.
     """
 
-    source: Source = Builtin()
+    source: CorpusSource = Builtin()
     """`builtin`, a path, a list of paths, or a dataset"""
     limit: NonNegativeInt = 0
     """keep the first so many distinct sentences; 0 keeps all"""

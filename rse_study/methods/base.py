@@ -21,7 +21,7 @@ from rse_study.streams import Streams
 
 
 @dataclass(frozen=True)
-class Source:
+class MethodSource:
     """Where a method comes from, as docs/methods.md says it."""
 
     paper: str
@@ -38,7 +38,7 @@ class MethodBase(Spec):
     Nothing moves but what the optimiser moves.
     """
 
-    source: ClassVar[Source]
+    source: ClassVar[MethodSource]
 
     @property
     def generator(self) -> str:

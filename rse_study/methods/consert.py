@@ -8,7 +8,7 @@ from pydantic import Field, PositiveFloat, model_validator
 from torch import Tensor
 
 from rse_study.data.batches import Batch
-from rse_study.methods.base import ContrastiveMethod, Source
+from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
@@ -31,7 +31,7 @@ class ConSERT(ContrastiveMethod):
     """
 
     semantics: ClassVar[int] = 1
-    source: ClassVar[Source] = Source("ConSERT", "none here", ("0007-readings-of-the-relatives",))
+    source: ClassVar[MethodSource] = MethodSource("ConSERT", "none here", ("0007-readings-of-the-relatives",))
     name: Literal["consert"] = "consert"
     """the method"""
     first: ViewKind = "shuffle"

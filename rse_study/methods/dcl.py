@@ -16,7 +16,7 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.masking import mask_tokens
 from rse_study.data.synonyms import with_synonyms
-from rse_study.methods.base import MethodBase, Source
+from rse_study.methods.base import MethodBase, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.dcl_networks import DCLNetworks
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
@@ -45,7 +45,7 @@ class DCL(MethodBase):
     """
 
     semantics: ClassVar[int] = 1
-    source: ClassVar[Source] = Source("DCL", "5-9", ("0008-reading-of-dcl",))
+    source: ClassVar[MethodSource] = MethodSource("DCL", "5-9", ("0008-reading-of-dcl",))
     name: Literal["dcl"] = "dcl"
     """the method"""
     norm: NormKind = "power"

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
-from rse_study.methods.base import ContrastiveMethod, Source
+from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
@@ -30,7 +30,7 @@ class L2PCSR(ContrastiveMethod):
     """
 
     semantics: ClassVar[int] = 1
-    source: ClassVar[Source] = Source("L2P-CSR", "1-9", ("0007-readings-of-the-relatives",))
+    source: ClassVar[MethodSource] = MethodSource("L2P-CSR", "1-9", ("0007-readings-of-the-relatives",))
     name: Literal["l2p_csr"] = "l2p_csr"
     """the method"""
     perturbs: Literal["masks", "embeddings"] = "masks"

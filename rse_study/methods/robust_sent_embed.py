@@ -11,7 +11,7 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.adversary import Adversary, InnerAscent
-from rse_study.methods.base import MethodBase, Source
+from rse_study.methods.base import MethodBase, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
@@ -36,7 +36,7 @@ class RobustSentEmbed(MethodBase):
     """
 
     semantics: ClassVar[int] = 1
-    source: ClassVar[Source] = Source(
+    source: ClassVar[MethodSource] = MethodSource(
         "RobustSentEmbed",
         "2-10",
         ("0002-one-ascent-loop", "0003-readings-of-robust-sent-embed", "0004-starvation-of-eta"),

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.losses.divergence import DivergenceKind, divergence
-from rse_study.methods.base import ContrastiveMethod, Source
+from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import gradient_ratio, inner_losses
@@ -33,7 +33,7 @@ class VAdvCSE(ContrastiveMethod):
     """
 
     semantics: ClassVar[int] = 1
-    source: ClassVar[Source] = Source("V-advCSE", "7-14", ("0007-readings-of-the-relatives",))
+    source: ClassVar[MethodSource] = MethodSource("V-advCSE", "7-14", ("0007-readings-of-the-relatives",))
     name: Literal["v_adv_cse"] = "v_adv_cse"
     """the method"""
     r: VirtualAdversarial = Field(default_factory=VirtualAdversarial)

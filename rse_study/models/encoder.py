@@ -70,8 +70,7 @@ class SentenceEncoder(nn.Module):
         ids
             Serve prompt pooling alone: the position of [MASK].
         weights
-            Factors: `weights[0]` of the output of the embedding block (after LayerNorm and dropout), `weights[i]` of
-            layer i's.
+            Factors of the embedding block's output, after LayerNorm and dropout (0), and of layer i's (i).
         types
             1 for a pair's second sentence, 0 for its first, where the encoder has them.
         """

@@ -8,7 +8,7 @@ from tests.on_ray.world import make_materials
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 CELLS = [("inline", 8), ("train", 2)]
 # One each, however many cells: ours, and the one in which Train notes what it asks of the autoscaler.
-STAY = {"inline": ("_Desk",), "train": ("_AutoscalingCoordinatorActor", "_Desk")}
+STAY = {"inline": ("_CoordinatorActor",), "train": ("_AutoscalingCoordinatorActor", "_CoordinatorActor")}
 
 
 @pytest.mark.parametrize(("executor", "num_stopped"), CELLS)

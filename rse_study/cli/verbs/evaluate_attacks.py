@@ -4,7 +4,7 @@ Every outcome is stored in the folder of the attacks.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,8 @@ import torch
 
 from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
-from rse_study.assets.minilm import is_minilm_here
+from rse_study.assets.minilm import has_minilm
+from rse_study.assets.prepare import Announce
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli.json_output import json_of
 from rse_study.cli.model_argument import model_name
@@ -37,7 +38,6 @@ from rse_study.registry import Registry
 from rse_study.results.attack_file import SummaryRow
 
 SAY_EVERY = 50  # inputs, steps
-Announce = Callable[[str], None]
 AttackEvaluation = AttackedClassifier | AttackedSimilarity
 
 
@@ -98,7 +98,7 @@ def can_run(recipe: str, masked_lm: str) -> bool:
     """
     if needs_masked_lm(recipe) and not masked_lm:
         return False
-    return Resource.SENTENCE_SIMILARITY not in RECIPES.get(recipe).needs or is_minilm_here()
+    return Resource.SENTENCE_SIMILARITY not in RECIPES.get(recipe).needs or has_minilm()
 
 
 def _read(name: str, recipe: str, request: AttackRequest) -> AttackEvaluation:

@@ -4,7 +4,7 @@ Each is fine-tuned from the encoder and scored on texts it has not seen.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import torch
 
+from rse_study.assets.prepare import Announce
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli.json_output import json_of
 from rse_study.cli.model_argument import model_name
@@ -34,7 +35,6 @@ from rse_study.registry import Registry
 from rse_study.results.records import EvaluationRow
 
 SAY_EVERY = 50  # steps
-Announce = Callable[[str], None]
 _NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
 
 

@@ -119,7 +119,7 @@ def test_limits(rse, grid, ran, arguments, code, said):
     ended = rse("plan", str(grid), *arguments)
     assert ended.code == code, ended
     assert said in ended.err
-    assert ("device time in all" in ended.out) == (code != 2 or "budget" in said)
+    assert ("device time in all" in ended.out) == (code != 2 or "allowance" in said)
 
 
 def test_a_warning_where_only_the_high_estimate_is_too_much(rse, grid, ran):

@@ -46,7 +46,7 @@ def test_batch_and_length_make_a_trial_dear(content):
 def test_a_few_steps_are_timed_and_nothing_stays(small, world, tmp_path, monkeypatch):
     seen, report = [], module.StepTimer.report
     monkeypatch.setattr(
-        module.StepTimer, "look", lambda timer, point: seen.append(point.t) or report(timer, point)
+        module.StepTimer, "report", lambda timer, point: seen.append(point.t) or report(timer, point)
     )
     monkeypatch.setattr(module, "PATIENCE_S", float("inf"))  # however busy this machine is
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -35,18 +35,18 @@ class Bugs:
 
 
 def _space_inside(word: str, generator: np.random.Generator) -> str:
-    i = _place(range(1, len(word) - 1), generator)
+    i = _choose(range(1, len(word) - 1), generator)
     return f"{word[:i]} {word[i:]}" if i else word
 
 
 def _one_missing(word: str, generator: np.random.Generator) -> str:
-    i = _place(range(1, len(word) - 1), generator)
+    i = _choose(range(1, len(word) - 1), generator)
     return word[:i] + word[i + 1 :] if i else word
 
 
 def _two_swapped(word: str, generator: np.random.Generator) -> str:
     # A pair of equal letters would be no bug.
-    i = _place([i for i in range(1, len(word) - 2) if word[i] != word[i + 1]], generator)
+    i = _choose([i for i in range(1, len(word) - 2) if word[i] != word[i + 1]], generator)
     return word[:i] + word[i + 1] + word[i] + word[i + 2 :] if i else word
 
 
@@ -54,11 +54,11 @@ def _substituted(word: str, lookalikes: LetterTable, generator: np.random.Genera
     places = [i for i, character in enumerate(word) if lookalikes.get(character)]
     if not places:
         return word
-    i = _place(places, generator)
+    i = _choose(places, generator)
     options = lookalikes[word[i]]
     return word[:i] + options[int(generator.integers(len(options)))] + word[i + 1 :]
 
 
-def _place(places: Sequence[int], generator: np.random.Generator) -> int:
-    """One of the places; 0 where there is none."""
-    return places[int(generator.integers(len(places)))] if places else 0
+def _choose(numbers: Sequence[int], generator: np.random.Generator) -> int:
+    """One of the numbers; 0 where there is none."""
+    return numbers[int(generator.integers(len(numbers)))] if numbers else 0
