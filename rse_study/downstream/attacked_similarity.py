@@ -104,7 +104,7 @@ class AttackedSimilarity:
         """Places of the pairs that are attacked; none where all are."""
         num_wanted = self.attacks.num_inputs
         is_all = num_wanted == 0 or num_wanted >= len(self.pairs)
-        return () if is_all else tuple(self._sampled_indices.tolist())
+        return () if is_all else tuple(self._sample.tolist())
 
     @cached_property
     def fingerprint(self) -> str:
@@ -215,7 +215,7 @@ class AttackedSimilarity:
         kept = attack_and_store(
             attack,
             victim_of(embed, score),
-            targets_of(self.pairs, self._sampled_indices),
+            targets_of(self.pairs, self._sample),
             outcomes,
             max_queries=asked.max_queries,
             seed=asked.seed,
@@ -243,7 +243,7 @@ class AttackedSimilarity:
         return row
 
     @cached_property
-    def _sampled_indices(self) -> Int[np.ndarray, " m"]:
+    def _sample(self) -> Int[np.ndarray, " m"]:
         return sample_of(len(self.pairs), self.attacks.num_inputs, self.attacks.seed)
 
     def _head(self, weights: ModelFiles, label: str) -> dict[str, Any]:

@@ -11,10 +11,7 @@ from rse_study.training.classifier.config import FineTuning
 
 
 class Attacks(Spec):
-    """How attacks are asked.
-
-    The evaluation's name says what is attacked, and by which recipe.
-    """
+    """How attacks are run; an evaluation's name says what is attacked, and how."""
 
     num_inputs: NonNegativeInt = 0
     """the first so many of a set; 0: all of it"""
