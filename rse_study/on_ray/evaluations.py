@@ -20,7 +20,7 @@ from rse_study.results.evaluation_file import read_evaluations, write_evaluation
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.study.baselines import measure_baselines
-from rse_study.training.processes import train_here
+from rse_study.training.processes import train_locally
 from rse_study.training.trial import Cadences
 
 MODEL, ATTACKS = "model", "attacks"
@@ -173,7 +173,7 @@ def drop_models(folders: Sequence[Path]) -> None:
 def _train_again(payload: CellPayload, scratch: Path) -> Path:
     # For its model alone, which what is watched does not change: that is not measured again.
     trial = payload.trial.model_copy(update={"watched": Cadences()})
-    train_here(
+    train_locally(
         trial,
         payload.seed,
         payload.load_materials(),

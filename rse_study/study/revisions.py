@@ -112,7 +112,7 @@ def _leaf_by_leaf(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChange
     yield from (f"{leaf}: {before.get(leaf)} -> {now[leaf]}" for leaf in now if before.get(leaf) != now[leaf])
 
 
-def _listed(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> FieldChanges:
+def _list_changes(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> FieldChanges:
     yield from _counted(path, old, new)
 
 
@@ -173,11 +173,11 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "grid": _grid,
     "num_trials": _grows,
     "seeds": _seeds,
-    "evaluations": _listed,
+    "evaluations": _list_changes,
     "attacks": _leaf_by_leaf,
     "fine_tuning": _leaf_by_leaf,
     "tasks": _leaf_by_leaf,
-    "baselines": _listed,
+    "baselines": _list_changes,
     "confirm": _confirm,
 }
 """What may change, by field; every other field stays."""

@@ -18,7 +18,7 @@ from rse_study.training.session_setup import require_equal_shares
 from rse_study.training.trial import Trial
 
 
-def train_here(
+def train_locally(
     trial: Trial,
     seed: int,
     materials: Materials,

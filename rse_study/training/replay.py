@@ -11,7 +11,7 @@ from rse_study.results.records import Verdict
 from rse_study.results.result_file import Result, read_result
 from rse_study.training.loop import Progress
 from rse_study.training.materials import Materials, identity_of
-from rse_study.training.processes import train_here
+from rse_study.training.processes import train_locally
 from rse_study.training.trial import Trial
 
 ENDING = "how it ended"
@@ -83,7 +83,7 @@ def replay(
         return "stop" if progress.t == last else None
 
     with suppress(NonFiniteLoss):  # the result says so
-        train_here(
+        train_locally(
             trial,
             seed,
             materials,

@@ -19,7 +19,7 @@ from rse_study.results.result_file import read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.process_group import Ask, run_group
-from rse_study.training.processes import train_here
+from rse_study.training.processes import train_locally
 from tests.on_ray.world import few_pairs
 from tests.training.world import World, small_trial, stop_at
 
@@ -44,7 +44,7 @@ def materials(world: World, tmp_path_factory: pytest.TempPathFactory) -> Materia
 def two(materials: Materials, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What two workers leave behind."""
     directory = tmp_path_factory.mktemp("two")
-    train_here(EXACT, 3, materials, directory, workers=2, report=stop_at(LAST))
+    train_locally(EXACT, 3, materials, directory, workers=2, report=stop_at(LAST))
     return directory
 
 
@@ -53,7 +53,7 @@ def tensors(directory: Path, part: str) -> dict[str, torch.Tensor]:
 
 
 def test_two_gloo_workers_equal_one(materials: Materials, two: Path, tmp_path: Path) -> None:
-    train_here(EXACT, 3, materials, tmp_path, report=stop_at(LAST))
+    train_locally(EXACT, 3, materials, tmp_path, report=stop_at(LAST))
     alone, shared = read_result(tmp_path), read_result(two)
     assert [result.provenance["workers"] for result in (alone, shared)] == [1, 2]
     for point, other in zip(alone.history, shared.history, strict=True):

@@ -20,7 +20,7 @@ from rse_study.study.definition.reading import read_spec
 from rse_study.training.cell_result import finished
 from rse_study.training.loop import Progress
 from rse_study.training.materials import identity_of
-from rse_study.training.processes import train_here
+from rse_study.training.processes import train_locally
 from rse_study.training.session_setup import require_equal_shares
 from rse_study.training.trial import Trial
 
@@ -99,7 +99,7 @@ def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: 
             def report(progress: Progress) -> None:
                 bar.show(progress.t, progress.num_steps, progress.metrics)
 
-            train_here(
+            train_locally(
                 trial,
                 seed,
                 materials,

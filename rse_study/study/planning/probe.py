@@ -17,7 +17,7 @@ from rse_study.study.planning.throughput import Setting, TimedWork
 from rse_study.study.planning.workload import shape_of
 from rse_study.training.loop import Progress
 from rse_study.training.materials import Materials, PrepareMaterials
-from rse_study.training.processes import train_here
+from rse_study.training.processes import train_locally
 from rse_study.training.trial import Budget, Cadences, Selection, Trial
 
 MOST_STEPS, FEWEST_STEPS = 6, 3
@@ -54,7 +54,7 @@ def _size(trial: Trial) -> float:
 def _time(trial: Trial, materials: Materials, resources: Resources) -> TimedWork:
     timer = StepTimer()
     with tempfile.TemporaryDirectory(prefix="rse-study-probe-") as folder:
-        train_here(
+        train_locally(
             _shortened(trial),
             0,
             materials,

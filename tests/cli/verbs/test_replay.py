@@ -10,7 +10,7 @@ from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Point, read_result
 from rse_study.study.definition.reading import build
 from rse_study.training.materials import identity_of
-from rse_study.training.processes import train_here
+from rse_study.training.processes import train_locally
 from rse_study.training.trial import Trial
 from tests.cli.a_study import SEARCH, run, start
 from tests.cli.a_study import cell_of as unlike
@@ -34,7 +34,7 @@ def trained(models_folder, tmp_path_factory):
     materials = prepare(trial, root / "cache", root / "data")
     results = []
     for name, last in (("complete", 4), ("stopped", 2)):
-        train_here(
+        train_locally(
             trial, 0, materials, root / name, report=lambda p, last=last: "stop" if p.t == last else None
         )
         results.append(read_result(root / name))
