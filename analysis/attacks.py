@@ -1,4 +1,4 @@
-"""The page of a folder of attacks: figures of each attack, and every input with its adversarial text to browse."""
+"""The page of a folder of attacks: figures of each, and every input to browse."""
 
 from pathlib import Path
 
@@ -9,7 +9,13 @@ from rse_study.results.attack_file import AttackFolder, read_attacks
 
 
 def write_attacks(folder: Path, out: Path | None = None) -> Path:
-    """Write the folder's page (by default `attacks.html` in it) and say where it is. Raises InputError."""
+    """Write the folder's page and say where it is; by default `attacks.html` in it.
+
+    Raises
+    ------
+    InputError
+        where the folder's files are missing or damaged.
+    """
     path = folder / "attacks.html" if out is None else out
     return page.write(path, render(read_attacks(folder)))
 

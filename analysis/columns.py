@@ -1,7 +1,12 @@
-"""A paper's table column by column: ours beside the printed numbers, each row minus one of them, all cells at once."""
+"""A paper's table column by column, ours beside the printed numbers.
 
-from collections.abc import Iterator, Mapping, Sequence
+Each row minus one of them, all cells at once.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain
 from math import nan
 from typing import Literal
 
@@ -9,7 +14,7 @@ import pandas as pd
 
 from analysis.measured import measured_scores
 from analysis.paper.columns import MEAN, Column, columns_of
-from rse_study.results.comparisons import differences
+from rse_study.results.comparisons import Scores, differences
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval, simultaneous_intervals
@@ -21,27 +26,30 @@ START = BASELINES["start"]
 
 @dataclass(frozen=True)
 class TableCell:
-    """A row of ours in one column; NaN is what is not there. `is_fixed`: a baseline, measured once, without seeds.
-
-    `sample`: its differences from `minus`, paired by seed; `interval`: of their mean, together with those of all other
-    cells. `printed`, `printed_difference`: the paper's. `is_degenerate`: some score in it says nothing. `is_open`: some
-    score is still to come.
-    """
+    """A row of ours in one column of a paper's table; NaN is what is not there."""
 
     column: Column
     row: str
     is_fixed: bool
+    """A baseline, measured once, without seeds."""
     mean: float
     sd: float
     num_seeds: int
     printed: float
+    """The paper's number."""
     minus: str
+    """The row that its differences are from."""
     sample: tuple[float, ...]
+    """Its differences from `minus`, paired by seed."""
     printed_difference: float
+    """The paper's."""
     less_is_better: bool
     is_degenerate: bool
+    """Some score in it says nothing."""
     is_open: bool
+    """Some score is still to come."""
     interval: Interval | None = None
+    """Of the mean difference, together with those of all other cells."""
 
     @property
     def difference(self) -> float:
@@ -50,7 +58,10 @@ class TableCell:
 
     @property
     def direction(self) -> Agreement:
-        """Whether the difference has the paper's sign; nothing where the paper shows no difference."""
+        """Whether the difference has the paper's sign.
+
+        Nothing where the paper shows no difference.
+        """
         if pd.isna(self.printed_difference) or not self.printed_difference:
             return ""
         if self.is_open:
@@ -66,10 +77,19 @@ class TableCell:
 
 
 def read_columns(reader: Reader, table: str, baseline: str) -> tuple[TableCell, ...]:
-    """Every cell of a paper's table that the study has scores of: block by block, row by row.
+    """Return every cell of a paper's table that the study has scores of.
 
-    Differences are from the grid's baseline; of a grid without one, from the encoder before training where the paper's
-    table has it.
+    Block by block, row by row. Differences are from the grid's baseline; of a grid without one, from the encoder before
+    training where the paper's table has it.
+
+    Parameters
+    ----------
+    reader
+        Of the study.
+    table
+        The paper's table, as the study's file names it.
+    baseline
+        The grid's, or nothing.
     """
     columns = columns_of(table, _encoder(reader))
     minus = baseline or (START if any(START in column.printed for column in columns) else "")
@@ -85,9 +105,7 @@ def _encoder(reader: Reader) -> str:
     return str(base.get("encoder", {}).get("name", ""))
 
 
-def _by_column(
-    columns: Sequence[Column], measured: Mapping[str, pd.DataFrame]
-) -> list[tuple[Column, pd.DataFrame]]:
+def _by_column(columns: Sequence[Column], measured: Mapping[str, Scores]) -> list[tuple[Column, Scores]]:
     """Scores of each column that has any; of a mean where all other columns of its block are measured."""
     found = []
     for column in columns:
@@ -95,30 +113,37 @@ def _by_column(
         parts = others if column.metric == MEAN else [column.metric]
         if all(metric in measured for metric in parts):
             scores = _mean([measured[metric] for metric in parts])
-            found += [(column, scores)] if scores.notna().to_numpy().any() else []
+            found += [(column, scores)] if scores.table.notna().to_numpy().any() else []
     return found
 
 
-def _mean(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Their plain mean, seed by seed; of one frame itself."""
-    first, *others = frames
-    rows = [row for row in first.index if all(row in frame.index for frame in others)]
-    found = first.loc[rows]
-    for frame in others:
-        found = found + frame.loc[rows]
-    found = found / len(frames)
-    found.attrs = dict(first.attrs)
-    for name in ("open", "degenerate", "fixed"):
-        found.attrs[name] = tuple(dict.fromkeys(row for frame in frames for row in frame.attrs[name]))
-    return found
+def _mean(parts: Sequence[Scores]) -> Scores:
+    """Their plain mean, seed by seed; of one itself."""
+    tables = [part.table for part in parts]
+    shared = [row for row in tables[0].index if all(row in table.index for table in tables)]
+    return replace(
+        parts[0],
+        table=_mean_table(tables, shared),
+        open_rows=_any_of(part.open_rows for part in parts),
+        degenerate_rows=_any_of(part.degenerate_rows for part in parts),
+        fixed_rows=_any_of(part.fixed_rows for part in parts),
+    )
 
 
-def _cells(column: Column, scores: pd.DataFrame, minus: str) -> Iterator[TableCell]:
-    attrs = scores.attrs
-    for row in scores.index:
-        values, is_fixed = scores.loc[row].dropna(), row in attrs["fixed"]
-        is_compared = minus in scores.index and row != minus and not is_fixed
-        sample = differences(scores, {row: 1.0, minus: -1.0}).tolist() if is_compared else ()
+def _mean_table(tables: Sequence[pd.DataFrame], rows: Sequence[str]) -> pd.DataFrame:
+    return reduce(pd.DataFrame.add, (table.loc[rows] for table in tables)) / len(tables)
+
+
+def _any_of(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(names)))
+
+
+def _cells(column: Column, scores: Scores, minus: str) -> Iterator[TableCell]:
+    table = scores.table
+    for row in table.index:
+        values, is_fixed = table.loc[row].dropna(), row in scores.fixed_rows
+        is_compared = minus in table.index and row != minus and not is_fixed
+        sample = differences(table, {row: 1.0, minus: -1.0}).tolist() if is_compared else ()
         own = {row, minus} if is_compared else {row}
         printed = column.printed.get(row, nan)
         yield TableCell(
@@ -132,9 +157,9 @@ def _cells(column: Column, scores: pd.DataFrame, minus: str) -> Iterator[TableCe
             minus=minus if is_compared else "",
             sample=tuple(sample),
             printed_difference=printed - column.printed.get(minus, nan) if is_compared else nan,
-            less_is_better=attrs["less_is_better"],
-            is_degenerate=bool(own & set(attrs["degenerate"])),
-            is_open=attrs["unplanned"] > 0 or bool(own & set(attrs["open"])),
+            less_is_better=scores.less_is_better,
+            is_degenerate=bool(own & set(scores.degenerate_rows)),
+            is_open=scores.num_unplanned > 0 or bool(own & set(scores.open_rows)),
         )
 
 

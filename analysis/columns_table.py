@@ -1,4 +1,7 @@
-"""A paper's table with our numbers in it, as tables of text: wide as the paper has it, long with everything found."""
+"""A paper's table with our numbers in it, as tables of text.
+
+Wide as the paper has it, long with all that was computed.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +24,10 @@ AT_ONCE = "95 %, all cells at once"
 
 
 def wide_table(cells: Sequence[TableCell]) -> pd.DataFrame:
-    """A row per row and block, a column per column of the paper's table: ours, the paper's in parentheses."""
+    """Return a row per row and block: ours, the paper's in parentheses.
+
+    A column per column of the paper's table.
+    """
     found: dict[tuple[str, str], dict[str, str]] = {}
     for cell in cells:
         found.setdefault((cell.column.block, cell.row), {})[cell.column.name] = _ours_and_theirs(cell)
@@ -38,7 +44,10 @@ def _ours_and_theirs(cell: TableCell) -> str:
 
 
 def long_table(cells: Sequence[TableCell]) -> pd.DataFrame:
-    """A row per cell: ours with spread and seeds, its difference beside the paper's, and whether their signs agree."""
+    """Return a row per cell: ours with spread and seeds, and its difference.
+
+    Beside the paper's, and whether their signs agree.
+    """
     table = pd.DataFrame([_long(cell, decimals_of(cell.column.metric)) for cell in cells], dtype=object)
     bare = [name for name in ("block", "paper", "paper's difference", "direction") if not table[name].any()]
     return table.drop(columns=bare)

@@ -1,4 +1,7 @@
-"""A grid's rows against its baseline, and the paper's claims about them: what `check` prints and a report shows."""
+"""A grid's rows against its baseline, and the paper's claims about them.
+
+What `check` prints and a report shows.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +13,9 @@ from analysis.contents import baseline_scores, label_of
 from analysis.measured import measured_scores
 from analysis.paper.claims import claims_of, printed_values
 from rse_study.results.claims import Judged, judge
-from rse_study.results.comparisons import ComparedContrast, against, compare, row_scores
+from rse_study.results.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.reader import Reader
-from rse_study.results.staleness import stale, told
+from rse_study.results.staleness import describe, stale
 
 WORDS = {
     "paper": {"reproduced": "reproduced", "contradicted": "contradicted"},
@@ -22,34 +25,41 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a grid shows. `scores` [rows, seeds]; `compared`: each row minus `baseline`, all at once; `judged`: the
-    claims about `table`; `printed`: the paper's value of a row; `fixed`: what was measured without training;
-    `stale`: cells that other software made, in words; `columns`: cells of the table that have metrics of their own;
-    `degenerate`: rows, and names of `fixed`, with a score that a collapsed model got."""
+    """What a grid shows."""
 
     name: str
     label: str
+    """What the objective is called."""
     table: str
+    """The paper's table, as the study's file names it."""
     scale: str
-    scores: pd.DataFrame
+    """paper or mini: what may be said of a verdict."""
+    scores: Scores
     baseline: str
     compared: Mapping[str, ComparedContrast | None]
+    """Each row minus `baseline`, all at once."""
     judged: list[Judged]
+    """The claims about `table`."""
     printed: Mapping[str, float]
+    """The paper's value of a row."""
     fixed: Mapping[str, float]
+    """What was measured without training."""
     stale: str = ""
+    """Cells that other software made, in words."""
     columns: tuple[TableCell, ...] = ()
+    """Cells of the table that have metrics of their own."""
     degenerate: frozenset[str] = frozenset()
+    """Rows, and names of `fixed`, with a score that a collapsed model got."""
 
     @property
     def num_seeds(self) -> int:
         """Seeds that were planned."""
-        return self.scores.shape[1]
+        return self.scores.table.shape[1]
 
     @property
     def is_complete(self) -> bool:
         """Whether every cell has ended and has its score."""
-        return not self.scores.attrs["open"] and not self.scores.attrs["unplanned"]
+        return self.scores.is_complete
 
     def words(self, judged: Judged) -> str:
         """The verdict as it may be said at this scale."""
@@ -57,7 +67,10 @@ class Comparison:
 
     @property
     def resolvable(self) -> float:
-        """The median over rows of the difference that so many seeds would find in 4 of 5 studies; NaN without rows."""
+        """The difference that so many seeds would find in 4 of 5 studies.
+
+        The median over rows; NaN without rows.
+        """
         return float(
             pd.Series([one.resolvable for one in self.compared.values() if one], dtype=float).median()
         )
@@ -70,7 +83,7 @@ def read_comparison(reader: Reader) -> Comparison | None:
         return None
     paper = study.resolved.get("paper") or {}
     scores, baseline = row_scores(reader), study.resolved["grid"].get("baseline", "")
-    contrasts = against(scores, baseline) if baseline in scores.index else {}
+    contrasts = against(scores.table, baseline) if baseline in scores.table.index else {}
     table = paper.get("table", "")
     claims, printed = claims_of(table), printed_values(table)
     measured = measured_scores(reader, [claim.measure for claim in claims if claim.measure])
@@ -82,16 +95,16 @@ def read_comparison(reader: Reader) -> Comparison | None:
         scale=paper.get("scale", "paper"),
         scores=scores,
         baseline=baseline,
-        compared=dict(zip(contrasts, compare(scores, list(contrasts.values())), strict=True)),
-        judged=judge(claims, scores, _outside(scores, baseline, printed), measured),
+        compared=dict(zip(contrasts, compare(scores.table, list(contrasts.values())), strict=True)),
+        judged=judge(claims, scores, _outside(scores.table, baseline, printed), measured),
         printed=printed,
         fixed=dict(zip(known["label"], known["value"], strict=True)),
-        stale=told(stale(reader.cells(), reader.provenance())),
+        stale=describe(stale(reader.cells(), reader.provenance())),
         columns=read_columns(reader, table, baseline),
-        degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.attrs["degenerate"]]),
+        degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
     )
 
 
-def _outside(scores: pd.DataFrame, baseline: str, printed: Mapping[str, float]) -> list[str]:
+def _outside(table: pd.DataFrame, baseline: str, printed: Mapping[str, float]) -> list[str]:
     """Rows of ours that a paper's "best" is not about: those its table lacks; of a figure the baseline alone."""
-    return [row for row in scores.index if row not in printed] if printed else [baseline]
+    return [row for row in table.index if row not in printed] if printed else [baseline]

@@ -1,4 +1,7 @@
-"""A comparison as tables of text: rows with ours and the paper's side by side, claims with their verdicts."""
+"""A comparison as tables of text.
+
+Rows with ours and the paper's side by side, claims with their verdicts.
+"""
 
 from itertools import chain
 
@@ -17,8 +20,11 @@ OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
 
 def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """A row per row of the grid, what was measured without training first: paper, mean, SD, seeds, and against the
-    baseline: difference, simultaneous 95 % interval, p exact and after Holm, Hedges' g."""
+    """Return a row per row of the grid, what was measured without training first.
+
+    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, p exact and after
+    Holm, Hedges' g.
+    """
     fixed = [
         {"row": row, "mean": show_measured(value, decimals, row in comparison.degenerate)}
         for row, value in comparison.fixed.items()
@@ -30,13 +36,13 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def _in_the_papers_order(comparison: Comparison) -> list[str]:
-    ours = list(comparison.scores.index)
+    ours = list(comparison.scores.table.index)
     printed = [row for row in comparison.printed if row in ours]
     return [*printed, *(row for row in ours if row not in printed)]
 
 
 def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
-    values = comparison.scores.loc[row].dropna()
+    values = comparison.scores.table.loc[row].dropna()
     own = {
         "row": row,
         "paper": show_number(comparison.printed.get(row, float("nan")), decimals),
@@ -60,7 +66,10 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
 
 
 def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """A row per claim: what the paper says, the verdict, and the contrast on which it hangs."""
+    """Return a row per claim: what the paper says, the verdict, and the contrast.
+
+    The contrast is the one on which the verdict hangs.
+    """
     rows = [
         {
             "claim": judged.claim.says,
@@ -109,7 +118,7 @@ def remarks(comparison: Comparison) -> list[str]:
     contrasts = [one for one in comparison.compared.values() if one]
     texts = []
     if not comparison.is_complete:
-        texts.append(_left(len(comparison.scores.attrs["open"]), comparison.scores.attrs["unplanned"]))
+        texts.append(_left(len(comparison.scores.open_rows), comparison.scores.num_unplanned))
     if contrasts:
         n, m = min(one.n for one in contrasts), len(contrasts)
         texts.append(

@@ -16,16 +16,16 @@ PAPER_SETTING = "paper setting"
 
 @dataclass(frozen=True)
 class Contents:
-    """A study's frames.
-
-    `cells` has where each cell stands besides: `objective` at its last step `t`, its `name`, and its status as the
-    next run finds it.
-    """
+    """A study's frames."""
 
     study: StudyRecord
     cells: pd.DataFrame
-    curves: pd.DataFrame  # cell, t, value: the objective, step by step
-    course: pd.DataFrame  # cell, t, name, value: what else was scored in the course of training
+    """As `Reader.cells` has them, retired ones too, and where each stands besides: `objective` at its last step `t`,
+    its `name`, and its status as the next run finds it."""
+    curves: pd.DataFrame
+    """cell, t, value: the objective, step by step."""
+    course: pd.DataFrame
+    """cell, t, name, value: what else was scored in the course of training."""
     attempts: pd.DataFrame
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
@@ -41,7 +41,10 @@ class Contents:
 
     @property
     def decimals(self) -> int:
-        """Of the objective: scores are percentages of a correlation; a loss needs more digits."""
+        """Of the objective.
+
+        Scores are percentages of a correlation; a loss needs more digits.
+        """
         evaluation = self.study.objective.evaluation
         return decimals_of(evaluation, fine=4) if evaluation else 4
 
@@ -68,7 +71,7 @@ def read_contents(reader: Reader) -> Contents:
     watched = [name for name in metrics["name"].unique() if is_watched(study, name)]
     return Contents(
         study=study,
-        cells=with_last_values(study, _cells(reader), curves),
+        cells=with_last_values(study, _cells(reader), reader.last_points(study.objective.metric)),
         curves=curves.reset_index(drop=True),
         course=metrics.loc[metrics["name"].isin(watched), ["cell", "t", "name", "value"]],
         attempts=reader.attempts(retired=True),
@@ -87,16 +90,28 @@ def _cells(reader: Reader) -> pd.DataFrame:
 
 
 def is_watched(study: StudyRecord, metric: str) -> bool:
-    """Whether a metric of the history is a score that did not decide: of a watched evaluation, or a replayed attack."""
+    """Whether a metric of the history is a score that did not decide.
+
+    That of a watched evaluation, or of a replayed attack.
+    """
     if metric == study.objective.metric or metric.endswith("/degenerate"):
         return False
     evaluation = metric.rpartition("/")[0]
     return evaluation == "robust" or evaluation in study.resolved.get("base", {}).get("watched", {})
 
 
-def with_last_values(study: StudyRecord, cells: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-    """`cells` with objective and t at each cell's last step, and the name of its trial."""
-    last = curves.sort_values("t").drop_duplicates("cell", keep="last").set_index("cell")
+def with_last_values(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:
+    """Return `cells` with objective and t at each one's last step, and its name.
+
+    Parameters
+    ----------
+    study
+        The study of the cells.
+    cells
+        As `Reader.cells` has them.
+    last
+        The objective's last point by cell: `Reader.last_points`.
+    """
     return cells.assign(
         objective=cells["identity"].map(last["value"]).astype(float),
         t=cells["identity"].map(last["t"]).astype("Int64"),
@@ -105,7 +120,10 @@ def with_last_values(study: StudyRecord, cells: pd.DataFrame, curves: pd.DataFra
 
 
 def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
-    """A name per cell, shared by the seeds of its trial: a row's own, or in a search, below "trial", a number."""
+    """Return a name per cell, shared by the seeds of its trial.
+
+    A row's own, or in a search, below "trial", a number.
+    """
     if study.kind == "grid":
         return names_of_cells(study, cells)
     return [
@@ -120,9 +138,10 @@ def label_of(objective: ObjectiveRecord) -> str:
 
 
 def baseline_scores(evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The baselines on one evaluation: subject, label, value (NaN where nobody measured it), degenerate.
+    """Return the baselines on one evaluation.
 
-    Those that a study asks for on top are there once anything of them was measured.
+    Columns: subject, label, value (NaN where nobody measured it), degenerate. Those that a study asks for on top are
+    there once anything of them was measured.
     """
     matching = evaluations[evaluations["metric"] == metric].set_index("subject")
     shown = {*ALWAYS_SHOWN, *evaluations["subject"]}

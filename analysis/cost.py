@@ -10,7 +10,10 @@ STAGES = {"grid": "grid", "search": "search", "confirm": "confirmation"}
 
 
 def by_stage(contents: Contents) -> pd.DataFrame:
-    """Per stage: cells that ended, device_s (their time times their workers), median_s of one of them."""
+    """Return a row per stage: cells, device_s, median_s.
+
+    Cells that ended, their time times their workers, and the time of one of them.
+    """
     cells = contents.cells[contents.cells["duration_s"] > 0]
     workers = contents.attempts.sort_values("number").drop_duplicates("cell", keep="last")
     used = cells["identity"].map(workers.set_index("cell")["workers"]).fillna(1)
@@ -35,9 +38,9 @@ def seconds(started: pd.Series, ended: pd.Series) -> pd.Series:
 
 
 def steps(contents: Contents) -> tuple[int, int]:
-    """Steps trained and steps planned, of the search's finished cells; (0, 0) while none of them is complete.
+    """Return steps trained and steps planned, of the search's finished cells.
 
-    The full budget is the one of the complete cells.
+    (0, 0) while none of them is complete. The full budget is the one of the complete cells.
     """
     cells = contents.stage("search")
     complete = cells.loc[cells["status"] == "complete", "t"].dropna()
@@ -70,7 +73,10 @@ def costs(contents: Contents) -> dict[str, str]:
 
 
 def wall(attempts: pd.DataFrame) -> float:
-    """Seconds from the first start of an attempt to the last end of one, breaks included."""
+    """Return the seconds from the first start of an attempt to the last end of one.
+
+    Breaks included.
+    """
     started, ended = (
         pd.to_datetime(attempts[name].replace("", None), utc=True) for name in ("started", "ended")
     )

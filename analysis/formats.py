@@ -17,12 +17,32 @@ def show_number(value: float, decimals: int = 2) -> str:
 
 
 def decimals_of(metric: str, usual: int = 2, fine: int = 3) -> int:
-    """How many tell two values of a metric apart: `usual` ones are percentages, `fine` ones distances."""
+    """Return how many decimals tell two values of a metric apart.
+
+    Parameters
+    ----------
+    metric
+        By its name in the ledger.
+    usual
+        Of percentages.
+    fine
+        Of distances.
+    """
     return fine if metric.endswith(FINE) else usual
 
 
 def show_measured(value: float, decimals: int, is_degenerate: bool) -> str:
-    """A score; with a mark where a collapsed model got it, even if it is none."""
+    """Show a score; with a mark where a collapsed model got it, even if it is none.
+
+    Parameters
+    ----------
+    value
+        The score, or NaN.
+    decimals
+        How many are shown.
+    is_degenerate
+        A collapsed model got it.
+    """
     text = show_number(value, decimals)
     return f"{text or UNDEFINED} {DEGENERATE}" if is_degenerate else text
 

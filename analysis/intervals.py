@@ -6,6 +6,18 @@ from rse_study.results.statistics import Interval
 
 
 def share_interval(num: int, of: int, level: float = 0.95) -> Interval:
-    """Of the share num / of, of >= 1, by Wilson's score (1927): within 0 and 1, and no point where all agree."""
+    """Return the interval of a share by Wilson's score (1927).
+
+    Within 0 and 1, and no point where all agree.
+
+    Parameters
+    ----------
+    num
+        How many of them.
+    of
+        How many in all, >= 1.
+    level
+        Of the interval.
+    """
     found = binomtest(num, of).proportion_ci(level, method="wilson")
     return Interval(float(found.low), float(found.high))

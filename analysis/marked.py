@@ -1,4 +1,4 @@
-"""Texts under attack cut into pieces: what stayed, a word that was changed, what stayed ... in turn."""
+"""Texts under attack cut into pieces: what stayed and what was changed in turn."""
 
 import re
 from collections.abc import Sequence
@@ -13,10 +13,19 @@ Pieces = list[str]
 def marked(
     original: Sequence[str], adversarial: Sequence[str], changed: Sequence[int]
 ) -> tuple[list[Pieces], list[Pieces]]:
-    """The parts of both texts. `changed`: places of words of the original, counted through its parts.
+    """Return the pieces of the parts of both texts.
 
     An adversarial part that is not the original with other words at these places is one plain piece; so it is, too,
     where a word was taken out and left nothing, which no recipe does.
+
+    Parameters
+    ----------
+    original
+        Its parts.
+    adversarial
+        Its parts.
+    changed
+        Positions of words of the original, counted through its parts.
     """
     before, after, num_before = [], [], 0
     for text, other in zip(original, adversarial, strict=True):

@@ -1,6 +1,5 @@
 """The HTML of a report: one file, nothing loaded from anywhere."""
 
-import os
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
@@ -9,6 +8,8 @@ from pathlib import Path
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
+
+from rse_study.results.atomic import write_whole
 
 STYLE = """
 :root { color-scheme: light; }
@@ -58,7 +59,17 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 
 
 def page(title: str, sections: Sequence[str], style: str = "") -> str:
-    """A whole document with plotly.js inside; `style`: of sections that no other page has."""
+    """Return a whole document with plotly.js inside.
+
+    Parameters
+    ----------
+    title
+        Of the document.
+    sections
+        HTML, in their order.
+    style
+        Of sections that no other page has.
+    """
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -71,11 +82,7 @@ def page(title: str, sections: Sequence[str], style: str = "") -> str:
 
 def write(path: Path, html: str) -> Path:
     """Write a document so that a reader sees all of it or what was there before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(html, encoding="utf-8")
-    draft.replace(path)
-    return path
+    return write_whole(path, html)
 
 
 def section(heading: str, *parts: str) -> str:
@@ -84,14 +91,29 @@ def section(heading: str, *parts: str) -> str:
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """A paragraph of plain text, nothing where there is none; `kind` is a class of the style."""
+    """Return a paragraph of plain text, nothing where there is none.
+
+    `kind` is a class of the style.
+    """
     if not text:
         return ""
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
 def table(frame: pd.DataFrame, row_classes: Sequence[str] = (), kind: str = "") -> str:
-    """A frame of strings; wide ones scroll inside their own box. Pairs as columns make two lines of headings."""
+    """Return a frame of strings as a table; wide ones scroll inside their own box.
+
+    Pairs as columns make two lines of headings.
+
+    Parameters
+    ----------
+    frame
+        The strings.
+    row_classes
+        A class of the style for each row.
+    kind
+        A class of the table's.
+    """
     classes = row_classes or [""] * len(frame)
     rows = [
         f'<tr class="{name}">' + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>"
@@ -122,7 +144,10 @@ def folded(summary: str, *parts: str, is_open: bool = False) -> str:
 
 
 def figure(drawing: go.Figure, name: str) -> str:
-    """A figure that fills its place; `name` is its element's id, the same in every run."""
+    """Return a figure that fills its place.
+
+    `name` is its element's id, the same in every run.
+    """
     config = {"responsive": True, "displaylogo": False, "displayModeBar": False}
     html = drawing.to_html(
         full_html=False, include_plotlyjs=False, include_mathjax=False, div_id=name, config=config

@@ -17,7 +17,10 @@ from rse_study.results.reader import Reader
 
 
 def write_report(study_dir: Path, out: Path | None = None) -> Path:
-    """Write the study's report (by default `report.html` in its folder) and say where it is."""
+    """Write the study's report and say where it is.
+
+    By default `report.html` in its folder.
+    """
     path = study_dir / "report.html" if out is None else out
     with Reader(study_dir) as reader:
         html = render(read_contents(reader), read_comparison(reader))
@@ -25,7 +28,10 @@ def write_report(study_dir: Path, out: Path | None = None) -> Path:
 
 
 def render(contents: Contents, comparison: Comparison | None = None) -> str:
-    """The report as HTML: a function of the ledger and nothing else. `comparison`: of a grid."""
+    """Return the report as HTML: a function of the ledger and nothing else.
+
+    `comparison`: of a grid.
+    """
     if contents.study.kind == "grid":
         beside = compared(comparison, contents.decimals) if comparison else ""
         columns = paper_table(comparison) if comparison else ""

@@ -1,4 +1,7 @@
-"""Scores that are results: of confirmed trials or of a grid's rows, seed by seed, beside the baselines."""
+"""Scores that are results, seed by seed, beside the baselines.
+
+Of confirmed trials or of a grid's rows.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -17,9 +20,10 @@ COLUMNS = ["position", "row", "kind", "trial", "seed", "measure", "value", "stat
 
 
 def measures_of(study: StudyRecord, label: str) -> dict[str, str]:
-    """What is scored, by the name readers see, and its name in the ledger: the objective and the evaluations.
+    """Return what is scored, by the name readers see, and its name in the ledger.
 
-    The objective comes first in a grid; in a search it selected, so that what confirms comes first.
+    The objective and the evaluations. The objective comes first in a grid; in a search it selected, so that what
+    confirms comes first.
     """
     named = {measure.name: measure.metric for measure in study.shown_measures}
     objective = study.objective.evaluation
@@ -74,15 +78,29 @@ def _status(status: str, value: float, is_degenerate: bool) -> str:
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """Per row and measure: mean, sd (n - 1 below; NaN of one seed), low, high, num_seeds that have a value, and whether
-    one is degenerate."""
+    """Return a row per row and measure: mean, sd, low, high, num_seeds, degenerate.
+
+    sd has n - 1 below and is NaN of one seed; num_seeds have a value; degenerate: one of them is.
+    """
     groups = frame.groupby(["position", "row", "kind", "measure"], sort=True)
     table = groups["value"].agg(mean="mean", sd="std", low="min", high="max", num_seeds="count")
     return table.assign(degenerate=groups["degenerate"].any()).reset_index()
 
 
 def differences(frame: pd.DataFrame, row: str, reference: str) -> pd.DataFrame:
-    """`row` minus `reference`, paired by seed: measure, seed, difference. Seeds that both have."""
+    """Return `row` minus `reference`, paired by seed: measure, seed, difference.
+
+    Of seeds that both have.
+
+    Parameters
+    ----------
+    frame
+        By `scores`.
+    row
+        The name of a row.
+    reference
+        That of another.
+    """
     keys = ["measure", "seed"]
     here, there = (frame[frame["row"] == name].set_index(keys)["value"] for name in (row, reference))
     paired = (here - there).dropna().rename("difference").reset_index()
@@ -100,10 +118,20 @@ def seeds_of(frame: pd.DataFrame) -> list[int]:
 def show_scores(
     frame: pd.DataFrame, spread: str, decimals: Mapping[str, int], every_seed: Iterable[str]
 ) -> pd.DataFrame:
-    """The scores as text: a row per row; under each measure its mean, its `spread` (range or SD), its seeds.
+    """Show the scores as text, a row per row; columns are pairs (measure, what).
 
-    Columns are pairs (measure, what). Measures that are not among `every_seed` show mean and spread alone. `decimals`:
-    of each measure. Degenerate scores, and means with one among them, are marked.
+    Under each measure its mean, its spread, its seeds. Degenerate scores, and means with one among them, are marked.
+
+    Parameters
+    ----------
+    frame
+        By `scores`.
+    spread
+        range or SD.
+    decimals
+        Of each measure.
+    every_seed
+        Measures that show each seed; others show mean and spread alone.
     """
     detailed, table, seeds = set(every_seed), summarise(frame), seeds_of(frame)
     rows = table.drop_duplicates("position")[["position", "row"]]

@@ -1,18 +1,20 @@
-"""What a search came to: its trials, its best one, and what confirms it, as frames."""
+"""What a search came to, as frames: its trials, its best, what confirms it."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.formats import show_value
+from rse_study.results.ranking import best_first
 from rse_study.results.records import AxisRecord, StudyRecord
 
 
 def trials(contents: Contents) -> pd.DataFrame:
-    """A row per cell of the search (or grid): trial, seed, label, status, a column per axis, objective, t ...
+    """Return a row per cell of the search (or grid).
 
-    `best`: the best objective among complete cells (the first on a tie); nowhere in a grid, which selects nothing.
+    Columns: trial, seed, label, status, one per axis, objective, t ... `best`: the best of the complete cells; nowhere
+    in a grid, which selects nothing.
     """
     study = contents.study
     cells = contents.stage(study.kind).reset_index(drop=True)
@@ -25,17 +27,18 @@ def trials(contents: Contents) -> pd.DataFrame:
     return table.assign(**values, best=best)
 
 
-def best_of(table: pd.DataFrame, direction: str) -> pd.Series:
-    """True at the best objective among complete cells, the first on a tie."""
-    candidates = table["objective"].where(table["status"] == "complete").dropna()
-    best = pd.Series(False, index=table.index)
-    if not candidates.empty:
-        best[candidates.idxmax() if direction == "maximize" else candidates.idxmin()] = True
-    return best
+def best_of(table: pd.DataFrame, direction: Literal["maximize", "minimize"]) -> pd.Series:
+    """True at the best of the complete cells, the first on a tie."""
+    complete = table[table["status"] == "complete"]
+    standings = zip(complete.index, complete["t"].fillna(0), complete["objective"], strict=True)
+    return pd.Series(table.index.isin(best_first(standings, direction)[:1]), index=table.index)
 
 
 def confirm_plan(study: StudyRecord) -> dict[str, Any]:
-    """What the study says about confirmation: seeds, num_best, baseline; empty where nothing is confirmed."""
+    """Return what the study says about confirmation: seeds, num_best, baseline.
+
+    Empty where nothing is confirmed.
+    """
     return study.resolved.get("confirm") or {}
 
 
@@ -47,7 +50,10 @@ def num_confirmed(plan: dict[str, Any]) -> int:
 
 
 def confirmed(contents: Contents) -> pd.DataFrame:
-    """The cells that confirm the search, named for readers: the paper's setting first, then the best in order."""
+    """Return the cells that confirm the search, named for readers.
+
+    The paper's setting first, then the best in order.
+    """
     cells, places = contents.stage("confirm"), ranking(contents)
     place = [
         0 if label == BASE else places.get(n, len(places) + 1)
@@ -61,10 +67,10 @@ def confirmed(contents: Contents) -> pd.DataFrame:
 
 
 def ranking(contents: Contents) -> dict[int, int]:
-    """Every trial's place in the search: those that went farthest first, by objective among these."""
-    found = contents.stage("search").dropna(subset=["t", "objective"]).drop_duplicates("trial")
-    is_ascending = [False, contents.study.objective.direction == "minimize", True]
-    ordered = found.sort_values(["t", "objective", "trial"], ascending=is_ascending)["trial"]
+    """Every trial's place in the search, from 1."""
+    cells = contents.stage("search").dropna(subset=["t", "objective"]).drop_duplicates("trial")
+    standings = zip(cells["trial"], cells["t"], cells["objective"], strict=True)
+    ordered = best_first(standings, contents.study.objective.direction)
     return {int(trial): place for place, trial in enumerate(ordered, start=1)}
 
 
@@ -73,7 +79,10 @@ def _role(place: int) -> str:
 
 
 def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
-    """The best trial's values beside the paper's as text: axis, best, paper setting, searched, scale, writes."""
+    """Return the best trial's values beside the paper's as text.
+
+    Columns: axis, best, paper setting, searched, scale, writes.
+    """
     base = paper_setting(contents)
     best = table[table["best"]].iloc[0]
     rows = [
@@ -92,7 +101,10 @@ def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def paper_setting(contents: Contents) -> dict[str, Any]:
-    """The base's values by axis name: of the trial that is the base, or else as the study's file has them."""
+    """Return the base's values by axis name.
+
+    Of the trial that is the base, or else as the study's file has them.
+    """
     found = contents.cells.loc[contents.cells["label"] == BASE, "proposal"]
     proposal = dict(found.iloc[0]) if len(found) else {}
     base = contents.study.resolved.get("base", {})

@@ -17,7 +17,10 @@ def trials(reader: Reader) -> pd.DataFrame:
 
 
 def as_text(study_dir: Path) -> pd.DataFrame:
-    """The whole study as strings, baselines first. The best trial of a search has a star."""
+    """Return the whole study as strings, baselines first.
+
+    The best trial of a search has a star.
+    """
     with Reader(study_dir) as reader:
         contents = read_contents(reader)
     if contents.study.kind == "grid":
@@ -35,7 +38,10 @@ def as_text(study_dir: Path) -> pd.DataFrame:
 
 
 def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
-    """The trials' table with a row per confirmed cell below, and a column per evaluation."""
+    """Return the trials' table with a row per confirmed cell below.
+
+    And a column per evaluation.
+    """
     cells, decimals = search.confirmed(contents), contents.decimals_by_measure
     frame = scores(contents, cells)
     tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
@@ -65,7 +71,17 @@ def flat(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def beaten(table: pd.DataFrame, scores: pd.DataFrame, direction: str) -> list[str]:
-    """For every measured baseline, how many complete trials are better than it, in words."""
+    """Say of every measured baseline how many complete trials are better than it.
+
+    Parameters
+    ----------
+    table
+        By `analysis.search.trials`.
+    scores
+        Of the baselines.
+    direction
+        Which way the objective is better.
+    """
     complete = table.loc[table["status"] == "complete", "objective"].dropna()
     sign = 1 if direction == "maximize" else -1
     rows = list(scores.dropna(subset="value").itertuples())
@@ -77,7 +93,17 @@ def beaten(table: pd.DataFrame, scores: pd.DataFrame, direction: str) -> list[st
 
 
 def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Baselines and trials under the headings of the study, every value as text."""
+    """Show baselines and trials under the headings of the study, all as text.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    table
+        By `analysis.search.trials`.
+    scores
+        Of the baselines.
+    """
     axes, label, decimals = contents.study.headings, contents.label, contents.decimals
     names = contents.cells.set_index("identity")["name"]
     above = [
@@ -96,6 +122,16 @@ def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
 
 
 def show_score(value: float, status: str, decimals: int) -> str:
-    """A score; in parentheses where it is not one of the full budget."""
+    """Show a score; in parentheses where it is not one of the full budget.
+
+    Parameters
+    ----------
+    value
+        The score, or NaN.
+    status
+        Of its cell.
+    decimals
+        How many are shown.
+    """
     text = show_number(value, decimals)
     return text if status == "complete" or not text else f"({text})"

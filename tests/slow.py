@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 
-def few(cases: Iterable[Any], fast: Collection[Any]) -> list[Any]:
+def mostly_slow(cases: Iterable[Any], fast: Collection[Any]) -> list[Any]:
     """All cases as parameters, those that are not in `fast` marked slow."""
     cases = list(cases)
     assert all(case in cases for case in fast), "a fast case is none of the cases"

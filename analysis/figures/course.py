@@ -12,9 +12,10 @@ COLUMNS = ["series", "seed", "t", "value", "is_base"]
 
 
 def course_data(contents: Contents, metric: str) -> pd.DataFrame:
-    """series (the trial's name), seed, t, value, is_base: of the newest revision, by trial, seed and t.
+    """Return every point of a metric: series, seed, t, value, is_base.
 
-    Seeds are not averaged: a cell that ended early would change whom a mean is of.
+    A series is a trial of the newest revision, by its name; by trial, seed and t. Seeds are not averaged: a cell that
+    ended early would change whom a mean is of.
     """
     points = contents.course[contents.course["name"] == metric].dropna(subset="value")
     cells = contents.current[["identity", "trial", "seed", "name", "label", "stage"]]
@@ -27,7 +28,10 @@ def course_data(contents: Contents, metric: str) -> pd.DataFrame:
 
 
 def draw_course(frame: pd.DataFrame, metric: str) -> go.Figure:
-    """Few trials each in a colour of its own; of many all are faint, and the paper's setting stands out."""
+    """Draw a line per cell, few trials each in a colour of its own.
+
+    Of many all are faint, and the paper's setting stands out.
+    """
     figure, are_few = go.Figure(), frame["series"].nunique() <= MAX_COLOURS
     for number, (series, part) in enumerate(frame.groupby("series", sort=False)):
         is_base = bool(part["is_base"].any())

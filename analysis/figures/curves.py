@@ -18,7 +18,10 @@ ENDS = {"stopped_early": ("stopped early", "circle-open"), "failed": ("failed", 
 
 
 def curve_data(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-    """trial, t, value, status, role (best, base, best base, other), is_end: every point, by trial and t."""
+    """Return every point of the objective, by trial and t.
+
+    Columns: trial, t, value, status, role (best, base, best base, other), is_end.
+    """
     roles = [
         " ".join(["best"] * best + ["base"] * (label == BASE)) or "other"
         for best, label in table[["best", "label"]].values
@@ -34,7 +37,21 @@ def curve_data(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals: int = 2) -> go.Figure:
-    """Thin lines, the best one and the paper's setting thick; hollow ends where a trial was stopped; rungs upright."""
+    """Draw thin lines, the best one and the paper's setting thick.
+
+    Hollow ends where a trial was stopped; rungs upright.
+
+    Parameters
+    ----------
+    frame
+        By `curve_data`.
+    rungs
+        Steps at which a trial may be stopped.
+    label
+        What the objective is called.
+    decimals
+        Of its values.
+    """
     figure = go.Figure()
     for rung in rungs:
         figure.add_vline(x=rung, line={"color": GREY, "width": 1, "dash": "dot"})
@@ -60,7 +77,21 @@ def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals:
 def add_lines(
     figure: go.Figure, frame: pd.DataFrame, name: str, line: dict[str, object], decimals: int
 ) -> None:
-    """All lines of one look as one trace, with a gap after each of them."""
+    """Add all lines of one look as one trace, with a gap after each of them.
+
+    Parameters
+    ----------
+    figure
+        Gets the trace.
+    frame
+        By `curve_data`.
+    name
+        In the legend.
+    line
+        plotly's settings of its look.
+    decimals
+        Of values on hover.
+    """
     if frame.empty:
         return
     xs: list[float | None] = []

@@ -9,7 +9,10 @@ from analysis.scores import summarise
 
 
 def dots_data(scores: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """position, row, kind, seed, value, mean of the rows that have a value of this measure."""
+    """Return the scores of one measure, and their means.
+
+    Columns: position, row, kind, seed, value, mean; of the rows that have a value.
+    """
     frame = scores[(scores["measure"] == measure) & scores["value"].notna()]
     means = summarise(frame).set_index("position")["mean"]
     columns = ["position", "row", "kind", "seed", "value"]
@@ -17,7 +20,19 @@ def dots_data(scores: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def draw_dots(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """One line per row, the first on top. The seeds of all rows share colour and symbol: they are paired."""
+    """Draw one line per row, the first on top.
+
+    The seeds of all rows share colour and symbol: they are paired.
+
+    Parameters
+    ----------
+    frame
+        By `dots_data`.
+    label
+        What the measure is called.
+    decimals
+        Of its values.
+    """
     figure = go.Figure()
     rows = frame.drop_duplicates("position").sort_values("position")
     ticks = [label_text(row) for row in rows["row"]]
@@ -41,7 +56,19 @@ def draw_dots(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
 
 
 def add_means(figure: go.Figure, rows: pd.DataFrame, height: dict[int, int], decimals: int) -> None:
-    """A tall bar at every row's mean."""
+    """Add a tall bar at every row's mean.
+
+    Parameters
+    ----------
+    figure
+        Gets them.
+    rows
+        With their means.
+    height
+        By position, how far up a row stands.
+    decimals
+        Of values on hover.
+    """
     figure.add_scatter(
         x=rows["mean"], y=rows["position"].map(height), mode="markers", name="mean",
         marker={"symbol": "line-ns", "size": 22, "line": {"width": 3, "color": INK}, "color": INK},
@@ -50,7 +77,19 @@ def add_means(figure: go.Figure, rows: pd.DataFrame, height: dict[int, int], dec
 
 
 def add_baselines(figure: go.Figure, rows: pd.DataFrame, height: dict[int, int], decimals: int) -> None:
-    """A hollow diamond per baseline, and a thin line through the whole figure to compare with."""
+    """Add a hollow diamond per baseline, and a thin line through the whole figure.
+
+    Parameters
+    ----------
+    figure
+        Gets them.
+    rows
+        The baselines, with their values.
+    height
+        By position, how far up a row stands.
+    decimals
+        Of values on hover.
+    """
     if rows.empty:
         return
     for value in rows["value"]:

@@ -1,4 +1,7 @@
-"""How much an attack needs: the share of attacked inputs that fell with so many queries, or so many words changed."""
+"""How much an attack needs: the share of inputs that fell with so much.
+
+So many queries, or so many words changed.
+"""
 
 from math import log10
 
@@ -12,10 +15,10 @@ LINES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 
 def falls_data(outcomes: pd.DataFrame, needed: pd.Series) -> pd.DataFrame:
-    """recipe, x, share: per cent of a recipe's attacked inputs that fell with `needed` <= x, a row for each such x.
+    """Return recipe, x, share: per cent of attacked inputs that fell with at most x.
 
-    `needed`: a number for each outcome. Skipped inputs were not attacked. Every line begins at 0 and goes as far as the
-    longest; a recipe that attacked nothing has none.
+    `needed`: a number for each outcome; a row for each such x. Skipped inputs were not attacked. Every line begins at 0
+    and goes as far as the longest; a recipe that attacked nothing has none.
     """
     attacked = outcomes.assign(x=needed.astype(float))[outcomes["outcome"] != "skipped"]
     fallen = attacked[attacked["outcome"] == "succeeded"]
@@ -29,7 +32,19 @@ def falls_data(outcomes: pd.DataFrame, needed: pd.Series) -> pd.DataFrame:
 
 
 def draw_falls(frame: pd.DataFrame, needed: str, colours: dict[str, str], is_log: bool) -> go.Figure:
-    """A line of steps for each recipe; how far up it ends is its success rate."""
+    """Draw a line of steps for each recipe; how far up it ends is its success rate.
+
+    Parameters
+    ----------
+    frame
+        By `falls_data`.
+    needed
+        What x is called.
+    colours
+        Of the recipes.
+    is_log
+        x on a logarithmic scale.
+    """
     figure = go.Figure()
     for number, (recipe, part) in enumerate(frame.groupby("recipe", sort=False)):
         figure.add_scatter(
@@ -43,7 +58,19 @@ def draw_falls(frame: pd.DataFrame, needed: str, colours: dict[str, str], is_log
 
 
 def x_axis(low: float, high: float, is_log: bool) -> dict[str, object]:
-    """plotly's settings: a little more than the range, so that the first and the last step are seen; round ticks."""
+    """Return plotly's settings: a little more than the range, and round ticks.
+
+    So that the first and the last step are seen.
+
+    Parameters
+    ----------
+    low
+        Where the range begins.
+    high
+        Where it ends.
+    is_log
+        On a logarithmic scale.
+    """
     if not is_log:
         return {"range": [-0.03 * high, 1.03 * high], "nticks": 8}
     ends = [log10(max(low, 1)), log10(max(high, 1))]

@@ -1,4 +1,4 @@
-"""A grid of two axes as a map: one field per combination, its mean over seeds written inside."""
+"""A grid of two axes as a map: a field per combination with its mean inside."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,9 +12,10 @@ PALE = [[0.0, "#eaf3fd"], [1.0, "#7fb2ea"]]  # ink stays readable on all of it
 
 
 def heat_data(contents: Contents) -> pd.DataFrame:
-    """x and y (values of the first and second axis as text), mean, sd (n - 1), num_seeds of complete combinations.
+    """Return x, y, mean, sd, num_seeds of complete combinations.
 
-    In the order of the file; empty unless the grid has two axes. Rows that have a name belong to no field.
+    x and y are values of the first and second axis as text, sd has n - 1 below. In the order of the file; empty unless
+    the grid has two axes. Rows that have a name belong to no field.
     """
     axes = contents.study.axes
     cells = contents.stage("grid")
@@ -27,7 +28,19 @@ def heat_data(contents: Contents) -> pd.DataFrame:
 
 
 def draw_heat(frame: pd.DataFrame, headings: tuple[str, ...], label: str, decimals: int = 2) -> go.Figure:
-    """The first axis across, the second upwards."""
+    """Draw the first axis across, the second upwards.
+
+    Parameters
+    ----------
+    frame
+        By `heat_data`.
+    headings
+        Of the axes.
+    label
+        What the objective is called.
+    decimals
+        Of its values.
+    """
     columns, rows = list(dict.fromkeys(frame["x"])), list(dict.fromkeys(frame["y"]))
     means = frame.pivot(index="y", columns="x", values="mean").reindex(index=rows, columns=columns)
     told = [

@@ -1,4 +1,7 @@
-"""The search trial by trial: complete trials with the best so far, and below them those that ended before."""
+"""The search trial by trial: complete trials with the best so far.
+
+Below them those that ended before.
+"""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -10,7 +13,10 @@ ENDED_BEFORE = {"stopped_early": ("circle-open", "stopped early"), "failed": ("x
 
 
 def history_data(table: pd.DataFrame, direction: str) -> pd.DataFrame:
-    """trial, objective, t, status, best, best_so_far (of complete cells) in the order of the trials."""
+    """Return the trials in their order, with the best so far.
+
+    Columns: trial, objective, t, status, best, best_so_far (of complete cells).
+    """
     columns = ["trial", "objective", "t", "status", "best"]
     frame = table[columns].sort_values("trial").reset_index(drop=True)
     complete = frame["objective"].where(frame["status"] == "complete")
@@ -19,9 +25,20 @@ def history_data(table: pd.DataFrame, direction: str) -> pd.DataFrame:
 
 
 def draw_history(frame: pd.DataFrame, scores: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Dots for complete trials, a step line for the best so far, a line per baseline.
+    """Draw dots for complete trials, the best so far, and a line per baseline.
 
     A trial that ended before its full budget has no place among them: a strip of its own shows how far it got.
+
+    Parameters
+    ----------
+    frame
+        By `history_data`.
+    scores
+        Of the baselines.
+    label
+        What the objective is called.
+    decimals
+        Of its values.
     """
     ended = frame[frame["status"].isin(ENDED_BEFORE)]
     figure = two_parts() if len(ended) else go.Figure()
@@ -42,7 +59,17 @@ def two_parts() -> go.Figure:
 
 
 def add_complete(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
-    """The trials of the full budget, and the best of them so far."""
+    """Add the trials of the full budget, and the best of them so far.
+
+    Parameters
+    ----------
+    figure
+        Gets them.
+    frame
+        By `history_data`.
+    decimals
+        Of values on hover.
+    """
     figure.add_scatter(
         x=frame["trial"], y=frame["best_so_far"], name="best so far", mode="lines",
         line={"shape": "hv", "color": GREY, "width": 2}, hoverinfo="skip",
@@ -57,7 +84,17 @@ def add_complete(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
 
 
 def add_ended_before(figure: go.Figure, ended: pd.DataFrame, decimals: int) -> None:
-    """The strip: the step at which a trial ended, with its value there on hover."""
+    """Add the strip: the step at which a trial ended, with its value there on hover.
+
+    Parameters
+    ----------
+    figure
+        Gets it.
+    ended
+        The trials that ended before.
+    decimals
+        Of values on hover.
+    """
     for status, (symbol, name) in ENDED_BEFORE.items():
         part = ended[ended["status"] == status]
         if part.empty:
@@ -75,14 +112,38 @@ def add_ended_before(figure: go.Figure, ended: pd.DataFrame, decimals: int) -> N
 
 
 def ended_text(name: str, trial: int, t: object, objective: float) -> str:
-    """trial 3: stopped early at step 15, 54.20 there."""
+    """Return how a trial ended: "trial 3: stopped early at step 15, 54.20 there."
+
+    Parameters
+    ----------
+    name
+        In words how it ended.
+    trial
+        Its number.
+    t
+        Its last step.
+    objective
+        Its value there, or NaN.
+    """
     if pd.isna(t):
         return f"trial {trial}: {name} before its first value"
     return f"trial {trial}: {name} at step {t}" + ("" if pd.isna(objective) else f", {objective:.2f} there")
 
 
 def add_baselines(figure: go.Figure, scores: pd.DataFrame, trials: pd.Series, decimals: int = 2) -> None:
-    """A dashed line over the whole width for every baseline that was measured."""
+    """Add a dashed line over the whole width for every baseline that was measured.
+
+    Parameters
+    ----------
+    figure
+        Gets them.
+    scores
+        Of the baselines.
+    trials
+        Those shown, for the width.
+    decimals
+        Of values on hover.
+    """
     for row in scores.dropna(subset="value").itertuples():
         figure.add_scatter(
             x=span(trials), y=[row.value, row.value], name=f"{row.label}: {row.value:.{decimals}f}",
@@ -92,5 +153,8 @@ def add_baselines(figure: go.Figure, scores: pd.DataFrame, trials: pd.Series, de
 
 
 def span(trials: pd.Series) -> list[float]:
-    """The width of the figure: half a trial more on either side, so that no dot is cut."""
+    """Return the width of the figure: half a trial more on either side.
+
+    So that no dot is cut.
+    """
     return [-0.5, 0.5] if trials.empty else [trials.min() - 0.5, trials.max() + 0.5]

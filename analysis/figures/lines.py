@@ -1,4 +1,7 @@
-"""A grid along one of its axes of numbers: a line per combination of the others, through the means over seeds."""
+"""A grid along one of its axes of numbers, through the means over seeds.
+
+A line per combination of the other axes.
+"""
 
 from numbers import Real
 from typing import Any
@@ -17,10 +20,10 @@ COLUMNS = ["series", "x", "seed", "value", "mean"]
 
 
 def lines_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
-    """series, x, seed, value, mean (over seeds): complete combinations; empty where lines would say nothing.
+    """Return series, x, seed, value, mean (over seeds) of complete combinations.
 
-    That is where the axis is no axis of numbers, has one value only, or the other axes make too many lines. Rows that
-    have a name may differ in more than axes: they belong to no line.
+    Empty where lines would say nothing: where the axis is no axis of numbers, has one value only, or the other axes
+    make too many lines. Rows that have a name may differ in more than axes: they belong to no line.
     """
     cells = contents.stage("grid")
     cells = cells[(cells["label"] == "") & (cells["status"] == "complete") & cells["objective"].notna()]
@@ -46,7 +49,17 @@ def is_number(value: Any) -> bool:
 
 
 def series_name(proposal: dict[str, Any], axis: AxisRecord, headings: dict[str, str]) -> str:
-    """The values of the other axes."""
+    """Return the values of the other axes.
+
+    Parameters
+    ----------
+    proposal
+        A row's values by axis name.
+    axis
+        The name of the axis along which the line goes.
+    headings
+        By axis name.
+    """
     others = [
         f"{headings[name]} = {show_value(value)}" for name, value in proposal.items() if name != axis.name
     ]
@@ -56,7 +69,23 @@ def series_name(proposal: dict[str, Any], axis: AxisRecord, headings: dict[str, 
 def draw_lines(
     frame: pd.DataFrame, heading: str, label: str, decimals: int = 2, is_log: bool = False
 ) -> go.Figure:
-    """A line through the means, small dots for the seeds; on a scale that keeps the values apart."""
+    """Draw a line through the means, small dots for the seeds.
+
+    On a scale that keeps the values apart.
+
+    Parameters
+    ----------
+    frame
+        By `lines_data`.
+    heading
+        Of the axis.
+    label
+        What the objective is called.
+    decimals
+        Of its values.
+    is_log
+        The axis is meant to be logarithmic.
+    """
     figure, scale = go.Figure(), scale_of(frame["x"], is_log)
     for number, (series, part) in enumerate(frame.groupby("series", sort=False)):
         colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SEED_SYMBOLS))

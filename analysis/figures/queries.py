@@ -1,4 +1,7 @@
-"""What an attack costs and what it gets: mean queries against the accuracy lost, as in figure 2 of RobustSentEmbed."""
+"""What an attack costs and what it gets, as in figure 2 of RobustSentEmbed.
+
+Mean queries against the accuracy lost.
+"""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -10,9 +13,10 @@ COLUMNS = ["set", "recipe", "lost", "low", "high", "queries"]
 
 
 def queries_data(summary: pd.DataFrame) -> pd.DataFrame:
-    """set, recipe, lost (percentage points of accuracy), its 95 % interval low and high, queries (mean over inputs).
+    """Return a row per attack that had an input to attack and a goal to reach.
 
-    Attacks that had an input to attack and a goal to reach.
+    Columns: set, recipe, lost (percentage points of accuracy), its 95 % interval low and high, queries (mean over
+    inputs).
     """
     rows = []
     for row in summary[summary["success_rate"].notna()].itertuples():
@@ -23,7 +27,19 @@ def queries_data(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_queries(frame: pd.DataFrame, colours: dict[str, str], symbols: dict[str, str]) -> go.Figure:
-    """A point per attack, a colour per recipe, a symbol per set. Robust encoders have theirs at the top left."""
+    """Draw a point per attack, a colour per recipe, a symbol per set.
+
+    Robust encoders have theirs at the top left.
+
+    Parameters
+    ----------
+    frame
+        By `queries_data`.
+    colours
+        Of the recipes.
+    symbols
+        Of the sets.
+    """
     figure = go.Figure()
     for recipe, part in frame.groupby("recipe", sort=False):
         bars = {

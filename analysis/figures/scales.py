@@ -16,9 +16,10 @@ LEAST_GAP = (
 
 
 def scale_of(values: Iterable[float], is_log: bool = False) -> AxisScale:
-    """Linear while that keeps ticks apart, else logarithmic; side by side where a value has no logarithm.
+    """Return the scale that keeps ticks apart: linear, else logarithmic.
 
-    `is_log`: the axis is meant to be logarithmic, however few values of it there are.
+    Side by side where a value has no logarithm. `is_log`: the axis is meant to be logarithmic, however few values of it
+    there are.
     """
     ticks = sorted(set(values))
     gaps = [high - low for low, high in pairwise(ticks)]

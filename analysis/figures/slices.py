@@ -10,16 +10,30 @@ from rse_study.results.records import AxisRecord
 
 
 def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
-    """trial, value, objective, best: cells that have both a value on this axis and an objective.
+    """Return trial, value, objective, best of complete cells that have both.
 
-    Complete cells only: a score after fewer steps is another quantity.
+    A value on this axis and an objective. Complete ones only: a score after fewer steps is another quantity.
     """
     frame = table.loc[table["status"] == "complete", ["trial", heading, "objective", "best"]]
     return frame.set_axis(["trial", "value", "objective", "best"], axis=1).dropna().reset_index(drop=True)
 
 
 def draw_slice(frame: pd.DataFrame, axis: AxisRecord, heading: str, decimals: int = 2) -> go.Figure:
-    """Scatter; logarithmic where the axis is searched so; choices in the order of the space."""
+    """Draw a scatter; logarithmic where the axis is searched so.
+
+    Choices in the order of the space.
+
+    Parameters
+    ----------
+    frame
+        By `slice_data`.
+    axis
+        As the study has it.
+    heading
+        Of the axis.
+    decimals
+        Of the objective.
+    """
     figure = go.Figure()
     colours = [ORANGE if best else BLUE for best in frame["best"]]
     values = [str(value) for value in frame["value"]] if axis.kind == "choice" else frame["value"]
@@ -34,7 +48,10 @@ def draw_slice(frame: pd.DataFrame, axis: AxisRecord, heading: str, decimals: in
 
 
 def x_axis(axis: AxisRecord) -> dict[str, object]:
-    """plotly's settings of the axis: its scale, the whole searched range and, for choices, their order."""
+    """Return plotly's settings of the axis: its scale and the whole searched range.
+
+    Of choices their order.
+    """
     if axis.kind == "choice":
         order = [str(choice) for choice in axis.choices]
         return {"type": "category", "categoryorder": "array", "categoryarray": order}

@@ -1,4 +1,7 @@
-"""What all figures share: colours that survive colour blindness and print, and a quiet layout."""
+"""What all figures share: colours and a quiet layout.
+
+The colours survive colour blindness and print.
+"""
 
 from html import escape
 from textwrap import wrap

@@ -1,4 +1,7 @@
-"""The papers' claims as records that can be judged, about rows as a study calls them; what a table prints for a row."""
+"""The papers' claims as records that can be judged.
+
+About rows as a study calls them; and what a table prints for a row.
+"""
 
 import re
 
@@ -10,7 +13,10 @@ BETWEEN = re.compile(r" [><~] ")
 
 
 def claims_of(table: str) -> list[Claim]:
-    """What its paper says about a table or figure, in the order of claims.csv; nothing about an unknown one."""
+    """Return what its paper says about a table or figure, in claims.csv's order.
+
+    Nothing about an unknown one.
+    """
     known = tables.claims()
     return [
         Claim(
@@ -28,9 +34,9 @@ def claims_of(table: str) -> list[Claim]:
 
 
 def printed_values(table: str) -> dict[str, float]:
-    """The paper's value by row, in its order: of a table's first column, which stands beside a study's objective.
+    """Return the paper's value by row, in its order: of a table's first column.
 
-    Nothing of a figure, nor where each column is measured by a metric of its own.
+    It stands beside a study's objective. Nothing of a figure, nor where each column is measured by a metric of its own.
     """
     if table not in tables.table_ids() or columns_of(table):
         return {}

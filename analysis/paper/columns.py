@@ -1,4 +1,4 @@
-"""Which of our metrics is which column of a paper's table, and which of our rows is which of its rows.
+"""Which of our metrics is which column of a paper's table, and which row which.
 
 Some tables have a block for every encoder; a study is laid beside the block of its own, and one of an encoder that no
 paper has (`tiny`) beside BERT-base's. What a row is called after its encoder is left out: SimCSE-BERT-base is SimCSE.
@@ -37,16 +37,21 @@ UNTRAINED = {
 
 @dataclass(frozen=True)
 class Column:
-    """One column of one block. `metric`: as in comparisons.row_scores, or `mean`. `printed`: by row of ours."""
+    """One column of one block of a paper's table."""
 
     block: str
     name: str
     metric: str
+    """As in comparisons.row_scores, or `mean`."""
     printed: Mapping[str, float]
+    """By row of ours."""
 
 
 def columns_of(table: str, encoder: str = "") -> tuple[Column, ...]:
-    """Every column that a metric of ours measures, in the paper's order; none of a table of no such kind."""
+    """Return every column that a metric of ours measures, in the paper's order.
+
+    None of a table of no such kind.
+    """
     known, own = tables.measures(), BLOCKS.get(encoder, BERT)
     lines = known[(known["table"] == table) & (known["metric"] != "")]
     numbers = tables.read_table(table) if table in tables.table_ids() else None
@@ -60,7 +65,10 @@ def columns_of(table: str, encoder: str = "") -> tuple[Column, ...]:
 
 
 def our_row(row: str, block: str = BERT) -> str:
-    """What a study calls a row of a paper's table: its baseline, or the name without the encoder's."""
+    """Return what a study calls a row of a paper's table.
+
+    Its baseline, or the name without the encoder's.
+    """
     name = row.removesuffix(" (reproduced)")
     subject = UNTRAINED.get(name.replace(block, "<encoder>"))
     return BASELINES[subject] if subject else name.removesuffix(f"-{block}")

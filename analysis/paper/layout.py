@@ -1,7 +1,8 @@
-"""A comparison in the layout of the paper's table, ours beside theirs: CSV for programs, LaTeX for people.
+"""A comparison in the layout of the paper's table, ours beside theirs.
 
-Beside it more tables for programs: every number of each contrast, the claims with their verdicts, and every column of
-the paper's table that the study measured, which LaTeX has once more as the paper lays it out.
+CSV for programs, LaTeX for people. Beside it more tables for programs: every number of each contrast, the claims with
+their verdicts, and every column of the paper's table that the study measured, which LaTeX has once more as the paper
+lays it out.
 """
 
 from pathlib import Path
@@ -34,8 +35,9 @@ SPECIAL = {
 
 
 def write_layouts(comparison: Comparison, folder: Path) -> list[Path]:
-    """`<study>.csv` (every difference a number that programs read), `.tex`, `-contrasts.csv` and `-claims.csv`.
+    """Write a study's files and return them.
 
+    `<study>.csv` (every difference a number that programs read), `.tex`, `-contrasts.csv` and `-claims.csv`;
     `-columns.csv` and `-columns.tex` where the paper's table has columns that metrics of their own measure. The folder
     is made; a study without a baseline has no contrasts, one of no paper no claims.
     """
@@ -58,7 +60,10 @@ def write_layouts(comparison: Comparison, folder: Path) -> list[Path]:
 
 
 def contrasts_of(comparison: Comparison) -> pd.DataFrame:
-    """A row per row of the grid that has a baseline's score beside it: all that was computed of their differences."""
+    """Return all that was computed of each row's differences from the baseline.
+
+    Columns `bca_low` and `bca_high` are empty below 6 seeds.
+    """
     rows = [
         {
             "row": row,

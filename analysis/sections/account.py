@@ -34,7 +34,10 @@ def by_stage(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
-    """Cells as text: stage, trial, label, seed, status, objective, step, time, attempts, reason."""
+    """Show cells as text.
+
+    Columns: stage, trial, label, seed, status, objective, step, time, attempts, reason.
+    """
     tries = contents.attempts.groupby("cell").size()
     rows = [
         {
@@ -106,7 +109,10 @@ def show_events(contents: Contents) -> pd.DataFrame:
 
 
 def cell_names(contents: Contents) -> dict[str, str]:
-    """A cell's name among readers: trial 3, seed 1; in a grid, its row's name and its seed."""
+    """Return what readers call each cell: trial 3, seed 1.
+
+    In a grid, its row's name and its seed.
+    """
     prefix = "trial " if contents.study.kind == "search" else ""
     found = contents.cells[["identity", "name", "seed"]].values
     return {identity: f"{prefix}{name}, seed {seed}" for identity, name, seed in found}
@@ -131,7 +137,7 @@ def provenance(contents: Contents) -> str:
             page.paragraph(told),
             key_values({key: plain_text(value) for key, value in runs[-1].items()}),
         ]
-    parts.append(page.paragraph(staleness.told(staleness.stale(contents.current, runs)), "note"))
+    parts.append(page.paragraph(staleness.describe(staleness.stale(contents.current, runs)), "note"))
     resolved = json.dumps(contents.study.resolved, indent=2, ensure_ascii=False)
     parts.append(page.folded("The study as it was run", f'<pre class="scroll">{page.escape(resolved)}</pre>'))
     return page.section("Provenance", *parts)

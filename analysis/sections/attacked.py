@@ -1,4 +1,4 @@
-"""The figures of attacks: a table with a row for each set and recipe, what they cost, and how much they needed."""
+"""The figures of attacks: a table of them, what they cost, what they needed."""
 
 from typing import Any
 
@@ -145,7 +145,17 @@ def figures(attacks: AttackFolder) -> str:
 
 
 def falls(outcomes: pd.DataFrame, colours: dict[str, str], number: int) -> str:
-    """One set's two figures, side by side."""
+    """Return one set's two figures, side by side.
+
+    Parameters
+    ----------
+    outcomes
+        Of the set.
+    colours
+        Of the recipes.
+    number
+        Of the set, for the figures' ids.
+    """
     num_changed = outcomes["changed"].map(len)
     needs = {
         "queries at most": (outcomes["num_queries"], True),

@@ -1,4 +1,4 @@
-"""A grid's rows against its baseline, beside the paper's, and what became of the paper's claims."""
+"""A grid's rows against its baseline, beside the paper's, and the claims."""
 
 from analysis import page
 from analysis.comparison import Comparison
@@ -13,7 +13,10 @@ LEGEND = (
 
 
 def compared(comparison: Comparison, decimals: int) -> str:
-    """Section "Compared"; nothing of a grid without a baseline and without a paper's table."""
+    """Return section "Compared".
+
+    Nothing of a grid without a baseline and without a paper's table.
+    """
     if not comparison.baseline and not comparison.table:
         return ""
     table = rows_table(comparison, decimals)
@@ -33,4 +36,4 @@ def claims(comparison: Comparison, decimals: int) -> str:
 
 
 def _classes(comparison: Comparison) -> list[str]:
-    return ["baseline"] * len(comparison.fixed) + [""] * len(comparison.scores)
+    return ["baseline"] * len(comparison.fixed) + [""] * len(comparison.scores.table)

@@ -87,7 +87,17 @@ def gain_text(contents: Contents, part: pd.DataFrame) -> str:
 
 
 def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -> str:
-    """What of the confirmation is not there yet."""
+    """Return what of the confirmation is not there yet.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    cells
+        That confirm it.
+    frame
+        Their scores.
+    """
     plan = confirm_plan(contents.study)
     if cells.empty:
         best = "the best trial" if plan["num_best"] == 1 else f"the best {plan['num_best']} trials"

@@ -1,4 +1,7 @@
-"""What was measured in the course of training besides the objective: watched evaluations, replayed attacks."""
+"""What was measured in the course of training besides the objective.
+
+Watched evaluations, replayed attacks.
+"""
 
 from analysis import page
 from analysis.contents import Contents
@@ -11,7 +14,10 @@ NOTE = (
 
 
 def course(contents: Contents) -> str:
-    """Section "In the course of training": a figure per metric; nothing where nothing was watched."""
+    """Return section "In the course of training": a figure per metric.
+
+    Nothing where nothing was watched.
+    """
     drawn = []
     for number, metric in enumerate(sorted(set(contents.course["name"]))):
         frame = course_data(contents, metric)

@@ -29,7 +29,10 @@ def grid_rows(contents: Contents) -> str:
 
 
 def grid_axes(contents: Contents) -> str:
-    """Section "Along the axes" of a grid, a map where there are two; nothing where lines would say nothing."""
+    """Return section "Along the axes" of a grid, a map where there are two.
+
+    Nothing where lines would say nothing.
+    """
     study, drawn = contents.study, []
     fields = heat_data(contents)
     if len(fields):

@@ -1,4 +1,7 @@
-"""Every attacked input to browse: what stood there, what an attack made of it, what the victim said of both."""
+"""Every attacked input to browse.
+
+What stood there, what an attack made of it, what the victim said of both.
+"""
 
 import json
 from collections.abc import Iterable
@@ -27,7 +30,10 @@ LEGEND = (
 
 
 def inputs(outcomes: pd.DataFrame) -> str:
-    """Section "Inputs": choices, a page of inputs at a time, and all of them as JSON for the script that shows them."""
+    """Return section "Inputs": choices, and a page of inputs at a time.
+
+    All of them as JSON for the script that shows them.
+    """
     if outcomes.empty:
         return page.section("Inputs", page.paragraph("None yet."))
     known = {name: dict.fromkeys(outcomes[name]) for name in ("set", "recipe", "outcome")}
@@ -53,7 +59,17 @@ def inputs(outcomes: pd.DataFrame) -> str:
 
 
 def choice(name: str, text: str, options: Iterable[tuple[str, str]]) -> str:
-    """A list to choose from."""
+    """Return a list to choose from.
+
+    Parameters
+    ----------
+    name
+        Of the element.
+    text
+        Before it.
+    options
+        To choose from.
+    """
     inside = "".join(
         f'<option value="{page.escape(value)}">{page.escape(shown)}</option>' for value, shown in options
     )
@@ -69,7 +85,10 @@ def turning(place: str) -> str:
 
 
 def shown(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
-    """What the script needs of each outcome. Texts: for each part its pieces, plain and changed in turn."""
+    """Return what the script needs of each outcome.
+
+    Of texts for each part its pieces, plain and changed in turn.
+    """
     rows = []
     for row in outcomes.itertuples():
         before, after = marked(row.original, row.adversarial, row.changed)

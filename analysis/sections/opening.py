@@ -1,4 +1,4 @@
-"""The opening: the question, how far the study has got, and what its numbers cannot say."""
+"""The opening: the question, how far the study has got, what to beware of."""
 
 import pandas as pd
 
@@ -22,7 +22,10 @@ def opening(contents: Contents) -> str:
 
 
 def counts(cells: pd.DataFrame, num_planned: int) -> dict[str, int]:
-    """Cells by status, and how many of those planned are `missing`: the next run takes them up."""
+    """Count cells by status; those the next run takes up are `missing`.
+
+    So are planned ones that the ledger does not have.
+    """
     found = cells["status_for_next_run"].value_counts()
     known = {status: int(found.get(status, 0)) for status in ORDER}
     return known | {"missing": max(0, max(num_planned, len(cells)) - sum(known.values()))}
@@ -44,7 +47,17 @@ def states(contents: Contents) -> str:
 
 
 def state(what: str, numbers: dict[str, int], unit: str = "cells") -> str:
-    """Search: 7 of 16 trials complete, 8 stopped early, 1 failed, 0 missing."""
+    """Return "Search: 7 of 16 trials complete, 8 stopped early, 1 failed, 0 missing."
+
+    Parameters
+    ----------
+    what
+        Search, Grid of ..., Confirmation.
+    numbers
+        By `counts`.
+    unit
+        trials or cells.
+    """
     complete, missing = numbers["complete"], numbers["missing"]
     between = [
         f"{numbers[status]} {text}"

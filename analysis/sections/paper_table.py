@@ -12,7 +12,10 @@ WITHOUT = "Ours alone: the paper's text has no numbers of it."
 
 
 def paper_table(comparison: Comparison) -> str:
-    """Section "Beside the paper's table"; nothing where the study measured none of its columns."""
+    """Return section "Beside the paper's table".
+
+    Nothing where the study measured none of its columns.
+    """
     cells = comparison.columns
     if not cells:
         return ""

@@ -1,4 +1,7 @@
-"""Scores that are results, as the confirmed trials of a search and the rows of a grid both show them."""
+"""Scores that are results, as searches and grids both show them.
+
+The confirmed trials of a search, the rows of a grid.
+"""
 
 import pandas as pd
 
@@ -11,7 +14,17 @@ MAX_ROWS = 80  # of a figure with a line per row
 
 
 def dots(contents: Contents, frame: pd.DataFrame, name: str) -> str:
-    """A figure per measure that has a value."""
+    """Return a figure per measure that has a value.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    frame
+        By `analysis.scores.scores`.
+    name
+        With which the figures' ids begin.
+    """
     decimals = contents.decimals_by_measure
     measures = [
         m

@@ -1,4 +1,7 @@
-"""The sections of a search: its best trial, its history, its trials, one axis at a time, what mattered."""
+"""The sections of a search: its best trial, history, trials, axes.
+
+And what mattered.
+"""
 
 import pandas as pd
 
@@ -42,7 +45,17 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> str:
-    """Trial by trial, and step by step."""
+    """Return the search trial by trial, and step by step.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    table
+        By `analysis.search.trials`.
+    scores
+        Of the baselines.
+    """
     direction, label, decimals = contents.study.objective.direction, contents.label, contents.decimals
     if not table["status"].isin(FINISHED).any():
         return page.section("History", page.paragraph("No trial has ended yet."))
@@ -56,7 +69,10 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
 
 
 def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
-    """Which trials have no place among those of the full budget, and which got one afterwards."""
+    """Return which trials have no place among those of the full budget.
+
+    And which got one afterwards.
+    """
     texts = []
     if table["status"].isin(["stopped_early", "failed"]).any():
         texts.append(
@@ -73,7 +89,17 @@ def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> str:
-    """Baselines and all trials with the values of their axes."""
+    """Return baselines and all trials with the values of their axes.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    table
+        By `analysis.search.trials`.
+    scores
+        Of the baselines.
+    """
     shown = show_trials(contents, table, scores)
     classes = ["baseline"] * len(scores) + [
         "best" if best else "short" if status == "stopped_early" else ""
@@ -109,7 +135,10 @@ def slices(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def importance(contents: Contents) -> str:
-    """Each axis' share in the objective's variation, by evaluator; nothing where nobody computed it."""
+    """Return each axis' share in the objective's variation, by evaluator.
+
+    Nothing where nobody computed it.
+    """
     rows = contents.importance
     if rows.empty:
         return ""

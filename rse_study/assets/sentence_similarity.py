@@ -3,7 +3,7 @@
 from rse_study.assets.minilm import minilm_folder
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.resources import NamedModel
-from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import Embed
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 

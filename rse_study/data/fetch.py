@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import json
-import os
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from rse_study.data.catalogue import (
 )
 from rse_study.data.hub import load_split
 from rse_study.errors import InputError
+from rse_study.results.atomic import write_whole
 
 
 @dataclass(frozen=True)
@@ -168,16 +168,9 @@ def _store(data_dir: Path, path: str, content: bytes, repository: str) -> None:
     record = {"sha256": hashlib.sha256(content).hexdigest(), "repository": repository}
     target = data_dir / f"{path}.gz"
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _replace(target, gzip.compress(content, mtime=0))
+        write_whole(target, gzip.compress(content, mtime=0))
         records = {**fetched_checksums(data_dir), path: record}
-        _replace(data_dir / FETCHED, json.dumps(records, indent=1, sort_keys=True).encode())
+        write_whole(data_dir / FETCHED, json.dumps(records, indent=1, sort_keys=True).encode())
     except OSError as error:
         remedy = "Set RSE_STUDY_DATA to a folder of yours"
         raise InputError(f"cannot be written ({error.strerror})", where=str(target), remedy=remedy) from None
-
-
-def _replace(target: Path, content: bytes) -> None:
-    building = target.with_name(f".{target.name}.{os.getpid()}")
-    building.write_bytes(content)
-    building.replace(target)

@@ -1,1 +1,4 @@
-"""Evaluations that ask for more than vectors: weights are fine-tuned, texts attacked. registry.py has all by name."""
+"""Evaluations that need weights: they fine-tune an encoder, or attack it.
+
+registry.py has all evaluations by name.
+"""

@@ -1,8 +1,11 @@
-"""Classifiers under attack as an evaluation: fine-tuned from the encoder, then attacked by one recipe."""
+"""Classifiers under attack as an evaluation.
+
+A classifier is fine-tuned from the encoder, then attacked by one recipe.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,11 @@ from typing import Any
 import numpy as np
 
 from rse_study.assets.victim import VictimClassifier, victim
+from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled
+from rse_study.data.victim_texts import training_for
+from rse_study.downstream.attack_models import fingerprint_resources, resources_for
+from rse_study.downstream.fine_tuned import drawn
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
@@ -18,27 +25,56 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.attacks.summary import summarise
-from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import Embed
 from rse_study.results.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
-WEIGHTS = "weights"  # key of a head: the victim's, by content; files of old lack it
+PREFIX = "attack-"
+WEIGHTS = "weights"
+"""Key of a head: the victim's weights, by content. Files made before lack it."""
 
 
 @dataclass(frozen=True)
 class AttackedClassifier:
-    """One recipe on one attack set. `whole`: the set, all of which is left out of `training`.
-
-    `resources` are asked for where the attack runs: the models among them do not travel. `made_of`: what they are.
-    """
+    """One recipe on one attack set."""
 
     whole: Labelled
+    """The set, all of which is left out of `training`."""
     training: Labelled
     recipe: str
     settings: Settings
     resources: Callable[[], AttackResources]
+    """Called where the attack runs: the models among them do not travel."""
     made_of: str
+    """Fingerprint of the resources."""
+
+    @classmethod
+    def read(cls, name: str, data_dir: Path, settings: Settings) -> "AttackedClassifier":
+        """The recipe on the attack set of that name (attack-<set>/<recipe>).
+
+        Parameters
+        ----------
+        name
+            Set and recipe.
+        data_dir
+            The data folder.
+        settings
+            How the attack is asked, and the victim trained.
+
+        Raises
+        ------
+        InputError
+            Where a file or a model it needs is missing.
+        """
+        task, recipe = name.removeprefix(PREFIX).split("/")
+        attacks = settings.attacks
+        made_of = fingerprint_resources(recipe, data_dir, attacks.masked_lm)
+        training = _training_texts(task, data_dir)
+        places = drawn(len(training), attacks.num_training, attacks.seed)
+        resources = resources_for(recipe, data_dir, attacks.masked_lm)
+        whole = read_attack_set(task, data_dir)
+        return cls(whole, training.take(places), recipe, settings, resources, made_of)
 
     @property
     def name(self) -> str:
@@ -48,7 +84,7 @@ class AttackedClassifier:
     @property
     def set(self) -> str:
         """The attack set's own name."""
-        return self.whole.name.removeprefix("attack-")
+        return self.whole.name.removeprefix(PREFIX)
 
     @cached_property
     def inputs(self) -> Labelled:
@@ -67,7 +103,10 @@ class AttackedClassifier:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The papers' success rate of the attack, where less is better for the encoder; and what is left."""
+        """The papers' success rate of the attack, and the accuracy that is left.
+
+        Less success is better for the encoder.
+        """
         return (
             Measure(
                 name=f"{self.name} success",
@@ -79,11 +118,24 @@ class AttackedClassifier:
 
     @property
     def num_sentences(self) -> int:
-        """Read at least: every training text an epoch, each of them three times a pass, and every input once."""
+        """Texts that are read at least.
+
+        Every training text is read three times a pass, a pass an epoch, and every input once.
+        """
         return 3 * self.settings.fine_tuning.epochs * len(self.training) + len(self.inputs)
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a figure; shares x100. A weak victim marks them all as degenerate."""
+        """A row a figure; shares x100. A weak victim marks them all as degenerate.
+
+        Parameters
+        ----------
+        weights
+            Where the encoder lies.
+        embed
+            Sentences to its vectors.
+        subject
+            What is scored, as the rows call it.
+        """
         made = self.victim(weights)
         found = self.attacked(made, weights.kept, device=weights.device, replaces=True)
         figures = figures_of(found) | {"victim_accuracy": 100 * made.dev_accuracy}
@@ -113,9 +165,27 @@ class AttackedClassifier:
         device: str = "cpu",
         replaces: bool = False,
     ) -> SummaryRow:
-        """The figures, and every outcome in the folder. What is there already is not sought again.
+        """The figures, and every outcome in the folder.
 
-        Outcomes of another attack are refused by InputError, or replaced.
+        What is there already is not sought again.
+
+        Parameters
+        ----------
+        made
+            The victim.
+        folder
+            Where outcomes and figures are kept.
+        on_progress
+            Called with (inputs done, inputs in all).
+        device
+            Where the victim computes.
+        replaces
+            Whether outcomes of another attack give way.
+
+        Raises
+        ------
+        InputError
+            Where the folder has outcomes of another attack, and they do not give way.
         """
         attacks, attack = self.settings.attacks, RECIPES.get(self.recipe)().build(self.resources())
         classifier = made.load()
@@ -170,9 +240,10 @@ class AttackedClassifier:
     def victim(
         self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
-        """The classifier, fine-tuned unless it is there. It has seen nothing of the whole set, however much is asked.
+        """The classifier, fine-tuned unless it is there.
 
-        Recipes of one subject attack the same one.
+        It has seen nothing of the whole set, however many inputs are asked for. Recipes of one subject attack the same
+        one.
         """
         return victim(
             weights.made,
@@ -186,6 +257,12 @@ class AttackedClassifier:
             device=weights.device,
             on_progress=on_progress,
         )
+
+
+@lru_cache(maxsize=4)
+def _training_texts(name: str, data_dir: Path) -> Labelled:
+    """`training_for`, read once for all recipes on a set: tens of thousands of lines."""
+    return training_for(name, data_dir)
 
 
 def figures_of(found: SummaryRow) -> dict[str, float]:

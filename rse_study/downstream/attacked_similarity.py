@@ -1,9 +1,13 @@
-"""AdvSTS as an evaluation (RobustSentEmbed section 4.2): similarity scores under attack by one recipe."""
+"""AdvSTS as an evaluation: similarity scores under attack by one recipe.
+
+RobustSentEmbed, section 4.2.
+"""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import nan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +15,11 @@ from jaxtyping import Float, Int
 
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.pairs import StsPairs
+from rse_study.data.readers import read_sts
+from rse_study.downstream.attack_models import fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import figures_of, without_nan
 from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Attacks
+from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, sample_of, summarise_scores, targets_of, victim_of
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
@@ -22,7 +28,7 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.score_map import MapKind, ScoreMap
-from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import Embed
 from rse_study.results.attack_file import (
     ATTACK,
     FURTHEST,
@@ -35,29 +41,58 @@ from rse_study.results.attack_file import (
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
-# Settings that decide nothing here; what the first one is, `made_of` says.
 NOT_ASKED = {"masked_lm", "num_training"}
-MAP = "map"  # of cosines to the gold scale: its cosines, its scores
+"""Settings that decide nothing here; what the first one is, `made_of` says."""
+PREFIX = "Adv"
+_DEV = {"STS-B": "dev", "SICK-R": "trial"}
+MAP = "map"
+"""Key of a head: the map of cosines to the gold scale, its cosines and its scores."""
 
 
 @dataclass(frozen=True)
 class AttackedSimilarity:
-    """One recipe on the pairs of one test split. `fitting`: pairs that map cosines to the gold scale.
-
-    `resources` and `made_of` as in attacked_classifier.py.
-    """
+    """One recipe on the pairs of one test split."""
 
     pairs: StsPairs
     fitting: StsPairs
+    """Pairs that map cosines to the gold scale."""
     recipe: str
     attacks: Attacks
     resources: Callable[[], AttackResources]
+    """Called where the attack runs: the models among them do not travel."""
     made_of: str
+    """Fingerprint of the resources."""
+
+    @classmethod
+    def read(cls, name: str, data_dir: Path, settings: Settings) -> "AttackedSimilarity":
+        """The recipe on the test pairs of a task (AdvSTS-B/<recipe>).
+
+        The task's dev pairs fit the map to its gold scale.
+
+        Parameters
+        ----------
+        name
+            Task and recipe.
+        data_dir
+            The data folder.
+        settings
+            How the attack is asked.
+
+        Raises
+        ------
+        InputError
+            Where a file or a model it needs is missing.
+        """
+        task, recipe = name.removeprefix(PREFIX).split("/")
+        made_of = fingerprint_resources(recipe, data_dir, settings.attacks.masked_lm)
+        pairs, fitting = (read_sts(task, split, data_dir) for split in ("test", _DEV[task]))
+        resources = resources_for(recipe, data_dir, settings.attacks.masked_lm)
+        return cls(pairs, fitting, recipe, settings.attacks, resources, made_of)
 
     @property
     def task(self) -> str:
         """AdvSTS-B or AdvSICK-R."""
-        return f"Adv{self.pairs.name}"
+        return f"{PREFIX}{self.pairs.name}"
 
     @property
     def name(self) -> str:
@@ -69,7 +104,7 @@ class AttackedSimilarity:
         """Places of the pairs that are attacked; none where all are."""
         num_wanted = self.attacks.num_inputs
         is_all = num_wanted == 0 or num_wanted >= len(self.pairs)
-        return () if is_all else tuple(self._places.tolist())
+        return () if is_all else tuple(self._sampled_indices.tolist())
 
     @cached_property
     def fingerprint(self) -> str:
@@ -100,6 +135,15 @@ class AttackedSimilarity:
 
         Where there is no distance to reach nothing can succeed or fail, and no row says so. Where clean scores order
         nothing all rows are degenerate: what no attack can move is not robust for it.
+
+        Parameters
+        ----------
+        weights
+            Where the encoder lies.
+        embed
+            Sentences to its vectors.
+        subject
+            What is scored, as the rows call it.
         """
         found = self.attacked(embed, weights, replaces=True)
         figures = figures_of(found)
@@ -136,10 +180,26 @@ class AttackedSimilarity:
         *,
         replaces: bool = False,
     ) -> SummaryRow:
-        """As in attacked_classifier.py; the victim is the cosine on the gold scale.
+        """The figures, and every outcome in the folder of the weights.
 
-        Its map is the one that the outcomes began with. Fitted again it may differ in its last digits, and outcomes
-        would be of several scales.
+        What is there already is not sought again. The victim is the cosine on the gold scale, by the map that the
+        outcomes began with: fitted again it may differ in its last digits, and outcomes would be of several scales.
+
+        Parameters
+        ----------
+        embed
+            Sentences to vectors.
+        weights
+            Where the encoder lies, and its outcomes.
+        on_progress
+            Called with (pairs done, pairs in all).
+        replaces
+            Whether outcomes of another attack give way.
+
+        Raises
+        ------
+        InputError
+            Where the folder has outcomes of another attack, and they do not give way.
         """
         asked, folder = self.attacks, weights.kept
         recipe = RECIPES.get(self.recipe)(sides=asked.sides)
@@ -155,7 +215,7 @@ class AttackedSimilarity:
         kept = attack_and_store(
             attack,
             victim_of(embed, score),
-            targets_of(self.pairs, self._places),
+            targets_of(self.pairs, self._sampled_indices),
             outcomes,
             max_queries=asked.max_queries,
             seed=asked.seed,
@@ -183,7 +243,7 @@ class AttackedSimilarity:
         return row
 
     @cached_property
-    def _places(self) -> Int[np.ndarray, " m"]:
+    def _sampled_indices(self) -> Int[np.ndarray, " m"]:
         return sample_of(len(self.pairs), self.attacks.num_inputs, self.attacks.seed)
 
     def _head(self, weights: ModelFiles, label: str) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""What evaluations after fine-tuning have in common: one classifier of the encoder, scored on texts it never saw."""
+"""What evaluations after fine-tuning have in common.
+
+One classifier of the encoder is scored on texts it never saw.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -11,11 +14,11 @@ from jaxtyping import Int
 
 from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data.labelled import Text
-from rse_study.downstream.names import FINE_TUNED
+from rse_study.downstream.registry import FINE_TUNED
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.classification import ClassifierScore
-from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import Embed
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
@@ -25,7 +28,7 @@ from rse_study.training.classifier.data import Supervised, examples_of
 
 @dataclass(frozen=True)
 class FineTunedTask(ABC):
-    """A task's `held_out` splits. `lacking`: its files that are not here, below the data folder.
+    """A task's held-out splits, scored by a classifier that is fine-tuned.
 
     The epoch whose weights are kept is chosen on a share of the training texts: no scored text selects.
     """
@@ -35,6 +38,7 @@ class FineTunedTask(ABC):
     held_out: tuple[Supervised, ...]
     settings: Settings
     lacking: tuple[str, ...] = ()
+    """Its files that are absent, below the data folder."""
 
     @property
     @abstractmethod
@@ -69,18 +73,34 @@ class FineTunedTask(ABC):
 
     @property
     def num_sentences(self) -> int:
-        """Read at least: every training text an epoch, each of them three times a pass, and every scored one once."""
+        """Texts that are read at least.
+
+        Every training text is read three times a pass, a pass an epoch, and every scored one once.
+        """
         num_held_out = sum(len(given) for given in self.held_out)
         return 3 * self.settings.fine_tuning.epochs * len(self.training) + num_held_out
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a figure, x100."""
+        """A row a figure, x100.
+
+        Parameters
+        ----------
+        weights
+            Where the encoder lies.
+        embed
+            Sentences to its vectors.
+        subject
+            What is scored, as the rows call it.
+        """
         return self.rows(self.classifier(weights), weights, subject)
 
     def classifier(
         self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
-        """Fine-tuned unless it is there, without the scored texts: two tasks with the same training share it."""
+        """The classifier, fine-tuned unless it is there, without the scored texts.
+
+        Two tasks with the same training share it.
+        """
         scored: list[Text] = [text for given in self.held_out for text in examples_of(given).texts]
         return victim(
             weights.made,
@@ -96,7 +116,17 @@ class FineTunedTask(ABC):
         )
 
     def rows(self, made: VictimClassifier, weights: ModelFiles, subject: str) -> list[EvaluationRow]:
-        """What that classifier scores."""
+        """What that classifier scores.
+
+        Parameters
+        ----------
+        made
+            The classifier.
+        weights
+            The encoder it was made of, and the device.
+        subject
+            What is scored, as the rows call it.
+        """
         classifier = made.load()
         classifier.network.to(weights.device)
         return [
@@ -118,7 +148,17 @@ class FineTunedTask(ABC):
 
 
 def drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:
-    """Places of as many training texts as are asked for (0: all), drawn by the seed (stream `order`), in order."""
+    """Places of the training texts that are taken, in order.
+
+    Parameters
+    ----------
+    num_given
+        How many texts there are.
+    num_wanted
+        How many are drawn (stream `order`); 0: all.
+    seed
+        Of the draw.
+    """
     if not num_wanted or num_wanted >= num_given:
         return np.arange(num_given)
     return np.sort(Streams(seed).numpy("order").choice(num_given, num_wanted, replace=False))

@@ -1,4 +1,7 @@
-"""GLUE as an evaluation: the validation splits after fine-tuning (L2P-CSR Table 4, DCL Table 1)."""
+"""GLUE as an evaluation: the validation splits after fine-tuning.
+
+L2P-CSR prints it in Table 4, DCL in Table 1.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,11 +22,37 @@ PREFIX = "GLUE-"
 
 @dataclass(frozen=True)
 class GlueFineTuned(FineTunedTask):
-    """A task's metrics on its validation split, on both of MNLI's. STS-B is a regression.
+    """A task's metrics on its validation split, or on both of MNLI's.
 
-    A classifier of low accuracy is none the worse for it here: two of three MRPC pairs are paraphrases, and WNLI is
-    rarely learnt at all.
+    STS-B is a regression. A classifier of low accuracy is none the worse for it here: two of three MRPC pairs are
+    paraphrases, and WNLI is rarely learnt at all.
     """
+
+    @classmethod
+    def read(cls, name: str, data_dir: Path, settings: Settings) -> "GlueFineTuned":
+        """The task of that name (GLUE-RTE/fine_tuned), which is read whole or not at all.
+
+        Parameters
+        ----------
+        name
+            Task and preset.
+        data_dir
+            The data folder.
+        settings
+            How the classifier is trained, and where GLUE lies.
+
+        Raises
+        ------
+        InputError
+            Where it cannot be had.
+        """
+        task, tasks = name.partition("/")[0], settings.tasks
+        glue = task.removeprefix(PREFIX)
+        training, *held_out = (
+            read_glue(glue, split, data_dir, tasks.glue) for split in GLUE.get(glue).splits
+        )
+        chosen = taken(training, drawn(len(training), tasks.num_training, tasks.seed))
+        return cls(task, chosen, tuple(held_out), settings)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -45,11 +74,3 @@ class GlueFineTuned(FineTunedTask):
 
     def _label(self, metric: str, split: str) -> str:
         return metric if len(self.held_out) == 1 else f"{metric} {split}"
-
-
-def read_glue_fine_tuned(task: str, data_dir: Path, settings: Settings) -> GlueFineTuned:
-    """The task of that name (GLUE-RTE), which is read whole or not at all. Raises InputError."""
-    name, tasks = task.removeprefix(PREFIX), settings.tasks
-    training, *held_out = (read_glue(name, split, data_dir, tasks.glue) for split in GLUE.get(name).splits)
-    chosen = taken(training, drawn(len(training), tasks.num_training, tasks.seed))
-    return GlueFineTuned(task, chosen, tuple(held_out), settings)

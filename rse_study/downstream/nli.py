@@ -1,8 +1,8 @@
-"""Natural language inference as an evaluation: three-class accuracy after fine-tuning (V-advCSE Table 3).
+"""Natural language inference as an evaluation, after fine-tuning.
 
-V-advCSE trains for ANLI as Nie et al. (2020) do, on MNLI, SNLI, ANLI and FEVER together. What of the first three is
-here is taken; FEVER has no reader. Where none of a task's training sets is here, the few SNLI pairs that are train a
-weak classifier.
+V-advCSE (Table 3) trains for ANLI as Nie et al. (2020) do, on MNLI, SNLI, ANLI and FEVER together. What of the first
+three is in the data folder is taken; FEVER has no reader. Where none of a task's training sets is there, the few SNLI
+pairs that are train a weak classifier.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,8 @@ from rse_study.evaluation.nli import evaluate_nli
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.registry import Registry
 
-Split = tuple[str, str]  # task of data/nli_sets.py, split
+Split = tuple[str, str]
+"""(task of data/nli_sets.py, split)."""
 _TRAINING: Registry[tuple[Split, ...]] = Registry(
     "NLI task",
     {
@@ -44,7 +45,37 @@ _ROUND = "ANLI-"
 
 @dataclass(frozen=True)
 class NliFineTuned(FineTunedTask):
-    """Accuracy on every held-out split; of ANLI a round at a time, and both averages of a split with all rounds."""
+    """Three-class accuracy on every held-out split.
+
+    Of ANLI there is a round at a time, and both averages of a split with all rounds.
+    """
+
+    @classmethod
+    def read(cls, name: str, data_dir: Path, settings: Settings) -> "NliFineTuned":
+        """SNLI, MNLI or ANLI (SNLI/fine_tuned) with what of it is in the data folder.
+
+        Parameters
+        ----------
+        name
+            Task and preset.
+        data_dir
+            The data folder.
+        settings
+            How the classifier is trained.
+
+        Raises
+        ------
+        MissingFile
+            Where nothing can be scored or trained on.
+        """
+        task, tasks = name.partition("/")[0], settings.tasks
+        held_out, unscored = _present(_HELD_OUT[task], data_dir)
+        if not held_out:
+            raise _missing(f"no split of {task} to score", unscored, data_dir)
+        parts, untrained = _present(_TRAINING.get(task), data_dir)
+        training = _joined(parts) if parts else _fallback(task, untrained, data_dir)
+        chosen = training.take(drawn(len(training), tasks.num_training, tasks.seed))
+        return cls(task, chosen, tuple(held_out), settings, (*untrained, *unscored))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -56,14 +87,20 @@ class NliFineTuned(FineTunedTask):
         return tuple(self._label(given.name, given.split) for given in self.held_out)
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
-        """Of ANLI `R1 test`, `all test` (over examples), `mean test` (over rounds); else `accuracy` and the split."""
+        """A score and what it is called.
+
+        Of ANLI `R1 test`, `all test` (over examples), `mean test` (over rounds); else `accuracy` and the split.
+        """
         predict, seed = classifier.predicting(NLI_CLASSES), self.settings.tasks.seed
         tasks = [given for given in self.held_out if isinstance(given, Labelled)]
         for score in evaluate_nli(predict, tasks, seed=seed):
             yield self._label(score.task, score.split), score
 
     def is_worthless(self, score: ClassifierScore, made: VictimClassifier) -> bool:
-        """One answer to everything; or the classifier has not learnt what it was trained on (below 60 %)."""
+        """Whether a figure says nothing of the encoder.
+
+        The classifier gives one answer to everything, or has not learnt what it was trained on (below 60 %).
+        """
         return score.degenerate or made.is_weak
 
     def _has_all_rounds(self, split: str) -> bool:
@@ -73,18 +110,6 @@ class NliFineTuned(FineTunedTask):
         if task.startswith(_ROUND):
             return f"{task.removeprefix(_ROUND)} {split}"
         return "accuracy" if len(_HELD_OUT[task]) == 1 else f"accuracy {split}"
-
-
-def read_nli_fine_tuned(task: str, data_dir: Path, settings: Settings) -> NliFineTuned:
-    """SNLI, MNLI or ANLI with what of it is here. Raises MissingFile where nothing can be scored or trained on."""
-    held_out, unscored = _present(_HELD_OUT[task], data_dir)
-    if not held_out:
-        raise _missing(f"no split of {task} to score", unscored, data_dir)
-    parts, untrained = _present(_TRAINING.get(task), data_dir)
-    training = _joined(parts) if parts else _fallback(task, untrained, data_dir)
-    tasks = settings.tasks
-    chosen = training.take(drawn(len(training), tasks.num_training, tasks.seed))
-    return NliFineTuned(task, chosen, tuple(held_out), settings, (*untrained, *unscored))
 
 
 def _present(splits: Sequence[Split], data_dir: Path) -> tuple[list[Labelled], list[str]]:

@@ -1,63 +1,134 @@
-"""Every evaluation by name, with its data and settings."""
+"""EVALUATIONS of weights, and every evaluation a study may ask for.
 
-from functools import lru_cache
+Nothing that evaluates is imported before it is read.
+"""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from rse_study.data.attack_sets import read_attack_set
-from rse_study.data.labelled import Labelled
-from rse_study.data.readers import read_sts
-from rse_study.data.victim_texts import training_for
-from rse_study.downstream.attack_models import fingerprint_resources, resources_for
-from rse_study.downstream.attacked_classifier import AttackedClassifier
-from rse_study.downstream.attacked_similarity import AttackedSimilarity
-from rse_study.downstream.fine_tuned import drawn
-from rse_study.downstream.glue import read_glue_fine_tuned
-from rse_study.downstream.names import NLI, adversarial_sts_names, attack_names, fine_tuned_names
-from rse_study.downstream.nli import read_nli_fine_tuned
+from rse_study.data.attack_sets import ATTACK_SETS
+from rse_study.data.glue import GLUE
 from rse_study.downstream.settings import Attacks, Settings
+from rse_study.evaluation import registry as frozen
+from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.evaluation.registry import read_evaluation as read_of_vectors
+from rse_study.evaluation.registry import EvaluationFamily, families, known_evaluations
+from rse_study.registry import Registry, did_you_mean
 from rse_study.training.classifier.config import FineTuning
 
-_DEV = {"STS-B": "dev", "SICK-R": "trial"}
+ATTACKED = tuple(name for name in ATTACK_SETS if name != "ag")
+"""Sets whose classifiers are attacked; of ag there is nothing to train a victim on."""
+ADVERSARIAL_STS = ("AdvSTS-B", "AdvSICK-R")
+"""As RobustSentEmbed calls them."""
+FINE_TUNED = "fine_tuned"
+"""The preset of what is measured after fine-tuning."""
+NLI = ("SNLI", "MNLI", "ANLI")
+
+EVALUATIONS: Registry[EvaluationFamily] = Registry(
+    "kind of evaluation",
+    {
+        "AttackedClassifier": EvaluationFamily(
+            "rse_study.downstream.attacked_classifier:AttackedClassifier",
+            tuple(f"attack-{name}/{recipe}" for name in ATTACKED for recipe in RECIPES),
+        ),
+        "AttackedSimilarity": EvaluationFamily(
+            "rse_study.downstream.attacked_similarity:AttackedSimilarity",
+            tuple(f"{task}/{recipe}" for task in ADVERSARIAL_STS for recipe in RECIPES),
+        ),
+        "NliFineTuned": EvaluationFamily(
+            "rse_study.downstream.nli:NliFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in NLI)
+        ),
+        "GlueFineTuned": EvaluationFamily(
+            "rse_study.downstream.glue:GlueFineTuned", tuple(f"GLUE-{task}/{FINE_TUNED}" for task in GLUE)
+        ),
+    },
+)
+"""Evaluations of weights: a class reads one of them by (name, data folder, settings)."""
+
+
+def attack_names() -> tuple[str, ...]:
+    """attack-<set>/<recipe>: classifiers under attack."""
+    return EVALUATIONS.get("AttackedClassifier").names
+
+
+def adversarial_sts_names() -> tuple[str, ...]:
+    """AdvSTS-B/<recipe>, AdvSICK-R/<recipe>: similarity under attack."""
+    return EVALUATIONS.get("AttackedSimilarity").names
+
+
+def fine_tuned_names() -> tuple[str, ...]:
+    """Natural language inference and GLUE after fine-tuning."""
+    return (*EVALUATIONS.get("NliFineTuned").names, *EVALUATIONS.get("GlueFineTuned").names)
+
+
+def all_evaluations() -> tuple[str, ...]:
+    """Every evaluation by name: those of frozen encoders, and those that ask for more."""
+    return (*known_evaluations(), *families(EVALUATIONS))
 
 
 def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None) -> Evaluation:
-    """The evaluation with its data. Raises InputError where it is unknown, or something it needs is missing."""
-    asked = settings or Settings(Attacks(), FineTuning())
-    task, _, recipe = name.partition("/")
-    if name in attack_names():
-        return read_under_attack(task.removeprefix("attack-"), recipe, data_dir, asked)
-    if name in adversarial_sts_names():
-        return read_similarity_under_attack(task.removeprefix("Adv"), recipe, data_dir, asked.attacks)
-    if name in fine_tuned_names():
-        read = read_nli_fine_tuned if task in NLI else read_glue_fine_tuned
-        return read(task, data_dir, asked)
-    return read_of_vectors(name, data_dir)
+    """The evaluation of that name, with its data.
+
+    Parameters
+    ----------
+    name
+        One of `all_evaluations()`.
+    data_dir
+        The data folder.
+    settings
+        What a study says about attacks and fine-tuning; none: the defaults.
+
+    Raises
+    ------
+    InputError
+        Where it is unknown, or something it needs is missing.
+    """
+    of_weights = families(EVALUATIONS)
+    if name not in of_weights:
+        return frozen.read_evaluation(name, data_dir)
+    evaluation: Evaluation = (
+        of_weights.get(name).load().read(name, data_dir, settings or Settings(Attacks(), FineTuning()))
+    )
+    return evaluation
 
 
-def read_under_attack(name: str, recipe: str, data_dir: Path, settings: Settings) -> AttackedClassifier:
-    """A recipe on the attack set of that name."""
-    masked_lm = settings.attacks.masked_lm
-    made_of = fingerprint_resources(recipe, data_dir, masked_lm)
-    training = _training_texts(name, data_dir)
-    places = drawn(len(training), settings.attacks.num_training, settings.attacks.seed)
-    resources = resources_for(recipe, data_dir, masked_lm)
-    whole = read_attack_set(name, data_dir)
-    return AttackedClassifier(whole, training.take(places), recipe, settings, resources, made_of)
+def expand_evaluations(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Names as a study lists them, with patterns replaced by what they match.
+
+    The order is the file's, and the registry's within a pattern (`attack-mr/*`, `*/fast`); a pattern adds no name that
+    is there already. Names without a wildcard stay as they are, unknown ones and repetitions included: the rules of a
+    study speak of those.
+
+    >>> expand_evaluations(["MR/full", "SUBJ/*"])
+    ('MR/full', 'SUBJ/fast', 'SUBJ/full')
+
+    Raises
+    ------
+    ValueError
+        Where a pattern matches nothing.
+    """
+    expanded: list[str] = []
+    by_pattern: set[str] = set()
+    for pattern in patterns:
+        if not is_pattern(pattern):
+            expanded += [pattern] if pattern not in by_pattern else []
+            continue
+        matching = [name for name in all_evaluations() if fnmatchcase(name, pattern)]
+        if not matching:
+            raise ValueError(f"{pattern!r} matches no evaluation. {did_you_mean(pattern, _patterns())}")
+        new = [name for name in matching if name not in expanded]
+        expanded += new
+        by_pattern |= {*new}
+    return tuple(expanded)
 
 
-@lru_cache(maxsize=4)
-def _training_texts(name: str, data_dir: Path) -> Labelled:
-    """`training_for`, read once for all recipes on a set: tens of thousands of lines."""
-    return training_for(name, data_dir)
+def is_pattern(name: str) -> bool:
+    """Whether the name has a wildcard of the shell (`*`, `?`, `[...]`)."""
+    return any(wildcard in name for wildcard in "*?[")
 
 
-def read_similarity_under_attack(
-    task: str, recipe: str, data_dir: Path, attacks: Attacks
-) -> AttackedSimilarity:
-    """A recipe on the test pairs of a task, whose dev pairs fit the map from cosines to its gold scale."""
-    made_of = fingerprint_resources(recipe, data_dir, attacks.masked_lm)
-    pairs, fitting = (read_sts(task, split, data_dir) for split in ("test", _DEV[task]))
-    resources = resources_for(recipe, data_dir, attacks.masked_lm)
-    return AttackedSimilarity(pairs, fitting, recipe, attacks, resources, made_of)
+def _patterns() -> tuple[str, ...]:
+    """Patterns of all evaluations with one half: `MR/*`, `*/fast`."""
+    halves = [name.split("/") for name in all_evaluations()]
+    return tuple(dict.fromkeys([f"{task}/*" for task, _ in halves] + [f"*/{preset}" for _, preset in halves]))

@@ -1,4 +1,4 @@
-"""What is scored: how it embeds and, where there are any, the weights that may be fine-tuned."""
+"""What is scored: vectors and, where there are any, weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,41 +8,48 @@ from typing import Protocol, runtime_checkable
 
 from rse_study.errors import NonFiniteLoss
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, score_all
-from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import Embed
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.records import EvaluationRow
 
-CLASSIFIERS = "classifiers"  # a subject's folder of what is fine-tuned on the way
+CLASSIFIERS = "classifiers"
+"""A subject's folder of what is fine-tuned on the way."""
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """Where an encoder lies. `base`: folder or hub name, which fine-tuning begins with; nothing of it is changed.
-
-    `made`: a folder for what is made of it on the way (classifiers), `kept`: one for what stays (outcomes of attacks).
-    """
+    """Where an encoder lies."""
 
     base: str
+    """Folder or hub name, which fine-tuning begins with; nothing of it is changed."""
     pooling: PoolingKind
     made: Path
+    """A folder for what is made of it on the way (classifiers)."""
     kept: Path
+    """A folder for what stays (outcomes of attacks)."""
     revision: str = "main"
     device: str = "cpu"
-    template: str = ""  # of prompt pooling, where it is not stored beside the weights
+    template: str = ""
+    """Of prompt pooling, where it does not lie with the weights."""
 
     @property
     def pooling_of_classifiers(self) -> PoolingKind:
-        """Whole texts and pairs are classified: no template fits around them, so that [CLS] stands in for [MASK]."""
+        """Pooling of classifiers made of the encoder.
+
+        They read whole texts and pairs, around which no template fits: [CLS] stands in for [MASK].
+        """
         return "cls" if self.pooling == "prompt" else self.pooling
 
 
 @dataclass(frozen=True)
 class ScoredModel:
-    """`name` stands in every row. `weights` are None where vectors are all there is (whitening, an untrained copy)."""
+    """What is scored, and how it embeds."""
 
     name: str
+    """Stands in every row."""
     embed: Embed
     weights: ModelFiles | None = None
+    """None where vectors are all there is (whitening, an untrained copy)."""
 
 
 @runtime_checkable
@@ -58,9 +65,9 @@ def can_score(subject: ScoredModel, evaluation: Evaluation) -> bool:
 
 
 def score_model(subject: ScoredModel, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
-    """Rows of every evaluation the subject can be asked; what takes vectors alone comes first.
+    """Rows of every evaluation the subject can be asked.
 
-    Where a fine-tuning diverges its figures are NaN, and degenerate.
+    What takes vectors alone comes first. Where a fine-tuning diverges its figures are NaN, and degenerate.
     """
     of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
     rows = score_all(subject.embed, of_vectors, subject.name)

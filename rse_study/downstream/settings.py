@@ -1,4 +1,4 @@
-"""How evaluations that attack or fine-tune are asked, once for all of them in a study."""
+"""How evaluations that attack or fine-tune are asked, once for a study."""
 
 import dataclasses
 from typing import Literal
@@ -11,40 +11,40 @@ from rse_study.training.classifier.config import FineTuning
 
 
 class Attacks(Spec):
-    """How attacks are asked; the evaluation's name says what is attacked, and by which recipe."""
+    """How attacks are asked.
 
-    num_inputs: NonNegativeInt = field(0, description="the first so many of a set; 0: all of it")
-    num_training: NonNegativeInt = field(0, description="texts drawn to train a victim on; 0: all there are")
-    max_queries: PositiveInt = field(5000, description="answers a victim gives for one input")
-    seed: NonNegativeInt = field(0, description="of what a recipe draws, and of the victim's fine-tuning")
-    masked_lm: str = field(
-        "", description="bae and bert_attack need one: a folder, a hub name, or minilm-mlm"
-    )
-    goal: Literal["deviation", "drift", "maximise"] = field(
-        "deviation",
-        description="of an attack on similarity: away from gold, away from the clean score, as far as it goes",
-    )
-    tau: PositiveFloat = field(1.0, description="how far that must be, on the gold scale")
-    scores: Literal["affine", "isotonic"] = field(
-        "affine", description="the map from cosines to the gold scale, fitted on dev pairs"
-    )
-    sides: Literal["first", "second", "both"] = field(
-        "both", description="sentences of a pair under an attack on similarity that may be changed"
-    )
+    The evaluation's name says what is attacked, and by which recipe.
+    """
+
+    num_inputs: NonNegativeInt = 0
+    """the first so many of a set; 0: all of it"""
+    num_training: NonNegativeInt = 0
+    """texts drawn to train a victim on; 0: all there are"""
+    max_queries: PositiveInt = 5000
+    """answers a victim gives for one input"""
+    seed: NonNegativeInt = 0
+    """of what a recipe draws, and of the victim's fine-tuning"""
+    masked_lm: str = ""
+    """bae and bert_attack need one: a folder, a hub name, or minilm-mlm"""
+    goal: Literal["deviation", "drift", "maximise"] = "deviation"
+    """of an attack on similarity: away from gold, away from the clean score, as far as it goes"""
+    tau: PositiveFloat = 1.0
+    """how far that must be, on the gold scale"""
+    scores: Literal["affine", "isotonic"] = "affine"
+    """the map from cosines to the gold scale, fitted on dev pairs"""
+    sides: Literal["first", "second", "both"] = "both"
+    """sentences of a pair under an attack on similarity that may be changed"""
 
 
 class Tasks(Spec):
     """What NLI and GLUE are fine-tuned on; `fine_tuning` says how."""
 
-    num_training: NonNegativeInt = field(
-        0, description="texts drawn of a task's training set; 0: all there are"
-    )
-    seed: NonNegativeInt = field(0, description="of what is drawn, and of the fine-tuning")
-    glue: str = field(
-        HUB_NAME,
-        min_length=1,
-        description="GLUE in the hub's layout: a folder (absolute or in the data folder), else a name on the hub",
-    )
+    num_training: NonNegativeInt = 0
+    """texts drawn of a task's training set; 0: all there are"""
+    seed: NonNegativeInt = 0
+    """of what is drawn, and of the fine-tuning"""
+    glue: str = field(HUB_NAME, min_length=1)
+    """GLUE in the hub's layout: a folder (absolute or in the data folder), else a name on the hub"""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""AdvSTS: attacks on similarity scores (RobustSentEmbed section 4.2), their victim, their targets, their figures.
+"""AdvSTS: attacks on similarity scores, their victim, targets and figures.
 
-The victim's answer to a pair is the cosine of its sentences on the gold scale (score_map.py). Goals: attacks/goals.py.
+RobustSentEmbed, section 4.2. The victim's answer to a pair is the cosine of its sentences on the gold scale
+(score_map.py). Goals: attacks/goals.py.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,19 +18,22 @@ from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.summary import Summary, summarise
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.score_map import MapKind, ScoreMap
-from rse_study.evaluation.sts import Embed
-from rse_study.evaluation.vectors import unit_rows
+from rse_study.evaluation.vectors import Embed, unit_rows
 from rse_study.streams import Streams
 
 VictimScores = Callable[[Sequence[Text]], Float[np.ndarray, "n 1"]]
+"""Pairs of sentences to scores on the gold scale."""
 
 
 def cosines_of(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
-    """Cosine of the two sentences of each text; 0 where a vector is zero or not finite."""
+    """The cosine of the two sentences of each text.
+
+    It is 0 where a vector is zero or not finite.
+    """
     sentences = sorted({sentence for text in texts for sentence in text})
     vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))
-    place = {sentence: row for row, sentence in enumerate(sentences)}
-    first, second = (np.array([place[text[side]] for text in texts], np.int64) for side in (0, 1))
+    row_of = {sentence: row for row, sentence in enumerate(sentences)}
+    first, second = (np.array([row_of[text[side]] for text in texts], np.int64) for side in (0, 1))
     return np.nan_to_num((vectors[first] * vectors[second]).sum(axis=1))
 
 
@@ -39,15 +43,35 @@ def victim_of(embed: Embed, score: ScoreMap) -> VictimScores:
 
 
 def fit_score(embed: Embed, pairs: StsPairs, kind: MapKind = "affine") -> ScoreMap:
-    """The map of this encoder's cosines, fitted on pairs that are not attacked (train or dev)."""
+    """The map of this encoder's cosines to the gold scale.
+
+    Parameters
+    ----------
+    embed
+        Sentences to vectors.
+    pairs
+        What it is fitted on; none of them may be attacked (train or dev).
+    kind
+        Form of the map.
+    """
     texts = list(zip(pairs.first, pairs.second, strict=True))
     return ScoreMap.fitted(cosines_of(embed, texts), pairs.gold, kind)
 
 
 def sample_of(num_given: int, num_wanted: int = 0, seed: int = 0) -> Int[np.ndarray, " m"]:
-    """Places of the first `num_wanted` (0: all) in the seed's order (stream `attack`), from the lowest on.
+    """Places of a random sample of pairs, from the lowest on.
 
-    A larger sample holds every smaller one of its seed: it can grow.
+    They are the first `num_wanted` in the seed's order (stream `attack`): a larger sample holds every smaller one of
+    its seed, so that it can grow.
+
+    Parameters
+    ----------
+    num_given
+        How many pairs there are.
+    num_wanted
+        How many are drawn; 0: all.
+    seed
+        Of the draw.
     """
     return np.sort(Streams(seed).numpy("attack").permutation(num_given)[: num_wanted or None])
 
@@ -59,12 +83,17 @@ def targets_of(pairs: StsPairs, places: Int[np.ndarray, " m"]) -> list[Target]:
 
 @dataclass(frozen=True)
 class StsUnderAttack:
-    """Figures of an attack on scores. Spearman x100 over all attacked pairs; NaN where it is not defined."""
+    """Figures of an attack on scores.
 
-    counts: Summary  # accuracy is meant in the sense of the goal: `deviation` skips what is wrong already
+    Spearman is given x100, over all attacked pairs; NaN where it is not defined.
+    """
+
+    counts: Summary
+    """Accuracy is meant in the sense of the goal: `deviation` skips what is wrong already."""
     clean_spearman: float
     spearman_under_attack: float
-    mean_drift: float  # |s(x') - s(x)| on the gold scale, over pairs that were not skipped
+    mean_drift: float
+    """|s(x') - s(x)| on the gold scale, over pairs that were not skipped."""
 
 
 def summarise_scores(outcomes: Iterable[AttackOutcome]) -> StsUnderAttack:

@@ -1,12 +1,15 @@
-"""An embedder that remembers: evaluations share sentences, and one model is asked for all of them."""
+"""An encoder that remembers: evaluations share sentences."""
 
 import numpy as np
 
-from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import Embed
 
 
 class CachedEncoder:
-    """Asks `embed` for each sentence once, as long as this object lives; n vectors of d numbers are kept."""
+    """Asks `embed` for each sentence once, as long as this object lives.
+
+    It holds a vector for every sentence it was ever asked for.
+    """
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed

@@ -13,21 +13,29 @@ from rse_study.evaluation.attacks.victim import Victim
 
 @dataclass(frozen=True)
 class ClassifierScore:
-    """One result. `degenerate`: the victim said one thing for all inputs, which is no better than silence."""
+    """One figure of a classifier on one split."""
 
     task: str
     split: str
     metric: str
-    value: float  # x100
+    value: float
+    """x100."""
     num_examples: int
-    num_unlabelled: int  # left out: they have no label
-    seed: int  # of the fine-tuning
+    num_unlabelled: int
+    """Left out: they have no label."""
+    seed: int
+    """Of the fine-tuning."""
     degenerate: bool
-    fingerprint: str  # of the examples
+    """The victim said one thing for all inputs, which is no better than silence."""
+    fingerprint: str
+    """Of the examples."""
 
 
 def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c"]:
-    """What the victim says of a split. Raises InputError where it knows other classes or is not finite."""
+    """What the victim says of a split.
+
+    Raises InputError where it knows other classes, or says what is not finite.
+    """
     found = np.asarray(predict(labelled.texts), np.float64)
     wanted = len(labelled), len(labelled.classes)
     if found.shape != wanted or not np.isfinite(found).all():

@@ -1,4 +1,7 @@
-"""GLUE's metrics (Wang et al. 2018): Matthews for CoLA, F1 for MRPC and QQP, correlations for STS-B, else accuracy."""
+"""GLUE's metrics (Wang et al. 2018).
+
+Matthews for CoLA, F1 for MRPC and QQP, correlations for STS-B, else accuracy.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -15,8 +18,10 @@ from rse_study.evaluation.classification import ClassifierScore, accuracy, proba
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.registry import Registry
 
-GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]  # labels, predictions
-PredictScores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]  # a regression's values
+GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
+"""(labels, predictions) -> value."""
+PredictScores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]
+"""Pairs to a regression's values."""
 
 _METRICS: dict[str, GlueMetric] = {
     "accuracy": accuracy,
@@ -40,7 +45,22 @@ GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
 
 
 def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[ClassifierScore]:
-    """A task's metrics x100, the first of them the one that papers name first. Raises InputError."""
+    """A task's metrics x100, the one that papers name first first.
+
+    Parameters
+    ----------
+    predict
+        Texts to probabilities of the task's classes.
+    task
+        Labelled texts.
+    seed
+        Of the fine-tuning, for the rows.
+
+    Raises
+    ------
+    InputError
+        Where `predict` has other classes, or says what is not finite.
+    """
     predicted = probabilities(predict, task).argmax(axis=1)
     return [
         ClassifierScore(
@@ -59,7 +79,24 @@ def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[Classif
 
 
 def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
-    """Pearson and Spearman x100 of STS-B's values; 0 and degenerate where all values are one. Raises InputError."""
+    """Pearson and Spearman x100 of STS-B's values.
+
+    They are 0, and degenerate, where all values are one.
+
+    Parameters
+    ----------
+    scores
+        Pairs to values.
+    task
+        Pairs with gold similarities.
+    seed
+        Of the fine-tuning, for the rows.
+
+    Raises
+    ------
+    InputError
+        Where values are missing or not finite.
+    """
     found = np.asarray(scores(list(zip(task.first, task.second, strict=True))), np.float64)
     if found.shape != (len(task),) or not np.isfinite(found).all():
         rule, where = f"{len(task)} pairs need as many finite numbers", f"the regression on {task.name}"

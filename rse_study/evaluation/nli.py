@@ -1,4 +1,4 @@
-"""Natural language inference: accuracy of a fine-tuned classifier, and over ANLI's three rounds.
+"""Natural language inference: accuracy, and averages over ANLI's rounds.
 
 V-advCSE's Table 3 calls its last column `All` and prints the plain mean of the rounds there (46.4 of 53.8, 42.8 and
 42.6), but the mean over examples in the text (46.2 %). Both are rows here, by name.
@@ -14,13 +14,28 @@ from rse_study.evaluation.attacks.victim import Victim
 from rse_study.evaluation.classification import ClassifierScore, accuracy, probabilities, says_one_thing
 from rse_study.spec import fingerprint_of
 
-ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"  # over examples, over rounds
+ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
+"""Averages over examples, and over rounds."""
 
 
 def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> list[ClassifierScore]:
-    """Accuracy x100 of each task; where all three rounds of a split of ANLI are among them, both its averages too.
+    """Accuracy x100 of each task.
 
-    `predict` answers in the order of each task's classes. Raises InputError where it does not.
+    Where all three rounds of a split of ANLI are among them, both its averages come too.
+
+    Parameters
+    ----------
+    predict
+        Texts to probabilities, in the order of each task's classes.
+    tasks
+        Labelled pairs.
+    seed
+        Of the fine-tuning, for the rows.
+
+    Raises
+    ------
+    InputError
+        Where `predict` has other classes, or says what is not finite.
     """
     rows = [_score(predict, task, seed) for task in tasks]
     for split in dict.fromkeys(task.split for task in tasks):

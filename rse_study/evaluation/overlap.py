@@ -1,21 +1,22 @@
-"""Baseline without any model: cosine of token counts. A task it solves says little about an encoder."""
+"""Token overlap, a baseline without any model: the cosine of word counts.
+
+A task it solves says little about an encoder.
+"""
 
 import re
 from collections import Counter
 
 import numpy as np
+from jaxtyping import Float
 
 from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.sts import StsScore, score_pairs
 
 _TOKEN = re.compile(r"\w+")
 
 
-def token_overlap(pairs: StsPairs) -> list[StsScore]:
-    """The task's scores, by aggregation, for the cosine of lower-cased word counts."""
-    return score_pairs(
-        pairs, np.array([_cosine(*pair) for pair in zip(pairs.first, pairs.second, strict=True)])
-    )
+def overlaps(pairs: StsPairs) -> Float[np.ndarray, " n"]:
+    """The cosine of lower-cased word counts of each pair; 0 where a side has no word."""
+    return np.array([_cosine(*pair) for pair in zip(pairs.first, pairs.second, strict=True)], np.float64)
 
 
 def _cosine(first: str, second: str) -> float:

@@ -1,11 +1,11 @@
-"""The probe of transfer tasks: logistic regression on frozen features, its penalty chosen by cross-validation.
+"""The probe of transfer tasks: logistic regression on frozen features.
 
-As SentEval's, but for the unit of C: features are centred and divided by one number, the root mean square over all
-of them, both measured where the classifier is fitted. Centring moves nothing but the free intercept, and one number
-for all features is the same as another C. So the classifiers are those SentEval could find, and C no longer depends
-on how long an encoder's vectors happen to be. Dividing each feature by its own spread would change the classifier.
-All in float64: about twice the time of float32 (measured on MR, 384 features), and the
-optimum does not hang on rounding.
+Its penalty is chosen by cross-validation. It is SentEval's, but for the unit of C: features are centred and divided by
+one number, the root mean square over all of them, both measured where the classifier is fitted. Centring moves nothing
+but the free intercept, and one number for all features is the same as another C. So the classifiers are those SentEval
+could find, and C no longer depends on how long an encoder's vectors happen to be. Dividing each feature by its own
+spread would change the classifier. All in float64: about twice the time of float32 (measured on MR, 384 features), and
+the optimum does not hang on rounding.
 """
 
 import warnings
@@ -28,12 +28,16 @@ _MAX_ITERATIONS = 1000
 
 
 class ProbePreset(Spec):
-    """How thorough a probe is. Scores of one preset are not those of another: every row carries its name."""
+    """How thorough a probe is.
+
+    Scores of one preset are not those of another: every row carries its name.
+    """
 
     name: str
-    num_folds: Annotated[int, Field(ge=2)]  # outer and inner ones
-    # The grid of C, which weighs the sum of losses against |w|^2 / 2. MiniLM on CR is best at 1e-3.
+    num_folds: Annotated[int, Field(ge=2)]
+    """Outer and inner ones."""
     regularisations: tuple[PositiveFloat, ...] = Field((1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0), min_length=1)
+    """The grid of C, which weighs the sum of losses against |w|^2 / 2. MiniLM on CR is best at 1e-3."""
 
 
 PRESETS = Registry(
@@ -64,7 +68,19 @@ class Fit:
 
 
 def fit_probe(features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], C: float) -> Fit:
-    """Logistic regression, multinomial for more than two classes; L2 penalty, none on the intercept; L-BFGS."""
+    """Logistic regression, multinomial for more than two classes.
+
+    Its penalty is L2, with none on the intercept; the optimiser is L-BFGS.
+
+    Parameters
+    ----------
+    features
+        A row an example.
+    labels
+        Their classes.
+    C
+        Weight of the losses against the penalty.
+    """
     shift = features.mean(axis=0)
     scaled = features - shift
     scale = float(np.sqrt(np.mean(scaled**2))) or 1.0  # features that are all one are left at zero
@@ -79,7 +95,19 @@ def fit_probe(features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"],
 def choose_by_folds(
     features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], preset: ProbePreset, seed: int
 ) -> float:
-    """The C of the best mean accuracy over stratified folds of these examples; of equals the smallest."""
+    """The C of the best mean accuracy over folds; of equals the smallest.
+
+    Parameters
+    ----------
+    features
+        A row an example.
+    labels
+        Their classes.
+    preset
+        Number of folds, and the grid of C.
+    seed
+        Of the folds.
+    """
     places = list(folds(labels, preset.num_folds, seed))
 
     def mean_accuracy(C: float) -> float:
@@ -97,14 +125,36 @@ def choose_by_dev(
     dev: tuple[Float[np.ndarray, "m d"], Int[np.ndarray, " m"]],
     preset: ProbePreset,
 ) -> float:
-    """The C whose fit on `train` (features, labels) is best on `dev`; of equals the smallest."""
+    """The C whose fit on `train` is best on `dev`; of equals the smallest.
+
+    Parameters
+    ----------
+    train, dev
+        Features and labels.
+    preset
+        The grid of C.
+    """
     return max(sorted(preset.regularisations), key=lambda C: fit_probe(*train, C).accuracy(*dev))
 
 
 def nested_accuracies(
     features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], preset: ProbePreset, seed: int
 ) -> list[float]:
-    """Accuracy of every outer fold, 0..1. Its examples have no part in the choice of its C."""
+    """Accuracy of every outer fold, 0..1.
+
+    Its examples have no part in the choice of its C.
+
+    Parameters
+    ----------
+    features
+        A row an example.
+    labels
+        Their classes.
+    preset
+        Number of folds, outer and inner ones, and the grid of C.
+    seed
+        Of the folds.
+    """
     found = []
     for train, test in folds(labels, preset.num_folds, seed):
         best = choose_by_folds(features[train], labels[train], preset, seed)
@@ -115,7 +165,17 @@ def nested_accuracies(
 def folds(
     labels: Int[np.ndarray, " n"], num_folds: int, seed: int
 ) -> Iterator[tuple[Int[np.ndarray, " a"], Int[np.ndarray, " b"]]]:
-    """(training places, test places) of stratified folds, shuffled by the seed."""
+    """(training places, test places) of stratified, shuffled folds.
+
+    Parameters
+    ----------
+    labels
+        Classes, each in about the same share in every fold.
+    num_folds
+        How many.
+    seed
+        Of the shuffling.
+    """
     return StratifiedKFold(num_folds, shuffle=True, random_state=seed).split(labels, labels)
 
 

@@ -1,8 +1,11 @@
-"""Labelled texts attacked once through a reference encoder and replayed on others: accuracy at a probe's price."""
+"""Labelled texts attacked once through a reference encoder, and replayed.
+
+Every encoder is judged by the same texts: accuracy under attack at the price of a probe.
+"""
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +16,33 @@ from rse_study.data.labelled import Labelled, Text
 from rse_study.errors import InputError
 from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.probe import Fit, fit_probe
-from rse_study.evaluation.sts import Embed
-from rse_study.evaluation.vectors import is_collapsed
+from rse_study.evaluation.replayed import PRESET
+from rse_study.evaluation.vectors import Embed, is_collapsed
+from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
 FILE = "texts.json"
-# The probe's one C, of the attack's victim and of every trial: choosing it anew at each look would cost 30 fits. With
-# 500 training texts MiniLM scores 78.6 on CR (best C: 80.1), 68.2 on MR (71.4), 82.0 on the generated opinions (83.3).
 C = 0.1
+"""The probe's one C, of the attack's victim and of every trial: choosing it anew at each point would cost 30 fits.
+
+With 500 training texts MiniLM scores 78.6 on CR (best C: 80.1), 68.2 on MR (71.4), 82.0 on the generated
+opinions (83.3).
+"""
 
 
 @dataclass(frozen=True)
 class ReplayedTexts:
-    """`attacked` are `clean` under attack, text by text; a probe fitted on `training` judges both.
-
-    By `recipe`, a label, of a probe on `reference`.
-    """
+    """Labelled texts, clean and attacked, and those a probe is fitted on."""
 
     training: Labelled
+    """What the probe is fitted on, which judges the other two."""
     clean: Labelled
     attacked: Labelled
+    """`clean` under attack, text by text."""
     recipe: str
+    """Label of the attack."""
     reference: str
+    """The encoder whose probe was attacked."""
 
     @property
     def fingerprint(self) -> str:
@@ -67,31 +75,76 @@ class ReplayedTexts:
 
 
 @dataclass(frozen=True)
-class ReplayedAccuracy:
-    """Both x100, over all inputs. `degenerate`: embeddings were constant or not finite, which counts as 0."""
+class ReplayedTextAttack:
+    """Accuracy x100 of a probe on attacked texts, and on the clean ones.
 
-    accuracy: float  # on the attacked texts
-    clean_accuracy: float
-    degenerate: bool
+    They are called `accuracy` and `clean_accuracy`.
+    """
 
+    texts: ReplayedTexts
 
-def replay_texts(embed: Embed, texts: ReplayedTexts) -> ReplayedAccuracy:
-    """The same adversarial texts for every encoder, by a fresh probe on its own clean embeddings of `training`."""
-    parts = (texts.training, texts.clean, texts.attacked)
-    remembered = CachedEncoder(embed)
-    remembered(sorted({sentence for part in parts for (sentence,) in part.texts}))  # in one call
-    training, clean, attacked = (_features(remembered, part.texts) for part in parts)
-    if is_collapsed(np.concatenate([training, clean, attacked])):
-        return ReplayedAccuracy(0.0, 0.0, True)
-    fit = fit_probe(training, texts.training.labels, C)
-    under_attack, before = (
-        100 * fit.accuracy(features, texts.clean.labels) for features in (attacked, clean)
-    )
-    return ReplayedAccuracy(under_attack, before, False)
+    @property
+    def name(self) -> str:
+        """Task/replayed."""
+        return f"{self.texts.clean.name}/{PRESET}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Of training, clean and attacked texts."""
+        return self.texts.fingerprint
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Accuracy under attack."""
+        return (Measure(name=f"{self.name} accuracy", metric=f"{self.name}/accuracy"),)
+
+    @property
+    def num_sentences(self) -> int:
+        """Training texts, and inputs clean and attacked."""
+        return len(self.texts.training) + 2 * len(self.texts.clean)
+
+    def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
+        """A row a figure: the same adversarial texts for every encoder.
+
+        They are judged by a fresh probe on the encoder's own clean embeddings of `training`. 0, and degenerate, where
+        embeddings are constant or not finite.
+        """
+        accuracies = self._accuracies(embed)
+        return [
+            EvaluationRow(
+                subject=subject,
+                task=self.texts.clean.name,
+                split=self.texts.clean.split,
+                aggregation=name,
+                value=accuracies.get(name, 0.0),
+                num_examples=len(self.texts.clean),
+                degenerate=name not in accuracies,
+                fingerprint=self.fingerprint,
+                preset=PRESET,
+            )
+            for name in ("accuracy", "clean_accuracy")
+        ]
+
+    def _accuracies(self, embed: Embed) -> dict[str, float]:
+        """Both, x100; nothing where the encoder has collapsed."""
+        parts = (self.texts.training, self.texts.clean, self.texts.attacked)
+        cached = CachedEncoder(embed)
+        cached(sorted({sentence for part in parts for (sentence,) in part.texts}))  # in one call
+        training, clean, attacked = (_features(cached, part.texts) for part in parts)
+        if is_collapsed(np.concatenate([training, clean, attacked])):
+            return {}
+        fit, labels = fit_probe(training, self.texts.training.labels, C), self.texts.clean.labels
+        return {
+            "accuracy": 100 * fit.accuracy(attacked, labels),
+            "clean_accuracy": 100 * fit.accuracy(clean, labels),
+        }
 
 
 def probe_of(embed: Embed, training: Labelled) -> Fit:
-    """The probe that is attacked: as `replay_texts` fits it. Raises InputError where the encoder has collapsed."""
+    """The probe that is attacked, fitted as every encoder's own.
+
+    Raises InputError where the encoder has collapsed.
+    """
     features = _features(embed, training.texts)
     if is_collapsed(features):
         rule, remedy = "embeddings are all one, or not finite", "Choose another replayed.reference"
@@ -102,11 +155,6 @@ def probe_of(embed: Embed, training: Labelled) -> Fit:
 def victim_of(embed: Embed, fit: Fit) -> Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]:
     """What an attack asks: texts to the probe's probabilities."""
     return lambda texts: fit.probabilities(_features(embed, texts))
-
-
-def as_metrics(scores: ReplayedAccuracy) -> dict[str, float]:
-    """As a trial's history has them: robust/accuracy, robust/clean_accuracy, ..."""
-    return {f"robust/{name}": float(value) for name, value in asdict(scores).items()}
 
 
 def _features(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, "n d"]:

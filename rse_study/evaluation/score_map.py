@@ -1,4 +1,7 @@
-"""From a cosine to the gold scale of an STS task: what a threshold on scores needs (RobustSentEmbed 4.2 gives none)."""
+"""From a cosine to the gold scale of an STS task.
+
+A threshold on scores needs one, and RobustSentEmbed (section 4.2) gives none.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,19 +15,34 @@ MapKind = Literal["affine", "isotonic"]
 
 @dataclass(frozen=True)
 class ScoreMap:
-    """Piecewise linear through (cosines, scores), constant outside: two points for an affine map."""
+    """A map that is piecewise linear, and constant outside its points.
+
+    An affine map has two of them.
+    """
 
     kind: MapKind
     cosines: Float[np.ndarray, " k"]
+    """Of its points, rising."""
     scores: Float[np.ndarray, " k"]
+    """Of its points, on the gold scale."""
 
     @classmethod
     def fitted(
         cls, cosines: Float[np.ndarray, " n"], gold: Float[np.ndarray, " n"], kind: MapKind = "affine"
     ) -> "ScoreMap":
-        """Least squares on pairs no attack is judged on; scores stay within the range of `gold`.
+        """Least squares on pairs no attack is judged on.
 
-        Both kinds never fall: an affine map that would is flat at the mean of `gold`.
+        Scores stay within the range of `gold`. Both kinds never fall: an affine map that would is flat at the mean of
+        `gold`.
+
+        Parameters
+        ----------
+        cosines
+            Of the pairs.
+        gold
+            Their gold similarities.
+        kind
+            `affine`, or `isotonic`.
         """
         low, high = float(gold.min()), float(gold.max())
         if kind == "isotonic":

@@ -1,87 +1,158 @@
-"""Semantic textual similarity: Spearman of the cosine of frozen embeddings with human judgement."""
+"""Semantic textual similarity of frozen embeddings.
 
-from collections.abc import Callable, Iterable, Sequence
+It is Spearman's correlation of their cosines with human judgement.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
+from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
+from rse_study.data.readers import read_sts
+from rse_study.evaluation.overlap import overlaps
 from rse_study.evaluation.rank_correlation import spearman
-from rse_study.evaluation.vectors import is_one_vector, unit_rows
+from rse_study.evaluation.registry import BUILTIN
+from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
+from rse_study.results.records import EvaluationRow, Measure
 
-Embed = Callable[[list[str]], np.ndarray]  # sentences -> [n d]
 Aggregation = Literal["all", "mean", "wmean"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("all", "mean", "wmean")
-SEVEN = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")  # the papers' "Avg."
+SEVEN = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
+"""The tasks of the papers' "Avg."."""
 
 
 @dataclass(frozen=True)
-class StsScore:
-    """One result. `degenerate`: embeddings were constant or not finite somewhere, which counts as 0."""
+class Similarity:
+    """Spearman x100 of cosines on a task's pairs, by three aggregations."""
 
-    task: str
-    split: str
-    aggregation: Aggregation
-    spearman: float  # x100
-    num_examples: int
-    degenerate: bool
-    fingerprint: str  # of the pairs
+    pairs: StsPairs
+
+    @classmethod
+    def read(cls, name: str, data_dir: Path) -> "Similarity":
+        """The task of that name (task/split).
+
+        Raises InputError where its files are missing or malformed.
+        """
+        task, split = name.split("/")
+        return cls(builtin.graded_pairs("test") if name == BUILTIN else read_sts(task, split, data_dir))
+
+    @property
+    def name(self) -> str:
+        """Task/split."""
+        return f"{self.pairs.name}/{self.pairs.split}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the pairs."""
+        return self.pairs.fingerprint
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The papers' aggregation, `all`."""
+        return (Measure(name=self.name, metric=f"{self.name}/all"),)
+
+    @property
+    def num_sentences(self) -> int:
+        """Both sides of every pair."""
+        return 2 * len(self.pairs)
+
+    def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
+        """A row an aggregation.
+
+        0, and degenerate, where embeddings are constant or not finite.
+        """
+        return evaluate_sts(embed, [self.pairs], subject)
+
+    def score_overlap(self, subject: str) -> list[EvaluationRow]:
+        """The same for the cosine of word counts, which needs no encoder."""
+        return score_pairs(self.pairs, overlaps(self.pairs), subject)
+
+    def to_json(self) -> dict[str, Any]:
+        """The pairs."""
+        return {"pairs": self.pairs.to_json()}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "Similarity":
+        """What `to_json` gave."""
+        return cls(StsPairs.from_json(content["pairs"]))
 
 
-def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs]) -> list[StsScore]:
-    """Three scores a task, by aggregation. Each distinct sentence is embedded once, over all tasks."""
+def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> list[EvaluationRow]:
+    """Three rows a task, by aggregation.
+
+    Each distinct sentence is embedded once, over all tasks.
+
+    Parameters
+    ----------
+    embed
+        Sentences to vectors.
+    tasks
+        Pairs with gold similarities.
+    subject
+        What is scored, as the rows call it.
+    """
     sentences = list(dict.fromkeys(text for pairs in tasks for text in (*pairs.first, *pairs.second)))
     unit = unit_rows(embed(sentences), zero=0.0) if sentences else np.zeros((0, 1))
-    place = {sentence: row for row, sentence in enumerate(sentences)}
-    scores: list[StsScore] = []
+    row_of = {sentence: row for row, sentence in enumerate(sentences)}
+    rows: list[EvaluationRow] = []
     for pairs in tasks:
-        first, second = (unit[[place[text] for text in side]] for side in (pairs.first, pairs.second))
-        scores.extend(score_pairs(pairs, _cosines(first, second)))
-    return scores
+        first, second = (unit[[row_of[text] for text in side]] for side in (pairs.first, pairs.second))
+        rows.extend(score_pairs(pairs, _cosines(first, second), subject))
+    return rows
 
 
-def score_pairs(pairs: StsPairs, similarities: np.ndarray) -> list[StsScore]:
-    """The three scores of similarities [n] however they were computed; NaN marks a collapse.
+def score_pairs(pairs: StsPairs, similarities: np.ndarray, subject: str = "") -> list[EvaluationRow]:
+    """The three rows of similarities, however they were computed.
 
     `all` is one correlation over the concatenated subsets, `mean` and `wmean` the plain and the size-weighted
     mean of the subsets' correlations. For a task without subsets they agree.
+
+    Parameters
+    ----------
+    pairs
+        Pairs with gold similarities.
+    similarities
+        One for each pair, [n]; NaN marks a collapse, which counts as 0.
+    subject
+        What is scored, as the rows call it.
     """
     parts = list(pairs.parts().values())
     whole = spearman(similarities, pairs.gold)
     each = np.array([spearman(similarities[part], pairs.gold[part]) for part in parts])
     sizes = [part.stop - part.start for part in parts]
     zeroed = np.nan_to_num(each)
-    values = {
-        "all": float(np.nan_to_num(whole)),
-        "mean": zeroed.mean(),
-        "wmean": np.average(zeroed, weights=sizes),
-    }
-    degenerate = {
-        "all": bool(np.isnan(whole)),
-        "mean": bool(np.isnan(each).any()),
-        "wmean": bool(np.isnan(each).any()),
+    is_lost = bool(np.isnan(each).any())
+    values: dict[Aggregation, tuple[float, bool]] = {
+        "all": (float(np.nan_to_num(whole)), bool(np.isnan(whole))),
+        "mean": (float(zeroed.mean()), is_lost),
+        "wmean": (float(np.average(zeroed, weights=sizes)), is_lost),
     }
     return [
-        StsScore(
-            pairs.name,
-            pairs.split,
-            name,
-            100 * float(values[name]),
-            len(pairs),
-            degenerate[name],
-            pairs.fingerprint,
+        EvaluationRow(
+            subject=subject,
+            task=pairs.name,
+            split=pairs.split,
+            aggregation=name,
+            value=100 * values[name][0],
+            num_examples=len(pairs),
+            degenerate=values[name][1],
+            fingerprint=pairs.fingerprint,
         )
         for name in AGGREGATIONS
     ]
 
 
-def average(scores: Iterable[StsScore], aggregation: Aggregation) -> float:
-    """Plain mean of the seven tasks' test scores. Raises KeyError where one is missing."""
-    found = {
-        row.task: row.spearman for row in scores if row.aggregation == aggregation and row.split == "test"
-    }
-    return sum(found[task] for task in SEVEN) / len(SEVEN)
+def average(rows: Iterable[EvaluationRow], aggregation: Aggregation) -> float:
+    """Plain mean of the seven tasks' test scores.
+
+    Raises KeyError where one is missing.
+    """
+    values = {row.task: row.value for row in rows if row.aggregation == aggregation and row.split == "test"}
+    return sum(values[task] for task in SEVEN) / len(SEVEN)
 
 
 def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:

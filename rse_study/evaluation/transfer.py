@@ -1,26 +1,30 @@
-"""Transfer: how well a logistic regression tells classes apart by frozen embeddings alone (SentEval's tasks).
+"""Transfer: how well frozen embeddings alone tell classes apart.
 
-The protocol follows from the splits of a task (Conneau and Kiela 2018):
+The classifier is a logistic regression (probe.py), the tasks are SentEval's. The protocol follows from the splits of a
+task (Conneau and Kiela 2018):
 
     all                nested stratified k-fold: in every outer fold, k-fold inside its training part chooses C
     train, dev, test   dev chooses C; the classifier fitted on train is tested once
     train, test        k-fold on train chooses C; a classifier fitted on all of train is tested once
 
-Features of a sentence are its embedding u; of a pair [|u - v|, u * v]. The classifier: probe.py.
+Features of a sentence are its embedding u; of a pair [|u - v|, u * v].
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 from sklearn.metrics import accuracy_score, f1_score
 
 from rse_study.data.labelled import Labelled
+from rse_study.data.transfer_sets import read_transfer_task
 from rse_study.errors import InputError
 from rse_study.evaluation.probe import (
+    PRESETS,
     ProbePreset,
     choose_by_dev,
     choose_by_folds,
@@ -28,61 +32,131 @@ from rse_study.evaluation.probe import (
     fit_probe,
     nested_accuracies,
 )
-from rse_study.evaluation.sts import Embed
-from rse_study.evaluation.vectors import is_collapsed
+from rse_study.evaluation.vectors import Embed, is_collapsed
+from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
-TransferMetric = Literal["accuracy", "f1"]
 Task = tuple[Labelled, ...]
 """The splits of a task: (all,), (train, dev, test) or (train, test)."""
 AVERAGES: dict[str, tuple[str, ...]] = {
-    "avg6_without_trec": ("MR", "CR", "SUBJ", "MPQA", "SST2", "MRPC"),  # RobustSentEmbed's
-    "avg7": ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"),  # the other papers'
+    "avg6_without_trec": ("MR", "CR", "SUBJ", "MPQA", "SST2", "MRPC"),
+    "avg7": ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"),
 }
+"""Tasks of an average: RobustSentEmbed's, and the other papers'."""
+FOLDS_SEED = 0
+"""Of the folds, the same for every model."""
 
 
 @dataclass(frozen=True)
-class TransferScore:
-    """One result. `degenerate`: embeddings were constant or not finite somewhere, which counts as 0."""
+class Transfer:
+    """Accuracy x100 of a logistic regression on one task.
 
-    task: str
-    split: str  # all or test
-    metric: TransferMetric
+    Tasks on pairs have F1 besides.
+    """
+
+    task: Task
     preset: str
-    value: float  # x100
-    num_examples: int  # that were tested
-    seed: int  # of the folds
-    degenerate: bool
-    fingerprint: str  # of every split of the task
+
+    @classmethod
+    def read(cls, name: str, data_dir: Path) -> "Transfer":
+        """The task of that name (task/preset).
+
+        Raises InputError where its files are missing or malformed.
+        """
+        task, preset = name.split("/")
+        return cls(read_transfer_task(task, data_dir), preset)
+
+    @property
+    def name(self) -> str:
+        """Task/preset."""
+        return f"{self.task[-1].name}/{self.preset}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Of every split of the task."""
+        return fingerprint_of([split.fingerprint for split in self.task])
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Accuracy; F1 of pairs is a row without a measure."""
+        return (Measure(name=self.name, metric=f"{self.name}/accuracy"),)
+
+    @property
+    def num_sentences(self) -> int:
+        """Every text of every split."""
+        return sum(len(text) for split in self.task for text in split.texts)
+
+    def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
+        """A row a metric; 0 and degenerate where embeddings are constant or not finite."""
+        return evaluate_transfer(embed, self.task, PRESETS.get(self.preset), FOLDS_SEED, subject)
+
+    def to_json(self) -> dict[str, Any]:
+        """Every split, and the preset's name."""
+        return {"task": [split.to_json() for split in self.task], "preset": self.preset}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "Transfer":
+        """What `to_json` gave."""
+        return cls(tuple(Labelled.from_json(split) for split in content["task"]), content["preset"])
 
 
 def evaluate_transfer(
-    embed: Embed, tasks: Sequence[Task], preset: ProbePreset, seed: int
-) -> list[TransferScore]:
-    """Accuracy of each task, and of tasks on pairs F1 of the second class. `seed` decides the folds.
+    embed: Embed, task: Task, preset: ProbePreset, seed: int, subject: str = ""
+) -> list[EvaluationRow]:
+    """Accuracy x100 of a task, and F1 of the second class where its texts are pairs.
 
-    Every distinct text is embedded once, over all tasks, in one sorted call; folds depend on the seed and the task's
-    labels only. So neither other tasks nor their order change a score. Accuracy of a nested k-fold is the mean of
-    its outer folds'. Raises InputError where a class has too few examples for the folds.
+    Every distinct text is embedded once, in one sorted call. Accuracy of a nested k-fold is the mean of its outer
+    folds'.
+
+    Parameters
+    ----------
+    embed
+        Sentences to vectors.
+    task
+        Its splits.
+    preset
+        How thorough the probe is.
+    seed
+        Of the folds, which depend on it and on the labels alone.
+    subject
+        What is scored, as the rows call it.
+
+    Raises
+    ------
+    InputError
+        Where a class has too few examples for the folds.
     """
-    for task in tasks:
-        _check_classes(task, preset)
-    texts = sorted({text for task in tasks for split in task for parts in split.texts for text in parts})
-    vectors = np.asarray(embed(texts)) if texts else np.zeros((0, 1))
-    place = {text: row for row, text in enumerate(texts)}
-    scores: list[TransferScore] = []
-    for task in tasks:
-        rows = [np.array([[place[text] for text in parts] for parts in split.texts]) for split in task]
-        used = vectors[np.unique(np.concatenate(rows))]
-        values = (
-            {} if is_collapsed(used) else _values(task, [_features(vectors, r) for r in rows], preset, seed)
+    _check_classes(task, preset)
+    texts = sorted({text for split in task for parts in split.texts for text in parts})
+    vectors = np.asarray(embed(texts))
+    row_of = {text: row for row, text in enumerate(texts)}
+    rows = [np.array([[row_of[text] for text in parts] for parts in split.texts]) for split in task]
+    features = [_features(vectors, row) for row in rows]
+    values = {} if is_collapsed(vectors) else _values(task, features, preset, seed)
+    metrics = ("accuracy", "f1") if _is_paired(task) else ("accuracy",)
+    tested = task[-1]
+    return [
+        EvaluationRow(
+            subject=subject,
+            task=tested.name,
+            split=tested.split,
+            aggregation=metric,
+            value=100 * values.get(metric, 0.0),
+            num_examples=len(tested),
+            degenerate=metric not in values,
+            fingerprint=fingerprint_of([split.fingerprint for split in task]),
+            preset=preset.name,
+            seed=seed,
         )
-        scores.extend(_rows(task, values, preset, seed))
-    return scores
+        for metric in metrics
+    ]
 
 
 def averages(accuracies: Mapping[str, float]) -> dict[str, float]:
-    """Plain means of tasks' accuracies, by the names of AVERAGES: those all of whose tasks are there, of one preset."""
+    """Plain means of tasks' accuracies, by the names of AVERAGES.
+
+    There are those all of whose tasks are there. All accuracies must be of one preset.
+    """
     return {
         name: sum(accuracies[task] for task in tasks) / len(tasks)
         for name, tasks in AVERAGES.items()
@@ -95,42 +169,18 @@ def pair_features(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"]) -> F
     return np.concatenate([np.abs(u - v), u * v], axis=1)
 
 
-def _values(
-    task: Task, features: list[np.ndarray], preset: ProbePreset, seed: int
-) -> dict[TransferMetric, float]:
+def _values(task: Task, features: list[np.ndarray], preset: ProbePreset, seed: int) -> dict[str, float]:
     """The task's metrics, 0..1."""
-    known = [(part, split.labels) for part, split in zip(features, task, strict=True)]
-    if len(known) == 1:
-        return {"accuracy": float(np.mean(nested_accuracies(*known[0], preset, seed)))}
-    train, *dev, (tested, gold) = known
+    examples = [(part, split.labels) for part, split in zip(features, task, strict=True)]
+    if len(examples) == 1:
+        return {"accuracy": float(np.mean(nested_accuracies(*examples[0], preset, seed)))}
+    train, *dev, (tested, gold) = examples
     best = choose_by_dev(train, dev[0], preset) if dev else choose_by_folds(*train, preset, seed)
     predicted = fit_probe(*train, best).predict(tested)
-    values: dict[TransferMetric, float] = {"accuracy": float(accuracy_score(gold, predicted))}
-    return (
-        {**values, "f1": float(f1_score(gold, predicted, zero_division=0.0))} if _is_paired(task) else values
-    )
-
-
-def _rows(
-    task: Task, values: dict[TransferMetric, float], preset: ProbePreset, seed: int
-) -> list[TransferScore]:
-    """A row for each metric the task has; one that could not be computed is 0, and degenerate."""
-    tested, fingerprint = task[-1], fingerprint_of([split.fingerprint for split in task])
-    metrics: tuple[TransferMetric, ...] = ("accuracy", "f1") if _is_paired(task) else ("accuracy",)
-    return [
-        TransferScore(
-            task=tested.name,
-            split=tested.split,
-            metric=metric,
-            preset=preset.name,
-            value=100 * values.get(metric, 0.0),
-            num_examples=len(tested),
-            seed=seed,
-            degenerate=metric not in values,
-            fingerprint=fingerprint,
-        )
-        for metric in metrics
-    ]
+    values = {"accuracy": float(accuracy_score(gold, predicted))}
+    if _is_paired(task):
+        values["f1"] = float(f1_score(gold, predicted, zero_division=0.0))
+    return values
 
 
 def _is_paired(task: Task) -> bool:

@@ -1,16 +1,21 @@
-"""Whitening of frozen embeddings: a row of the papers' tables that needs no training (Su et al. 2021)."""
+"""Whitening of frozen embeddings (Su et al. 2021).
+
+It is a row of the papers' tables that needs no training.
+"""
 
 import numpy as np
 from jaxtyping import Float
 
-_NO_SPREAD = 1e-10  # share of the largest variance below which a direction holds nothing but rounding
+_NO_SPREAD = 1e-10
+"""Share of the largest variance below which a direction holds nothing but rounding."""
 
 
 def whitened(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-    """The rows centred, turned and scaled until their covariance is the identity, in float64.
+    """The rows centred, turned and scaled until their covariance is 1.
 
-    Directions without variance (a constant feature) become 0. Rows that are no more than the directions they vary in
-    become NaN: whitened, any two of them have one and the same cosine, and its rounding would be all there is to rank.
+    In float64. Directions without variance (a constant feature) become 0. Rows that are no more than the directions
+    they vary in become NaN: whitened, any two of them have one and the same cosine, and its rounding would be all there
+    is to rank.
     """
     centred = np.asarray(vectors, np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
     variances, directions = np.linalg.eigh(centred.T @ centred / len(centred))

@@ -26,7 +26,7 @@ from rse_study.errors import InputError
 from rse_study.results.reader import Reader
 from rse_study.results.records import AxisRecord, StudyRecord
 
-TrialRow = dict[str, Any]  # of the reader's frame of cells
+CellRow = dict[str, Any]  # of the reader's frame of cells
 
 REFRESH_SECONDS = 1.0  # a page asks several times; the ledger is read once for all of them
 STATES = {
@@ -122,7 +122,7 @@ def distribution_of(axis: AxisRecord) -> BaseDistribution:
     return FloatDistribution(axis.low, axis.high, log=axis.log)
 
 
-def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[TrialRow], dict[str, BaseDistribution]]:
+def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[CellRow], dict[str, BaseDistribution]]:
     """The search's own cells by number.
 
     A rebuilt ledger may lack one: an empty row.
@@ -132,7 +132,7 @@ def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[TrialRow], di
     return rows, {axis.name: distribution_of(axis) for axis in study.axes}
 
 
-def _grid(cells: pd.DataFrame) -> tuple[list[TrialRow], dict[str, BaseDistribution]]:
+def _grid(cells: pd.DataFrame) -> tuple[list[CellRow], dict[str, BaseDistribution]]:
     """Every cell; what tells them apart (axes, the row's name, the seed), each with the values that occur."""
     rows = _records(cells)
     for row in rows:
@@ -145,13 +145,13 @@ def _grid(cells: pd.DataFrame) -> tuple[list[TrialRow], dict[str, BaseDistributi
     return rows, {name: CategoricalDistribution(list(values)) for name, values in choices.items()}
 
 
-def _records(cells: pd.DataFrame) -> list[TrialRow]:
-    rows: list[TrialRow] = cells.to_dict("records")
+def _records(cells: pd.DataFrame) -> list[CellRow]:
+    rows: list[CellRow] = cells.to_dict("records")
     return rows
 
 
 def _trial(
-    number: int, row: TrialRow, history: dict[int, float], distributions: Mapping[str, BaseDistribution]
+    number: int, row: CellRow, history: dict[int, float], distributions: Mapping[str, BaseDistribution]
 ) -> FrozenTrial:
     state = STATES[row["status"]]
     value = history[max(history)] if history else math.nan
@@ -179,7 +179,7 @@ def _unknown(number: int) -> FrozenTrial:
     return FrozenTrial(number, TrialState.WAITING, None, None, None, {}, {}, {}, {}, {}, number)
 
 
-def _times(row: TrialRow, state: TrialState) -> tuple[datetime | None, datetime | None]:
+def _times(row: CellRow, state: TrialState) -> tuple[datetime | None, datetime | None]:
     """Start and end in local time without a zone, as Optuna keeps them."""
     if state == TrialState.WAITING:
         return None, None

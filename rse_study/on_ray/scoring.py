@@ -1,6 +1,5 @@
 """Scores a study's baselines and its kept models, each on every evaluation once."""
 
-import math
 import shutil
 from collections.abc import Iterator, Sequence
 
@@ -22,6 +21,7 @@ from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.results.ledger import Ledger
+from rse_study.results.ranking import best_first
 from rse_study.results.schema import baselines_folder, cell_folder
 from rse_study.study.baselines import can_measure, measure_baselines
 from rse_study.study.definition.config import Baseline, Study
@@ -138,6 +138,5 @@ class Scoring:
     def _best(self, identities: Sequence[str]) -> set[str]:
         """One of them; none where none has a value."""
         last = self._ledger.last_points(self._study.objective.metric)
-        values = {one: last[one][1] for one in identities if one in last and math.isfinite(last[one][1])}
-        choose = max if self._study.objective.direction == "maximize" else min
-        return {choose(values, key=values.__getitem__)} if values else set()
+        standings = [(one, *last[one]) for one in identities if one in last]
+        return set(best_first(standings, self._study.objective.direction)[:1])

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.evaluation.kinds.similarity import Similarity
-from rse_study.evaluation.kinds.texts_under_replay import ReplayedTextAttack
-from rse_study.evaluation.kinds.under_replay import ReplayedAttack
-from rse_study.evaluation.replayed import ReplayedPairs
-from rse_study.evaluation.replayed_texts import ReplayedTexts
+from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
+from rse_study.evaluation.sts import Similarity
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue

@@ -1,4 +1,7 @@
-"""Files that are there as a whole or not at all, also after a power cut, and that know when they were changed."""
+"""Files that are there as a whole or not at all, also after a power cut.
+
+Sealed ones know when they were changed.
+"""
 
 import json
 import os
@@ -14,13 +17,15 @@ from rse_study.spec import fingerprint_of
 Content = TypeVar("Content")
 
 
-def write_sealed(path: Path, kind: str, content: Any) -> Path:
-    """Write JSON `content` under its `kind`, beside its checksum. A reader sees all of it or what was there before."""
+def write_whole(path: Path, content: str | bytes) -> Path:
+    """Write a file so that a reader sees all of it or what was there before.
+
+    Texts are written in UTF-8; the folder is made where there is none.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"checksum": fingerprint_of(content), kind: content}, indent=1, ensure_ascii=False)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with draft.open("w", encoding="utf-8") as stream:
-        stream.write(text + "\n")
+    with draft.open("wb") as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
         stream.flush()
         os.fsync(stream.fileno())
     draft.replace(path)
@@ -28,12 +33,46 @@ def write_sealed(path: Path, kind: str, content: Any) -> Path:
     return path
 
 
+def write_sealed(path: Path, kind: str, content: Any) -> Path:
+    """Write content as JSON beside its checksum, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        Where the file goes.
+    kind
+        The key that the content stands under: what the file is.
+    content
+        Nothing but JSON.
+    """
+    text = json.dumps({"checksum": fingerprint_of(content), kind: content}, indent=1, ensure_ascii=False)
+    return write_whole(path, text + "\n")
+
+
 def read_sealed(
     path: Path, kind: str, parse: Callable[[Any], Content], *, missing: str, remedy: str
 ) -> Content:
-    """What `parse` makes of the content of a file that `write_sealed` wrote.
+    """Read a file that `write_sealed` wrote.
 
-    Raises MissingFile (with `missing` as its remedy) where it is not there, InputError where it is damaged or edited.
+    Parameters
+    ----------
+    path
+        Where it lies.
+    kind
+        The key that its content stands under.
+    parse
+        Makes of the content what is returned.
+    missing
+        What to do where there is no such file.
+    remedy
+        What to do where it is damaged.
+
+    Raises
+    ------
+    MissingFile
+        where it is not there.
+    InputError
+        where it is damaged, or was edited.
     """
     try:
         envelope = json.loads(path.read_text(encoding="utf-8"))

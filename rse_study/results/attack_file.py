@@ -1,4 +1,7 @@
-"""What attacks leave in a folder: a file of outcomes for each set and recipe, and the figures of all of them."""
+"""What attacks leave in a folder, and how it is read.
+
+A file of outcomes for each set and recipe, and `summary.json` with the figures of all of them.
+"""
 
 import json
 from collections.abc import Iterable
@@ -10,6 +13,7 @@ import pandas as pd
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from rse_study.errors import InputError, MissingFile
+from rse_study.results.atomic import write_whole
 from rse_study.results.records import Record
 from rse_study.results.schema import ledger_path
 
@@ -24,13 +28,11 @@ AGAIN = "Attack again into this folder, or remove what is of no use: rse-study e
 
 
 class OutcomeRow(Record):
-    """A line of a file of outcomes: what an attack on one input came to. Texts have a part, pairs have two.
-
-    `changed`: places of words of the original, from 0, counted through all its parts.
-    """
+    """A line of a file of outcomes: what an attack on one input came to."""
 
     index: int = Field(ge=0)
     original: tuple[str, ...] = Field(min_length=1)
+    """Its parts: a text has one, a pair of texts has two."""
     adversarial: tuple[str, ...]
     outcome: Literal["succeeded", "failed", "skipped"]
     label: int | float
@@ -38,7 +40,9 @@ class OutcomeRow(Record):
     adversarial_scores: tuple[float, ...]
     num_queries: int = Field(ge=0)
     num_words: int = Field(ge=0)
+    """Of the original, in all its parts."""
     changed: tuple[int, ...]
+    """Positions of words of the original, from 0, counted through all its parts."""
 
     @model_validator(mode="after")
     def _agrees(self) -> "OutcomeRow":
@@ -50,21 +54,21 @@ class OutcomeRow(Record):
 
 
 class SummaryRow(Record):
-    """A row of `summary.json`: one recipe on the first `num_inputs` of a set. Null where there is nothing to count.
+    """A row of `summary.json`: one recipe on inputs of one set.
 
-    Where similarity itself was attacked (`victim` is `similarity`) the inputs are pairs drawn of a task, Spearman x100
-    is of all of them, and drift is the mean change of a score on the gold scale. `weak`: a classifier is poor on dev,
-    or the scores of clean pairs order nothing. `goal` is null in rows of old and of classifiers; under `maximise` the
-    successes are the pairs whose score moved at all, and no share of them is told.
+    Null stands where there is nothing to count.
     """
 
     set: str
     recipe: str
     label: str
     victim: str
+    """`similarity` where similarity itself was attacked: then the inputs are pairs drawn of a task."""
     victim_dev_accuracy: float | None
     weak: bool
+    """The classifier is poor on dev, or the scores of clean pairs order nothing."""
     num_inputs: int
+    """The first so many of the set were attacked."""
     num_skipped: int
     num_succeeded: int
     num_failed: int
@@ -80,40 +84,49 @@ class SummaryRow(Record):
     attack: str = ""
     clean_spearman: float | None = None
     spearman_under_attack: float | None = None
+    """Spearman x100 of all pairs, attacked ones by their attacked texts."""
     mean_drift: float | None = None
+    """Mean change of a pair's score, on the gold scale."""
     goal: Literal["deviation", "drift", "maximise"] | None = None
-    tau: float | None = None  # how far that is, on the gold scale; null where there is nothing to reach
-    drawn: tuple[
-        int, ...
-    ] = ()  # indices of the inputs, where they are not the first so many, nor all there are
+    """Null in older rows and of classifiers. Under `maximise` the successes are the pairs whose score moved at all, and
+    no share of them is given."""
+    tau: float | None = None
+    """How far the goal is, on the gold scale; null where there is nothing to reach."""
+    drawn: tuple[int, ...] = ()
+    """Indices of the inputs, where they are not the first so many, nor all there are."""
 
 
 @dataclass(frozen=True)
 class AttackFolder:
-    """`summary`: a row for each attack that has ended, with the columns of `SummaryRow` (NaN for null), sets together.
-
-    `outcomes`: set, recipe, the columns of `OutcomeRow`, and `is_counted`, whether the figures are about it: not of an
-    attack that is under way, nor of inputs beyond those asked for last. `classes`: their names in the order of the
-    scores, none where the file does not say (similarity has none).
-    """
+    """All that a folder of attacks holds, as frames."""
 
     summary: pd.DataFrame
+    """A row for each attack that has ended, with the columns of `SummaryRow` (NaN for null), sets together."""
     outcomes: pd.DataFrame
+    """set, recipe, the columns of `OutcomeRow`, `classes` (their names in the order of the scores, none where the file
+    does not say), and `is_counted`: whether the figures are about it. They are not about an attack under way, nor
+    about inputs beyond those asked for last."""
 
 
 def is_attack_folder(folder: Path) -> bool:
-    """Whether attacks were kept here, and no study."""
+    """Whether the folder is one of attacks, and no study's."""
     return (folder / SUMMARY).is_file() and not ledger_path(folder).is_file()
 
 
 def read_attacks(folder: Path) -> AttackFolder:
-    """All of a folder. Raises InputError where a file is missing or damaged, or two are of different attacks."""
+    """Read all of a folder of attacks.
+
+    Raises
+    ------
+    InputError
+        where a file is missing or damaged, or two are of different attacks.
+    """
     rows = _read_summary(folder / SUMMARY)
     order = {name: place for place, name in enumerate(dict.fromkeys(row.set for row in rows))}
     rows.sort(key=lambda row: order[row.set])
     paths = [outcomes_path(folder, row.set, row.recipe) for row in rows]
     frames = [_counted(path, row) for path, row in zip(paths, rows, strict=True)]
-    rows = [_told_goal(row, frame, path) for row, frame, path in zip(rows, frames, paths, strict=True)]
+    rows = [_with_goal(row, frame, path) for row, frame, path in zip(rows, frames, paths, strict=True)]
     frames += [
         _outcomes(path).assign(is_counted=False) for path in sorted({*folder.glob("*.jsonl")} - {*paths})
     ]
@@ -127,15 +140,42 @@ def read_attacks(folder: Path) -> AttackFolder:
 
 
 def reaching(row: SummaryRow, goal: Any, tau: Any) -> SummaryRow:
-    """The row of an attack with this goal. Raises pydantic's ValidationError where there is no such goal."""
+    """Return the row of an attack with this goal.
+
+    Parameters
+    ----------
+    row
+        The attack's row without it.
+    goal
+        deviation, drift or maximise.
+    tau
+        How far it is, on the gold scale.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        where there is no such goal.
+    """
     said = {"goal": goal, "tau": tau} if goal != FURTHEST else {"goal": goal, **dict.fromkeys(OF_SUCCESS)}
     return SummaryRow.model_validate(row.model_dump() | said)
 
 
 def keep_summary(folder: Path, row: SummaryRow, *, replaces: bool = False) -> None:
-    """Write the row beside those of other sets and recipes that were ever attacked into this folder.
+    """Write the row beside those of other sets and recipes in this folder.
 
-    A damaged summary is set aside where replacing is wished; else it raises InputError.
+    Parameters
+    ----------
+    folder
+        The folder of the attacks.
+    row
+        It takes the place of an older one of its set and recipe.
+    replaces
+        A damaged summary is set aside, and a new one begun.
+
+    Raises
+    ------
+    InputError
+        where the summary is damaged, unless it is to be replaced.
     """
     path = folder / SUMMARY
     try:
@@ -150,7 +190,10 @@ def keep_summary(folder: Path, row: SummaryRow, *, replaces: bool = False) -> No
 
 
 def withdraw(path: Path) -> None:
-    """Drop the row that counts these outcomes, before they are replaced. A summary that is damaged is left as it is."""
+    """Drop the row that counts these outcomes, before they are replaced.
+
+    A summary that is damaged is left as it is.
+    """
     summary = path.with_name(SUMMARY)
     try:
         known = _read_summary(summary)
@@ -162,14 +205,29 @@ def withdraw(path: Path) -> None:
 
 
 def outcomes_path(folder: Path, attack_set: str, recipe: str) -> Path:
-    """Where the outcomes of one recipe on one set are kept."""
+    """Where the outcomes of one recipe on one set are kept.
+
+    Parameters
+    ----------
+    folder
+        The folder of the attacks.
+    attack_set
+        The set's name.
+    recipe
+        The recipe's.
+    """
     return folder / f"{attack_set}-{recipe}.jsonl"
 
 
 def read_lines(path: Path, remedy: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The head of a file of outcomes (what was attacked and how) and its rows; a line cut short counts as not there.
+    """Return the head of a file of outcomes and its rows.
 
-    Raises InputError where the file is missing or damaged, or has no head.
+    The head says what was attacked and how. A last line that was cut short counts as not there.
+
+    Raises
+    ------
+    InputError
+        where the file is missing or damaged, or has no head.
     """
     content = _read(path, remedy)
     try:
@@ -184,7 +242,22 @@ def read_lines(path: Path, remedy: str) -> tuple[dict[str, Any], list[dict[str, 
 
 
 def parse_outcomes(rows: Iterable[dict[str, Any]], path: Path, remedy: str) -> dict[int, OutcomeRow]:
-    """The outcomes by their input's index; of two with one index the later. Raises InputError where one is damaged."""
+    """Return outcomes by their input's index; of two with one index the later.
+
+    Parameters
+    ----------
+    rows
+        As `read_lines` gives them.
+    path
+        The file they come from, for messages.
+    remedy
+        What to do where one is damaged.
+
+    Raises
+    ------
+    InputError
+        where a row is no outcome.
+    """
     found = {}
     for number, row in enumerate(rows, start=2):
         try:
@@ -196,10 +269,7 @@ def parse_outcomes(rows: Iterable[dict[str, Any]], path: Path, remedy: str) -> d
 
 
 def _write_summary(path: Path, rows: Iterable[SummaryRow]) -> None:
-    draft = path.with_suffix(".draft")
-    content = [row.model_dump(mode="json") for row in rows]
-    draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, json.dumps([row.model_dump(mode="json") for row in rows], indent=1) + "\n")
 
 
 def _read_summary(path: Path) -> list[SummaryRow]:
@@ -230,7 +300,7 @@ def _outcomes(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _told_goal(row: SummaryRow, frame: pd.DataFrame, path: Path) -> SummaryRow:
+def _with_goal(row: SummaryRow, frame: pd.DataFrame, path: Path) -> SummaryRow:
     """Rows of old do not say their goal: the head of their outcomes does."""
     goal, tau = frame.attrs["goal"], frame.attrs["tau"]
     if row.goal is not None or goal is None:

@@ -1,4 +1,7 @@
-"""`cell.json`: a cell's row of the ledger, beside its result, so that a lost ledger can be rebuilt."""
+"""`cell.json`: a cell's row of the ledger, beside its result.
+
+A lost ledger is rebuilt from it.
+"""
 
 import json
 from pathlib import Path
@@ -15,7 +18,13 @@ def write_cell(directory: Path, cell: CellRecord) -> Path:
 
 
 def read_cell(directory: Path) -> CellRecord:
-    """The cell whose folder this is. Raises InputError where its file is missing, damaged or edited."""
+    """Return the cell whose folder this is.
+
+    Raises
+    ------
+    InputError
+        where its file is missing, damaged or edited.
+    """
     return read_sealed(
         directory / FILE_NAME,
         "cell",

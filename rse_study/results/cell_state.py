@@ -1,4 +1,7 @@
-"""Whether a cell has ended or the next run takes it up: one answer for the queue, plan, counts, status and reports."""
+"""Whether a cell has ended, or the next run takes it up.
+
+The one answer for the queue, plan, counts, status and reports.
+"""
 
 from pathlib import Path
 

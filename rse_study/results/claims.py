@@ -1,37 +1,39 @@
-"""A paper's claim about the rows of a table, and whether rows of ours bear it out: contrasts and a rule."""
+"""A paper's claims about rows of a table, judged by rows of ours.
+
+A claim comes down to contrasts and a rule.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-import pandas as pd
-
-from rse_study.results.comparisons import ComparedContrast, ContrastWeights, compare_all
+from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare_all
 
 ClaimKind = Literal["best", "better", "ordering", "rising", "flat"]
 ClaimVerdict = Literal["reproduced", "contradicted", "undecided", "incomplete", "not asked"]
-NOTHING: Mapping[str, pd.DataFrame] = {}
+NOTHING: Mapping[str, Scores] = {}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says about rows of its `table`.
-
-    `best`: the row beats every other; `better`: the first beats the second by more than `margin` points; `ordering`:
-    each beats the next; `rising`: scores grow along the rows; `flat`: no row differs from the first by more than
-    `margin`. `says`: the claim in words; `source`: file:line of the paper. `measure`: the metric it is about, without
-    one the study's objective.
-    """
+    """What a paper says about rows of its table."""
 
     id: str
     table: str
+    """The paper's table or figure, as a study's file names it."""
     kind: ClaimKind
+    """best: the row beats every other. better: the first beats the second by more than the margin. ordering: each beats
+    the next. rising: scores grow along the rows. flat: no row differs from the first by more than the margin."""
     rows: tuple[str, ...]
     margin: float
+    """In points of the score."""
     says: str
+    """The claim in words."""
     source: str
+    """file:line of the paper."""
     measure: str = ""
+    """The metric it is about; without one the study's objective."""
 
 
 @dataclass(frozen=True)
@@ -45,23 +47,31 @@ class Judged:
 
 def judge(
     claims: Sequence[Claim],
-    scores: pd.DataFrame,
+    scores: Scores,
     outside: Collection[str] = (),
-    measured: Mapping[str, pd.DataFrame] = NOTHING,
+    measured: Mapping[str, Scores] = NOTHING,
 ) -> list[Judged]:
-    """The verdict on every claim, from `scores` [rows, seeds] (`comparisons.row_scores`) of the objective.
-
-    Claims about another measure are judged by what is `measured`. Where `attrs["less_is_better"]` of its scores, a row
-    is the better one by having less.
+    """Return the verdict on every claim.
 
     Reproduced: every contrast's simultaneous 95 % interval, over all contrasts of all claims, excludes 0 (or the
     claim's margin) in the direction claimed. Contradicted: one of them does so in the other direction. Not asked: the
     study lacks the rows or the measure. Incomplete: cells are still to run, and nothing is judged early. Else
-    undecided. Rows that are `outside` take no part in `best`.
+    undecided.
+
+    Parameters
+    ----------
+    claims
+        Those about one table.
+    scores
+        Of the objective, by `comparisons.row_scores`.
+    outside
+        Rows that take no part in `best`.
+    measured
+        Scores of other measures, by metric, for the claims about them.
     """
     judged_by = [measured.get(claim.measure) if claim.measure else scores for claim in claims]
     asked = [
-        [] if one is None else [(one, weights) for weights in contrasts_of(claim, one, outside)]
+        [] if one is None else [(one.table, weights) for weights in contrasts_of(claim, one, outside)]
         for claim, one in zip(claims, judged_by, strict=True)
     ]
     found = iter(compare_all([contrast for contrasts in asked for contrast in contrasts]))
@@ -73,15 +83,27 @@ def judge(
     return judged
 
 
-def _is_open(scores: pd.DataFrame, contrasts: Sequence[ContrastWeights]) -> bool:
-    awaited = any(row in scores.attrs.get("open", ()) for weights in contrasts for row in weights)
-    return awaited or scores.attrs.get("unplanned", 0) > 0
+def _is_open(scores: Scores, contrasts: Sequence[ContrastWeights]) -> bool:
+    awaited = any(row in scores.open_rows for weights in contrasts for row in weights)
+    return awaited or scores.num_unplanned > 0
 
 
-def contrasts_of(claim: Claim, scores: pd.DataFrame, outside: Collection[str] = ()) -> list[ContrastWeights]:
-    """What must be above the margin (`flat`: within it) for the claim to hold; nothing where rows are missing."""
-    more = _contrasts(claim, list(scores.index), outside)
-    if not scores.attrs.get("less_is_better", False):
+def contrasts_of(claim: Claim, scores: Scores, outside: Collection[str] = ()) -> list[ContrastWeights]:
+    """Return what must be above the margin (`flat`: within it) for the claim to hold.
+
+    Nothing where rows are missing.
+
+    Parameters
+    ----------
+    claim
+        The claim.
+    scores
+        Of the measure it is about.
+    outside
+        Rows that take no part in `best`.
+    """
+    more = _contrasts(claim, list(scores.table.index), outside)
+    if not scores.less_is_better:
         return more
     return [{row: -weight for row, weight in weights.items()} for weights in more]
 

@@ -1,7 +1,8 @@
-"""Rows of a study compared seed by seed, all of them at once: the rule was fixed before anybody looked.
+"""Rows of a study compared seed by seed, all of them at once.
 
-A contrast is a weighted sum of rows, paired by seed: "rho = 0.5 minus rho = 0" is {"rho = 0.5": 1, "rho = 0": -1}.
-Contrasts that are looked at together share one error of 5 %: their intervals hold all at once.
+The rule was fixed before anybody looked. A contrast is a weighted sum of rows, paired by seed: "rho = 0.5 minus rho =
+0" is {"rho = 0.5": 1, "rho = 0": -1}. Contrasts that are looked at together share one error of 5 %: their intervals
+hold all at once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rse_study.results.reader import Reader
+from rse_study.results.records import MINUS
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.statistics import (
     EXACT_UP_TO,
@@ -28,47 +30,75 @@ from rse_study.results.statistics import (
 
 ContrastWeights = Mapping[str, float]
 LEVEL = 0.95
-MINUS = " - "  # between two metrics
+MIN_SEEDS_BCA = 6  # below, BCa covers too little: tests/results/test_statistics_simulated.py has the shares
+NO_INTERVAL = Interval(float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
 class ComparedContrast:
-    """One contrast over n seeds, in points of the score.
-
-    `interval`: alone; `simultaneous`: together with all others; `bootstrap`: BCa, alone. `p_exact`: sign-flip;
-    `p_holm`: the same, adjusted for all others; NaN where there are too many seeds to count. `least_p_holm`: what so
-    many seeds and comparisons could give at best. `resolvable`: the true difference that would be found in 4 of 5
-    studies like this one.
-    """
+    """One contrast over n seeds, in points of the score."""
 
     weights: ContrastWeights
+    """What each row counts in it."""
     n: int
+    """Seeds that all of its rows have."""
     mean: float
     sd: float
+    """Over seeds, with n - 1 below."""
     interval: Interval
+    """Of the mean by Student's t, alone."""
     simultaneous: Interval
+    """The same, together with all other contrasts (Bonferroni)."""
     bootstrap: Interval
+    """BCa, alone; NaN below 6 seeds, where it would hold too rarely what it should (75 % at 3, 93 % at 5)."""
     p_exact: float
+    """Of the sign-flip test; NaN where there are too many seeds to count all patterns."""
     p_wilcoxon: float
+    """Of the signed-rank test; NaN in the same case."""
     p_holm: float
+    """`p_exact` adjusted for all other contrasts (Holm)."""
     least_p_holm: float
+    """What so many seeds and comparisons could give at best."""
     effect: float
+    """Hedges' g."""
     resolvable: float
+    """The true difference that would be found in 4 of 5 studies like this one."""
 
 
-def row_scores(reader: Reader, metric: str = "") -> pd.DataFrame:
-    """Scores [rows, seeds] of a grid's rows, or of a search's confirmed trials; in the order of the ledger.
+@dataclass(frozen=True)
+class Scores:
+    """Scores of rows over seeds, and what must be known to judge them."""
 
-    NaN where a cell is not complete or not scored. `metric`: task/split/aggregation, or the difference of two, "one -
-    other"; without it the objective at the cells' last step. `attrs["open"]` names the rows some of whose cells have
-    not ended, or have no score yet; `attrs["unplanned"]` counts a grid's cells that the ledger does not have yet;
-    `attrs["degenerate"]` names the rows of which some score says nothing.
+    table: pd.DataFrame
+    """[rows, seeds]; NaN where a cell is not complete or not scored."""
+    open_rows: tuple[str, ...] = ()
+    """Rows some of whose cells are still to run, or have no score yet."""
+    degenerate_rows: tuple[str, ...] = ()
+    """Rows of which some score says nothing."""
+    num_unplanned: int = 0
+    """A grid's cells that the ledger does not have yet."""
+    fixed_rows: tuple[str, ...] = ()
+    """Rows that are baselines: measured once, with one value under every seed."""
+    less_is_better: bool = False
+    """Whether a row is the better one by having less."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every cell has ended and has its score."""
+        return not self.open_rows and not self.num_unplanned
+
+
+def row_scores(reader: Reader, metric: str = "") -> Scores:
+    """Return the scores of a grid's rows, or of a search's confirmed trials.
+
+    In the order of the ledger. `metric`: task/split/aggregation, or the difference of two, "one - other"; without it
+    the objective at the cells' last step.
     """
     return scores_by_metric(reader, [metric])[metric]
 
 
-def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, pd.DataFrame]:
-    """`row_scores` of several metrics, by their names."""
+def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
+    """Return `row_scores` of several metrics, by their names."""
     study, cells, evaluations = reader.study(), reader.cells(), reader.evaluations()
     is_grid = study.kind == "grid"
     cells = cells[cells["stage"] == ("grid" if is_grid else "confirm")]
@@ -79,13 +109,23 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, pd.Dat
     for metric in metrics:
         values = by_subject(evaluations, metric) if metric else _objectives(reader)
         degenerate = evaluations[evaluations["metric"].isin(metric.split(MINUS)) & evaluations["degenerate"]]
-        found[metric] = _wide(cells, values, degenerate["subject"])
-        found[metric].attrs["unplanned"] = num_unplanned
+        is_degenerate = cells["identity"].isin(degenerate["subject"])
+        table, open_rows = _wide(cells, values)
+        found[metric] = Scores(
+            table=table,
+            open_rows=open_rows,
+            degenerate_rows=tuple(dict.fromkeys(cells.loc[is_degenerate, "row"])),
+            num_unplanned=num_unplanned,
+            less_is_better=study.is_less_better(metric),
+        )
     return found
 
 
 def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:
-    """A metric's values, as `row_scores` names it, by cell and baseline: from `Reader.evaluations`."""
+    """Return a metric's values by cell and baseline, from `Reader.evaluations`.
+
+    The metric is named as in `row_scores`.
+    """
     one, is_difference, other = metric.partition(MINUS)
     if is_difference:
         first, second = by_subject(rows, one), by_subject(rows, other)
@@ -94,27 +134,42 @@ def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:
     return dict(zip(rows["subject"], rows["value"], strict=True))
 
 
-def differences(scores: pd.DataFrame, weights: ContrastWeights) -> np.ndarray:
-    """The contrast of every seed that all of its rows have a score of: [n]."""
-    rows = scores.loc[list(weights)].dropna(axis="columns")
+def differences(table: pd.DataFrame, weights: ContrastWeights) -> np.ndarray:
+    """Return the contrast of every seed that all of its rows have a score of: [n]."""
+    rows = table.loc[list(weights)].dropna(axis="columns")
     return np.asarray(np.array(list(weights.values()), dtype=float) @ rows.to_numpy(), dtype=float)
 
 
 def compare(
-    scores: pd.DataFrame, contrasts: Sequence[ContrastWeights], level: float = LEVEL
+    table: pd.DataFrame, contrasts: Sequence[ContrastWeights], level: float = LEVEL
 ) -> list[ComparedContrast | None]:
-    """Every contrast of one measure, adjusted for all of them; `compare_all` says what is found."""
-    return compare_all([(scores, weights) for weights in contrasts], level)
+    """Compare contrasts of one measure, adjusted for all of them.
+
+    Parameters
+    ----------
+    table
+        Scores [rows, seeds].
+    contrasts
+        Each the weights of its rows.
+    level
+        Of the intervals.
+    """
+    return compare_all([(table, weights) for weights in contrasts], level)
 
 
 def compare_all(
     contrasts: Sequence[tuple[pd.DataFrame, ContrastWeights]], level: float = LEVEL
 ) -> list[ComparedContrast | None]:
-    """Contrasts, each of the scores beside it, adjusted for all; None where fewer than 3 seeds show nothing.
+    """Compare contrasts, each of the scores beside it, adjusted for all of them.
 
-    Raises KeyError where a contrast names a row that its scores do not have.
+    None where fewer than 3 seeds show nothing.
+
+    Raises
+    ------
+    KeyError
+        where a contrast names a row that its scores do not have.
     """
-    samples = [differences(scores, weights) for scores, weights in contrasts]
+    samples = [differences(table, weights) for table, weights in contrasts]
     known = [number for number, sample in enumerate(samples) if len(sample) >= 3]
     together = simultaneous_intervals([samples[number] for number in known], level) if known else []
     exact = [sign_flip_p(s) if 3 <= len(s) <= EXACT_UP_TO else np.nan for s in samples]
@@ -130,7 +185,7 @@ def compare_all(
             sd=sd,
             interval=t_interval(sample, level),
             simultaneous=simultaneous,
-            bootstrap=bca_interval(sample, level),
+            bootstrap=bca_interval(sample, level) if len(sample) >= MIN_SEEDS_BCA else NO_INTERVAL,
             p_exact=exact[number],
             p_wilcoxon=wilcoxon_p(sample) if len(sample) <= EXACT_UP_TO else float("nan"),
             p_holm=float(p_holm),
@@ -141,9 +196,9 @@ def compare_all(
     return found
 
 
-def against(scores: pd.DataFrame, baseline: str) -> dict[str, ContrastWeights]:
-    """Every other row minus the baseline, by row."""
-    return {row: {row: 1.0, baseline: -1.0} for row in scores.index if row != baseline}
+def against(table: pd.DataFrame, baseline: str) -> dict[str, ContrastWeights]:
+    """Return every other row minus the baseline, by row."""
+    return {row: {row: 1.0, baseline: -1.0} for row in table.index if row != baseline}
 
 
 def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
@@ -151,19 +206,14 @@ def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
     return holm(p_values) if is_known else np.full(p_values.shape, np.nan)
 
 
-def _wide(cells: pd.DataFrame, values: Mapping[str, float], degenerate: Iterable[str]) -> pd.DataFrame:
-    """[rows, seeds]. A cell that has been scored waits for nothing, even if there was no number to be had.
-
-    `degenerate`: subjects whose score says nothing.
-    """
+def _wide(cells: pd.DataFrame, values: Mapping[str, float]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """[rows, seeds], and the rows that wait: a cell that has been scored does not, even if there was no number."""
     is_scored = cells["identity"].isin(list(values)) & (cells["status"] == "complete")
     scored = cells.assign(value=cells["identity"].map(values).where(is_scored).astype(float))
     waiting = cells.loc[~is_scored & (cells["status"] != "failed"), "row"]
     rows = list(dict.fromkeys(cells["row"]))
     wide = scored.pivot(index="row", columns="seed", values="value").reindex(rows)
-    wide.attrs["open"] = tuple(dict.fromkeys(waiting))
-    wide.attrs["degenerate"] = tuple(dict.fromkeys(cells.loc[cells["identity"].isin(degenerate), "row"]))
-    return wide
+    return wide, tuple(dict.fromkeys(waiting))
 
 
 def _objectives(reader: Reader) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""How a ledger's file is opened: to write, with today's tables in it, or to read, wherever it lies."""
+"""How a ledger's file is opened: to write, or to read wherever it lies."""
 
 import os
 import sqlite3
@@ -13,7 +13,13 @@ from rse_study.results.schema import SCHEMA_VERSION, TABLES, check_version
 
 
 def lock_study(study_dir: Path) -> TextIO:
-    """The lock of a study's one writer; its folder is made where there is none. InputError while another holds it."""
+    """Take the lock of a study's one writer; its folder is made where there is none.
+
+    Raises
+    ------
+    InputError
+        while another process holds it.
+    """
     try:
         study_dir.mkdir(parents=True, exist_ok=True)
         return take_lock(study_dir / LOCK_NAME)
@@ -26,10 +32,15 @@ def lock_study(study_dir: Path) -> TextIO:
 
 
 def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
-    """The file's connection, and the schema version it was found with: 0 = new. The caller holds the lock.
+    """Return the file's connection, and the schema version it was found with.
 
-    A ledger of an earlier version is kept beside as ledger.v1.sqlite and brought to today's tables.
-    Raises InputError for foreign files, newer versions and files that cannot be written.
+    A new file has version 0. A ledger of an earlier version is kept beside as ledger.v1.sqlite and brought to today's
+    tables. The caller holds the lock.
+
+    Raises
+    ------
+    InputError
+        for foreign files, newer versions and files that cannot be written.
     """
     # One writer, not one thread: the driver's callbacks may come from another thread, one at a time.
     connection = sqlite3.connect(path, check_same_thread=False)
@@ -66,15 +77,19 @@ def remove_ledger(path: Path) -> None:
 
 
 def parts_of(path: Path) -> tuple[Path, ...]:
-    """The files a ledger may consist of while it is open, or after its writer was killed."""
+    """Return the files of an open ledger, or of one whose writer was killed."""
     return tuple(path.with_name(f"{path.name}{suffix}") for suffix in ("", "-wal", "-shm"))
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write, while another process may. Changes nothing on the disk.
+    """Return a connection that cannot write, while another process may.
 
-    A ledger of an earlier version is read from a migrated copy in memory. Raises InputError for foreign, empty and
-    newer files.
+    It changes nothing on the disk. A ledger of an earlier version is read from a migrated copy in memory.
+
+    Raises
+    ------
+    InputError
+        for foreign, empty and newer files.
     """
     connection = _connect_to_read(path)
     try:

@@ -1,4 +1,4 @@
-"""`evaluations.json`: the scores of one subject, a cell or a baseline, beside its other files."""
+"""`evaluations.json`: scores of a cell or of baselines, beside other files."""
 
 import json
 from collections.abc import Sequence
@@ -13,11 +13,10 @@ FILE_NAME = "evaluations.json"
 
 
 def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
-    """Add the rows to those in `directory`; of two with one key (subject, metric) the new one stays.
+    """Add rows to those in a folder; of two with one subject and metric the new stays.
 
-    Of an evaluation measured on other data or by other settings no old row stays: it may have had others.
-
-    A damaged file is replaced: whoever knew what stood in it, the ledger, writes all of it at its next change.
+    Of an evaluation measured on other data or by other settings no old row stays: it may have had others. A damaged
+    file is replaced: whoever knew what stood in it, the ledger, writes all of it at its next change.
     """
     path = directory / FILE_NAME
     try:
@@ -36,9 +35,12 @@ def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
 
 
 def read_evaluations(directory: Path) -> list[EvaluationRow]:
-    """The rows in `directory`, by subject and metric; none where nothing was measured.
+    """Return the rows in a folder, by subject and metric; none where there is no file.
 
-    Raises InputError where they are damaged or edited.
+    Raises
+    ------
+    InputError
+        where they are damaged or edited.
     """
     path = directory / FILE_NAME
     if not path.exists():

@@ -1,4 +1,4 @@
-"""A ledger's frames as files for other programs: Parquet or CSV, one file per frame."""
+"""A ledger's frames as files for other programs, one a frame."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +12,23 @@ from rse_study.spec import canonical_json
 
 
 def write_tables(reader: Reader, folder: Path, kind: Literal["parquet", "csv"]) -> list[Path]:
-    """Write every frame to `folder` and return the files. Raises InputError where it cannot be written.
+    """Write every frame to a folder and return the files.
 
     Dicts, lists and columns of mixed types become JSON text. Cells that are no longer part of the study are left out.
+
+    Parameters
+    ----------
+    reader
+        Of the study.
+    folder
+        Where they go; it is made where there is none.
+    kind
+        parquet or csv.
+
+    Raises
+    ------
+    InputError
+        where they cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -26,7 +40,10 @@ def write_tables(reader: Reader, folder: Path, kind: Literal["parquet", "csv"]) 
 
 
 def flat(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with nothing but numbers, booleans and texts in it, one type per column."""
+    """Return the frame with nothing but numbers, booleans and texts in it.
+
+    One type a column.
+    """
     objects = [name for name in frame if frame[name].dtype == object]
     return frame.assign(**{name: _as_text(frame[name]) for name in objects})
 

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from rse_study.errors import InputError
-from rse_study.results import attempts, sidecars, writes
+from rse_study.results import sidecars, writes
 from rse_study.results.connect import lock_study, open_to_write, remove_ledger
 from rse_study.results.queries import LedgerQueries, now
 from rse_study.results.records import (
@@ -27,9 +27,10 @@ from rse_study.spec import canonical_json
 
 
 class Ledger(LedgerQueries):
-    """Everything a study knows, open for writing. Every method is one transaction and may be repeated.
+    """Everything a study knows, open for writing.
 
-    What it would take to rebuild it is written beside it: study.json, and a cell.json and evaluations.json per cell.
+    Every method is one transaction and may be repeated. What it would take to rebuild the ledger is written beside it:
+    study.json, and a cell.json and evaluations.json per cell.
     """
 
     def __init__(self, connection: sqlite3.Connection, lock: TextIO, study_dir: Path) -> None:
@@ -38,7 +39,13 @@ class Ledger(LedgerQueries):
 
     @classmethod
     def open(cls, study_dir: Path) -> "Ledger":
-        """Open or create the study's ledger. Raises InputError while a live process holds it."""
+        """Open the study's ledger, or make it.
+
+        Raises
+        ------
+        InputError
+            while a live process holds it.
+        """
         lock = lock_study(study_dir)
         try:
             connection, found = open_to_write(ledger_path(study_dir))
@@ -51,7 +58,10 @@ class Ledger(LedgerQueries):
         return ledger
 
     def close(self) -> None:
-        """Close the ledger and let go of the lock. One that no study was frozen in leaves no file behind."""
+        """Close the ledger and let go of the lock.
+
+        One that no study was frozen in leaves no file behind.
+        """
         is_empty = self.study() is None
         self._db.close()
         if is_empty:
@@ -65,9 +75,10 @@ class Ledger(LedgerQueries):
         self.close()
 
     def freeze(self, record: StudyRecord, change: str = "") -> int:
-        """The number of the revision that is `record`: a new one where it differs from the newest.
+        """Return the number of the revision that is `record`.
 
-        `change` says in words how. What may change at all is decided before.
+        A new one where it differs from the newest; `change` says in words how. What may change at all is decided
+        before.
         """
         # As it is read back: JSON knows no tuples.
         record, newest = StudyRecord.model_validate_json(record.model_dump_json()), self.study()
@@ -80,7 +91,7 @@ class Ledger(LedgerQueries):
         return number
 
     def add_provenance(self, content: Mapping[str, Any]) -> None:
-        """Record where this run's numbers come from: code revision, versions, machine, fingerprints."""
+        """Record where this run's numbers come from: code, versions, machine, data."""
         with self._db:
             self._db.execute(
                 "INSERT INTO provenance (at, content) VALUES (?, ?)", (now(), canonical_json(content))
@@ -92,9 +103,14 @@ class Ledger(LedgerQueries):
         return dict(json.loads(row[0])) if row else {}
 
     def plan(self, cells: Iterable[CellRecord]) -> None:
-        """Add cells that are not known yet; known ones keep everything they have, and are no longer retired.
+        """Add cells that are not known yet; known ones keep everything they have.
 
-        Raises InputError where another cell has the trial and the seed of one of these.
+        They are no longer retired.
+
+        Raises
+        ------
+        InputError
+            where another cell has the trial and the seed of one of these.
         """
         revision, is_retired = self._revision(), self.is_retired()
         assert revision, "cells are planned after their study was frozen"
@@ -108,9 +124,10 @@ class Ledger(LedgerQueries):
             sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
     def retire_others(self, identities: Collection[str], stage: Stage) -> None:
-        """Of the cells of this stage, only these belong to the newest revision; the others are kept, but retired.
+        """Retire the cells of this stage that are not among these.
 
-        Call it before `plan`: a new cell may have the trial and the seed of a retired one.
+        They are kept, but do not belong to the newest revision. Call it before `plan`: a new cell may have the trial
+        and the seed of a retired one.
         """
         staged = [cell for cell in self.cells() if cell.stage == stage]
         changed = [cell for cell in staged if cell.retired == (cell.identity in identities)]
@@ -123,14 +140,40 @@ class Ledger(LedgerQueries):
             sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
     def start(self, identity: str, *, executor: str, workers: int, threads: int) -> int:
-        """The cell runs from now on; the number of this attempt, counted from 1. A complete one never runs again."""
+        """Begin the next attempt at a cell and return its number, counted from 1.
+
+        A complete cell never runs again.
+
+        Parameters
+        ----------
+        identity
+            The cell's.
+        executor
+            inline or train.
+        workers
+            How many run it.
+        threads
+            Of each worker.
+        """
         with self._db:
-            return attempts.begin(self._db, identity, executor, workers, threads)
+            return writes.begin_attempt(self._db, identity, executor, workers, threads)
 
     def record_progress(self, identity: str, t: int, metrics: Mapping[str, float]) -> None:
-        """What a running cell reported at step `t`; its result replaces it. Too late once it has ended: ignored."""
+        """Record what a running cell reported; its result replaces it.
+
+        Too late once the cell has ended: ignored.
+
+        Parameters
+        ----------
+        identity
+            The cell's.
+        t
+            Optimiser steps done.
+        metrics
+            Its numbers there.
+        """
         with self._db:
-            if attempts.is_running(self._db, identity):
+            if writes.is_running(self._db, identity):
                 writes.add_metrics(self._db, identity, t, metrics)
 
     def record_rung(self, row: RungRow) -> None:
@@ -149,24 +192,30 @@ class Ledger(LedgerQueries):
                 "UPDATE cell SET duration_s = ?, provenance = ? WHERE identity = ?",
                 (result.duration_s, canonical_json(result.provenance), result.identity),
             )
-            attempts.end(self._db, result.identity, result.status, result.reason)
+            writes.end_attempt(self._db, result.identity, result.status, result.reason)
         sidecars.write_cells(self.study_dir, self, [result.identity])
 
     def fail(self, identity: str, reason: str) -> None:
         """The cell ended for good without a result."""
         with self._db:
-            attempts.end(self._db, identity, "failed", reason)
+            writes.end_attempt(self._db, identity, "failed", reason)
         sidecars.write_cells(self.study_dir, self, [identity])
 
     def lose(self, identity: str, reason: str) -> None:
-        """The attempt ended without a result, through no fault of the cell: it is planned again."""
+        """Enter that an attempt ended without a result: its cell is planned again.
+
+        Through no fault of the cell.
+        """
         with self._db:
-            attempts.lose(self._db, identity, reason)
+            writes.lose_attempt(self._db, identity, reason)
 
     def close_attempts(self, reason: str) -> None:
-        """Every attempt that still runs is lost. For the start of a run: whoever ran them is dead, we hold the lock."""
+        """Enter every attempt that still runs as lost, at the start of a run.
+
+        Whoever ran them is dead: we hold the lock.
+        """
         with self._db:
-            attempts.lose_all(self._db, reason)
+            writes.lose_all_attempts(self._db, reason)
 
     def record_evaluations(self, rows: Sequence[EvaluationRow]) -> None:
         """Add or replace scores of cells or baselines."""
@@ -175,14 +224,20 @@ class Ledger(LedgerQueries):
         sidecars.write_scores(self.study_dir, self, rows)
 
     def withdraw_evaluations(self, subjects: Collection[str], reason: str) -> None:
-        """Scores of these subjects are those of other weights: they are kept, and nobody's until measured again."""
+        """Withdraw the scores of these subjects: they are those of other weights.
+
+        They are kept, and nobody's until measured again.
+        """
         theirs = [row for row in self.evaluations() if row.subject in subjects]
         if theirs:
             self.record_evaluations([row.model_copy(update={"fingerprint": WITHDRAWN}) for row in theirs])
             self.log("withdrawn", reason)
 
     def record_importance(self, rows: Sequence[ImportanceRow]) -> None:
-        """The importance of all axes by the evaluators of these rows, in place of what they said before."""
+        """Record the importance of all axes, in place of what was said before.
+
+        By evaluator: what others than those of these rows said stays.
+        """
         with self._db:
             for evaluator in {row.evaluator for row in rows}:
                 self._db.execute("DELETE FROM importance WHERE evaluator = ?", (evaluator,))
@@ -192,7 +247,17 @@ class Ledger(LedgerQueries):
             )
 
     def log(self, kind: str, text: str, cell: str = "") -> None:
-        """Note an event."""
+        """Note an event.
+
+        Parameters
+        ----------
+        kind
+            In one word.
+        text
+            What happened.
+        cell
+            The identity of the cell it happened to, if it was one.
+        """
         with self._db:
             writes.add_event(self._db, kind, text, cell)
 

@@ -17,7 +17,13 @@ UNKNOWN = {"pid": "unknown", "host": "unknown", "since": "unknown"}
 
 
 def take_lock(path: Path) -> TextIO:
-    """Hold `path` until the returned file is closed or the process dies; InputError names the holder."""
+    """Hold a lock file until the returned stream is closed or the process dies.
+
+    Raises
+    ------
+    InputError
+        while another process holds it: the message names that one.
+    """
     stream = path.open("a+", encoding="utf-8")
     patient_until = time.monotonic() + PATIENCE_S
     # The kernel lets go of it when the holder dies, kill -9 included: no lock is ever stale.
@@ -33,7 +39,10 @@ def take_lock(path: Path) -> TextIO:
 
 
 def holder(study_dir: Path) -> dict[str, Any] | None:
-    """The live process that holds the study (pid, host, since); None where nobody does. Changes nothing."""
+    """Return the live process that holds the study (pid, host, since), or None.
+
+    Changes nothing.
+    """
     path = study_dir / FILE_NAME
     try:
         with path.open(encoding="utf-8") as stream:
@@ -44,7 +53,10 @@ def holder(study_dir: Path) -> dict[str, Any] | None:
 
 
 def read_holder(path: Path) -> dict[str, Any]:
-    """Who took the lock last: pid, host, since. Empty where nobody did or the note is half written."""
+    """Return who took the lock last: pid, host, since.
+
+    Empty where nobody did or the note is half written.
+    """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

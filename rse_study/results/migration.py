@@ -65,7 +65,17 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
 
 
 def keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    """A copy of the ledger as it was, beside it: ledger.v1.sqlite."""
+    """Keep a copy of the ledger as it was, beside it: ledger.v1.sqlite.
+
+    Parameters
+    ----------
+    connection
+        Of the ledger.
+    path
+        Where the ledger lies.
+    version
+        Its schema version.
+    """
     kept = path.with_name(f"{path.stem}.v{version}{path.suffix}")
     draft = path.with_name(f".{kept.name}")
     draft.unlink(missing_ok=True)

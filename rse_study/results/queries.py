@@ -1,4 +1,4 @@
-"""The rows of a ledger as records: what its writer, its readers and a rebuild have in common."""
+"""The rows of a ledger as records, for its writer, its readers and a rebuild."""
 
 import json
 import math

@@ -1,4 +1,7 @@
-"""A ledger as tidy pandas frames. Reads while somebody else writes; imports no torch, ray or optuna."""
+"""A ledger as tidy pandas frames.
+
+Reads while somebody else writes; imports no torch, ray or optuna.
+"""
 
 import json
 from collections import Counter
@@ -19,7 +22,10 @@ COUNTED: tuple[Status, ...] = ("complete", "stopped_early", "failed", "running")
 
 
 class Reader:
-    """Read-only view of a study's ledger. Cells that are no longer part of the study are left out unless asked for."""
+    """Read-only view of a study's ledger.
+
+    Cells that are no longer part of the study are left out unless asked for.
+    """
 
     def __init__(self, study_dir: Path) -> None:
         self._study_dir = study_dir
@@ -49,13 +55,19 @@ class Reader:
         return study
 
     def revisions(self) -> pd.DataFrame:
-        """One row per edition of the study, oldest first: number, at, change, study (a dict)."""
+        """Return one row per edition of the study, oldest first.
+
+        Columns: number, at, change, study (a dict).
+        """
         frame = self._read("SELECT * FROM revision ORDER BY number")
         frame["study"] = [json.loads(text) for text in frame["study"]]
         return frame
 
     def cells(self, retired: bool = False) -> pd.DataFrame:
-        """One row per cell, by trial and seed, with the columns of `CellRecord`; `retired`: those, too."""
+        """Return one row per cell, by trial and seed, with the columns of `CellRecord`.
+
+        `retired`: those that are no longer part of the study, too.
+        """
         frame = self._read(
             "SELECT * FROM cell WHERE ?1 OR NOT retired ORDER BY trial, seed, retired", retired
         )
@@ -65,7 +77,10 @@ class Reader:
         return frame
 
     def attempts(self, retired: bool = False) -> pd.DataFrame:
-        """One row per attempt: cell, trial, seed, number, executor, workers, threads, times, outcome, reason."""
+        """Return one row per attempt.
+
+        Columns: cell, trial, seed, number, executor, workers, threads, started, ended, outcome, reason.
+        """
         return self._read(
             "SELECT cell, trial, seed, number, executor, workers, threads, a.started, a.ended, outcome, a.reason"
             " FROM attempt AS a JOIN cell ON cell = identity WHERE ?1 OR NOT retired"
@@ -74,7 +89,10 @@ class Reader:
         )
 
     def metrics(self, retired: bool = False, name: str = "") -> pd.DataFrame:
-        """One row per number, of every metric or of the one named: cell, trial, seed, t, name, value (or NaN)."""
+        """Return one row per number, of every metric or of the one named.
+
+        Columns: cell, trial, seed, t, name, value (NaN where it was NaN).
+        """
         frame = self._read(
             "SELECT cell, trial, seed, t, name, value FROM metric JOIN cell ON cell = identity"
             " WHERE (?1 OR NOT retired) AND ?2 IN ('', name) ORDER BY trial, seed, cell, t, name",
@@ -83,13 +101,24 @@ class Reader:
         )
         return frame.astype({"value": float})
 
+    def last_points(self, metric: str) -> pd.DataFrame:
+        """t and value of a metric's last point, by cell."""
+        points = LedgerQueries(self._db).last_points(metric)
+        return pd.DataFrame.from_dict(points, orient="index", columns=["t", "value"])
+
     def history(self, identity: str) -> pd.DataFrame:
-        """The numbers of one cell: t, name, value (NaN where it was NaN), by step and name."""
+        """Return the numbers of one cell, by step and name: t, name, value.
+
+        A value is NaN where it was NaN.
+        """
         frame = self._read("SELECT t, name, value FROM metric WHERE cell = ?1 ORDER BY t, name", identity)
         return frame.astype({"value": float})
 
     def rungs(self, retired: bool = False) -> pd.DataFrame:
-        """One row per verdict: cell, trial, seed, t, value (NaN where it was NaN), verdict."""
+        """Return one row per verdict.
+
+        Columns: cell, trial, seed, t, value (NaN where it was NaN), verdict.
+        """
         frame = self._read(
             "SELECT cell, trial, seed, t, value, verdict FROM rung JOIN cell ON cell = identity"
             " WHERE ?1 OR NOT retired ORDER BY trial, seed, cell, t",
@@ -98,9 +127,10 @@ class Reader:
         return frame.astype({"value": float})
 
     def evaluations(self, retired: bool = False) -> pd.DataFrame:
-        """One row per score, with its `evaluation` (as a study calls it) and `metric` (evaluation/aggregation).
+        """Return one row per score.
 
-        Subjects are cells or baselines. Scores on other data or by other settings than the study has now are left out.
+        With its `evaluation` (as a study calls it) and `metric` (evaluation/aggregation). Subjects are cells or
+        baselines. Scores on other data or by other settings than the study has now are left out.
         """
         frame = self._read(
             "SELECT evaluation.* FROM evaluation LEFT JOIN cell ON subject = identity"
@@ -121,7 +151,10 @@ class Reader:
         )
 
     def importance(self) -> pd.DataFrame:
-        """One row per axis and evaluator, most important first: axis, evaluator, value, num_trials."""
+        """Return one row per axis and evaluator, most important first.
+
+        Columns: axis, evaluator, value, num_trials.
+        """
         frame = self._read("SELECT * FROM importance ORDER BY evaluator, value DESC, axis")
         return frame.astype({"value": float})
 
@@ -135,14 +168,18 @@ class Reader:
         return self._read("SELECT at, kind, cell, text FROM event ORDER BY id")
 
     def statuses_for_next_run(self) -> dict[str, Status]:
-        """Every cell's status by identity, as the next run finds it (`cell_state.status_for_next_run`)."""
+        """Return every cell's status by identity, as the next run finds it.
+
+        `cell_state.status_for_next_run` says how.
+        """
         rows = self._db.execute("SELECT identity, status FROM cell")
         return {identity: status_for_next_run(self._study_dir, identity, status) for identity, status in rows}
 
     def counts(self) -> dict[str, int]:
-        """Cells planned in all, complete, stopped_early, failed, running, and missing: all that are none of these.
+        """Count cells: planned in all, complete, stopped_early, failed, running, missing.
 
-        A cell that was lost, which the next run takes up, is missing and not failed.
+        Missing are all that are none of these. A cell that was lost, which the next run takes up, is missing and not
+        failed.
         """
         statuses, current = self.statuses_for_next_run(), "SELECT identity FROM cell WHERE NOT retired"
         known = Counter(statuses[identity] for (identity,) in self._db.execute(current))
@@ -151,16 +188,16 @@ class Reader:
         return {"planned": planned, **begun, "missing": max(0, planned - sum(begun.values()))}
 
     def trials_table(self) -> pd.DataFrame:
-        """One row per cell, by trial and seed: trial, seed, stage, label, status, a column per axis (`headings`),
-        objective, t, duration_s, reason, identity.
+        """Return one row per cell, by trial and seed, for readers.
 
-        `objective` is the value at the cell's last step, never the best one seen on the way.
+        Columns: trial, seed, stage, label, status, one per axis (`headings`), objective, t, duration_s, reason,
+        identity. `objective` is the value at the cell's last step, never the best one seen on the way.
         """
         study, cells = self.study(), self.cells()
         table = cells[["trial", "seed", "stage", "label", "status"]].copy()
         for axis, heading in zip(study.axes, study.headings, strict=True):
             table[heading] = [proposal.get(axis.name) for proposal in cells["proposal"]]
-        last = self._last_values(study.objective.metric)
+        last = self.last_points(study.objective.metric)
         table["objective"] = cells["identity"].map(last["value"]).astype(float)
         table["t"] = cells["identity"].map(last["t"]).astype("Int64")
         return table.join(cells[["duration_s", "reason", "identity"]])
@@ -169,11 +206,6 @@ class Reader:
         """By evaluation; none of a study that was frozen before they were noted."""
         study = LedgerQueries(self._db).study()
         return study.fingerprints if study else {}
-
-    def _last_values(self, metric: str) -> pd.DataFrame:
-        # SQLite: with a bare max(), the other columns come from the row that holds it.
-        query = "SELECT cell, max(t) AS t, value FROM metric WHERE name = ?1 GROUP BY cell"
-        return self._read(query, metric).set_index("cell")
 
     def _read(self, query: str, *values: Any) -> pd.DataFrame:
         return pd.read_sql_query(query, self._db, params=values)

@@ -14,6 +14,11 @@ OWN_COLUMNS = frozenset(
 )
 """Headings of the trials table that no axis may take."""
 WITHDRAWN = "withdrawn"
+MINUS = " - "
+"""Stands between two metrics of which the difference is meant."""
+LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift", "drop")
+"""Aggregations of which an encoder should have little, where a study's `measures` do not name the metric: older ledgers
+noted none, and not all that is measured is shown. More queries and more words changed: a harder attack."""
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
 
 
@@ -33,12 +38,25 @@ BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE}
 
 
 def evaluation_name(task: str, split: str, preset: str) -> str:
-    """What a study calls an evaluation: STS-B/test, MR/fast."""
+    """Return what a study calls an evaluation: STS-B/test, MR/fast.
+
+    Parameters
+    ----------
+    task
+        What is scored.
+    split
+        Of its data.
+    preset
+        How it is measured, where there is more than one way.
+    """
     return f"{task}/{preset or split}"
 
 
 class Record(BaseModel):
-    """A row of the ledger, frozen. No Spec: it configures nothing and has no identity of its own."""
+    """A row of the ledger, frozen.
+
+    No Spec: it configures nothing and has no identity of its own.
+    """
 
     # NaN and infinities are kept as JSON's strings: they are results too.
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
@@ -56,7 +74,7 @@ class ObjectiveRecord(Record):
 
 
 class AxisRecord(Record):
-    """One searched dimension: a name, the configuration paths it writes, its domain."""
+    """One searched dimension: a name, the paths it writes, its domain."""
 
     name: str
     symbol: str = ""
@@ -69,11 +87,14 @@ class AxisRecord(Record):
 
 
 class Measure(Record):
-    """What readers see of an evaluation: a name, `EvaluationRow.metric`, and which way is better."""
+    """What readers see of an evaluation."""
 
     name: str
+    """For readers."""
     metric: str
+    """`EvaluationRow.metric`."""
     direction: Literal["maximize", "minimize"] = "maximize"
+    """Which way is better."""
 
 
 class StudyRecord(Record):
@@ -86,10 +107,14 @@ class StudyRecord(Record):
     kind: Literal["grid", "search"] = "search"
     axes: tuple[AxisRecord, ...] = ()
     num_trials: int = 0
-    num_cells: int = 0  # planned in all: every seed of every row, confirmation included
-    rungs: tuple[int, ...] = ()  # steps at which a cell may be stopped early
-    evaluations: tuple[str, ...] = ()  # by name, of every cell whose model is a result
-    measures: tuple[Measure, ...] = ()  # what is shown of them
+    num_cells: int = 0
+    """Planned in all: every seed of every row, confirmation included."""
+    rungs: tuple[int, ...] = ()
+    """Steps at which a cell may be stopped early."""
+    evaluations: tuple[str, ...] = ()
+    """By name, of every cell whose model is a result."""
+    measures: tuple[Measure, ...] = ()
+    """What is shown of the evaluations."""
     fingerprints: dict[str, str] = Field(default_factory=dict)
     """Of data and settings, by evaluation (the baselines' own, too): a score with another is no longer the study's."""
     search_seed: int = 0
@@ -97,12 +122,30 @@ class StudyRecord(Record):
 
     @property
     def shown_measures(self) -> tuple[Measure, ...]:
-        """`measures`; of a ledger that has none, which knew similarity alone, the first aggregation of each."""
+        """What readers are shown: `measures`.
+
+        Of a ledger that has none, which knew similarity alone, the first aggregation of each evaluation.
+        """
         return self.measures or tuple(Measure(name=name, metric=f"{name}/all") for name in self.evaluations)
+
+    def is_less_better(self, metric: str = "") -> bool:
+        """Whether an encoder should have little of a metric; of the objective without one.
+
+        A difference of two, "one - other", is what an attack takes away.
+        """
+        if not metric:
+            return self.objective.direction == "minimize"
+        noted = {measure.metric: measure.direction for measure in self.shown_measures}
+        if MINUS in metric or metric in noted:
+            return MINUS in metric or noted[metric] == "minimize"
+        return metric.rpartition("/")[2] in LESS_IS_BETTER_UNLESS_NOTED
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """A heading per axis, all different: its symbol; its name where the symbol is absent or shared."""
+        """A heading per axis, all different.
+
+        Its symbol; its name where the symbol is absent or shared.
+        """
         shown = [axis.symbol or axis.name for axis in self.axes]
         unique = [
             text if shown.count(text) == 1 and text not in OWN_COLUMNS else axis.name
@@ -116,32 +159,35 @@ class StudyRecord(Record):
 
 
 class CellRecord(Record):
-    """Trial x seed: what runs. `proposal`: searched values by axis name; `config`: the whole trial.
-
-    `label` names a row of a grid, or the baseline of a search. `retired`: no longer part of the study's newest
-    revision, kept all the same. `revision` is the one that planned the cell first. `started` and `ended` are those of
-    its newest attempt; `provenance` is its result's.
-    """
+    """Trial x seed: what runs."""
 
     identity: str
     trial: int
     seed: int
     stage: Stage = "search"
     label: str = ""
+    """Names a row of a grid, or the baseline of a search."""
     config: dict[str, Any]
+    """The whole trial."""
     proposal: dict[str, Any] = Field(default_factory=dict)
+    """Its values by axis name."""
     status: Status = "planned"
     reason: str = ""
     started: str = ""
+    """When its newest attempt began."""
     ended: str = ""
+    """When its newest attempt ended."""
     duration_s: float = 0.0
     revision: int = 1
+    """The edition of the study that planned it first."""
     retired: bool = False
+    """No longer part of the study's newest revision, kept all the same."""
     provenance: dict[str, Any] = Field(default_factory=dict)
+    """Its result's."""
 
 
 class AttemptRecord(Record):
-    """One try at a cell. `lost`: it ended without a result, through no fault of its configuration."""
+    """One try at a cell."""
 
     cell: str
     number: int
@@ -151,6 +197,7 @@ class AttemptRecord(Record):
     started: str
     ended: str = ""
     outcome: AttemptOutcome = "running"
+    """`lost`: it ended without a result, through no fault of its configuration."""
     reason: str = ""
 
 
@@ -164,51 +211,57 @@ class RungRow(Record):
 
 
 class ImportanceRow(Record):
-    """An axis' share in the objective's variation, by one evaluator over so many trials."""
+    """An axis' share in the objective's variation, by one evaluator."""
 
     axis: str
     evaluator: str
     value: float
     num_trials: int
+    """How many the evaluator had to go by."""
 
 
 class Revision(Record):
-    """One edition of a study; `change` says in words how it differs from the one before."""
+    """One edition of a study."""
 
     number: int
+    """Counted from 1."""
     at: str
     change: str
+    """How it differs from the one before, in words."""
     study: StudyRecord
 
 
 class MetricRow(Record):
-    """One number of a cell's history at step `t`; it may be NaN or infinite, as it was seen."""
+    """One number of a cell's history."""
 
     cell: str
     t: int
+    """Optimiser steps done."""
     name: str
     value: float
+    """As it was seen: it may be NaN or infinite."""
 
 
 class EvaluationRow(Record):
-    """A task's score of a subject: a cell's identity, or a baseline (untrained, start, token_overlap).
-
-    `preset`: how it was measured, where there is more than one way. `num_skipped`: examples that could not count.
-    `seed`: of what the evaluation itself draws. `fingerprint`: of its data and settings; WITHDRAWN: of weights that
-    are no longer those of the subject.
-    """
+    """A task's score of a subject."""
 
     subject: str
+    """A cell's identity, or a baseline (untrained, start, token_overlap)."""
     task: str
     split: str
     aggregation: str = "all"
     value: float
     num_examples: int
     degenerate: bool = False
+    """Measured on a model that says one and the same of everything."""
     fingerprint: str = ""
+    """Of its data and settings; WITHDRAWN: of weights that are no longer those of the subject."""
     preset: str = ""
+    """How it was measured, where there is more than one way."""
     num_skipped: int = 0
+    """Examples that could not count."""
     seed: int = 0
+    """Of what the evaluation itself draws."""
 
     @property
     def evaluation(self) -> str:

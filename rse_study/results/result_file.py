@@ -1,4 +1,7 @@
-"""`result.json`: what a cell came to, written by its worker before anybody is told. Nothing but JSON."""
+"""`result.json`: what a cell came to, written before anybody is told.
+
+By its worker; nothing but JSON.
+"""
 
 import json
 from pathlib import Path
@@ -34,12 +37,21 @@ class Result(Record):
 
 
 def write_result(directory: Path, result: Result) -> Path:
-    """Write `result.json` so that a reader sees all of it or none, also after a power cut."""
+    """Write `result.json` so that a reader sees all of it or none.
+
+    Also after a power cut.
+    """
     return write_sealed(directory / FILE_NAME, "result", json.loads(result.model_dump_json()))
 
 
 def read_result(directory: Path) -> Result:
-    """The result in `directory`. Raises InputError where it is missing, damaged or edited."""
+    """Return the result in a folder.
+
+    Raises
+    ------
+    InputError
+        where it is missing, damaged or edited.
+    """
     return read_sealed(
         directory / FILE_NAME,
         "result",

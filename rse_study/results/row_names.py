@@ -1,4 +1,7 @@
-"""What a row of a grid, or a trial of a search, is called: one name on screens, in reports, `compare` and claims."""
+"""What a row of a grid, or a trial of a search, is called.
+
+One name on screens, in reports, in `compare` and in claims.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +28,7 @@ def row_name(label: str, proposal: Proposal) -> str:
 
 
 def names_of_rows(rows: Sequence[TrialRow], retired: Iterable[int] = ()) -> list[str]:
-    """A name for each row; no two trials share one, and none has a baseline's.
+    """Return a name for each row; no two trials share one, none has a baseline's.
 
     A label is what the study's file calls its row: where a combination of values has the same name, it is the
     combination that gets its trial's number, "rho = 0.5 (trial 3)". Trials that are `retired` take no name away.
@@ -47,7 +50,10 @@ def names_of_rows(rows: Sequence[TrialRow], retired: Iterable[int] = ()) -> list
 
 
 def names_of_cells(study: StudyRecord, cells: "pd.DataFrame") -> list[str]:
-    """A name for each cell of `Reader.cells`, shared by the seeds of its trial; a search's trial has its number."""
+    """Return a name for each cell of `Reader.cells`, shared by the seeds of a trial.
+
+    A search's trial goes by its number.
+    """
     columns = (cells[name] for name in ("trial", "label", "proposal"))
     rows = [
         (trial, label, in_order_of_file(study, proposal) if study.kind == "grid" else {})
@@ -58,12 +64,17 @@ def names_of_cells(study: StudyRecord, cells: "pd.DataFrame") -> list[str]:
 
 
 def in_order_of_file(study: StudyRecord, proposal: Proposal) -> dict[str, Any]:
-    """A trial's values in the order in which the study's file has its axes; the ledger sorts them."""
+    """Return a trial's values in the order in which the study's file has its axes.
+
+    The ledger sorts them.
+    """
     return {axis.name: proposal[axis.name] for axis in study.axes if axis.name in proposal} | dict(proposal)
 
 
 def find_row(study: StudyRecord, wanted: str, rows: Mapping[str, Proposal]) -> str | None:
-    """The name of the one row that is meant; None where there is none, or more than one.
+    """Return the name of the one row that is meant.
+
+    None where there is none, or more than one.
 
     Parameters
     ----------

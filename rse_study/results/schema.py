@@ -1,4 +1,7 @@
-"""The ledger's tables. SCHEMA_VERSION is SQLite's user_version; it grows with every change of this file."""
+"""The ledger's tables, and where a study's files lie.
+
+SCHEMA_VERSION is SQLite's user_version; it grows with every change of the tables.
+"""
 
 import sqlite3
 from pathlib import Path
@@ -69,7 +72,10 @@ def cells_folder(study_dir: Path) -> Path:
 
 
 def cell_folder(study_dir: Path, identity: str) -> Path:
-    """Where a cell keeps its files: cell.json, checkpoint, model, result.json, evaluations.json."""
+    """Where a cell keeps its files.
+
+    They are cell.json, checkpoint, model, result.json, evaluations.json.
+    """
     return cells_folder(study_dir) / identity[:16]
 
 
@@ -79,7 +85,13 @@ def baselines_folder(study_dir: Path) -> Path:
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> int:
-    """The ledger's schema version; 0 = new and empty. InputError for foreign files and newer versions."""
+    """Return the ledger's schema version; 0 where it is new and empty.
+
+    Raises
+    ------
+    InputError
+        for foreign files and newer versions.
+    """
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (num_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

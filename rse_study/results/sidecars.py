@@ -1,4 +1,7 @@
-"""The files beside a ledger, which a lost one is rebuilt from: written after each change of what they hold."""
+"""The files beside a ledger, which a lost one is rebuilt from.
+
+They are written after each change of what they hold.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,13 +20,33 @@ def write_study(study_dir: Path, rows: LedgerQueries) -> None:
 
 
 def write_cells(study_dir: Path, rows: LedgerQueries, identities: Iterable[str]) -> None:
-    """cell.json of each of these cells, as the ledger knows it now."""
+    """Write cell.json of each of these cells, as the ledger knows it now.
+
+    Parameters
+    ----------
+    study_dir
+        The study's folder.
+    rows
+        Of its ledger.
+    identities
+        Of the cells.
+    """
     for identity in identities:
         write_cell(cell_folder(study_dir, identity), rows.cell(identity))
 
 
 def write_scores(study_dir: Path, rows: LedgerQueries, changed: Iterable[EvaluationRow]) -> None:
-    """evaluations.json of everything these rows are about."""
+    """Write evaluations.json of everything these rows are about.
+
+    Parameters
+    ----------
+    study_dir
+        The study's folder.
+    rows
+        Of its ledger.
+    changed
+        The scores that were added or replaced.
+    """
     known = rows.is_retired()
     by_folder: dict[Path, set[str]] = {}
     for row in changed:

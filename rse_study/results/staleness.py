@@ -1,4 +1,7 @@
-"""Cells whose numbers other software made than that of the newest run: beside fresh ones they compare two things."""
+"""Cells whose numbers other software made than that of the newest run.
+
+Beside fresh ones they compare two things.
+"""
 
 from typing import Any
 
@@ -8,10 +11,11 @@ COLUMNS = ["identity", "what", "was", "now"]
 
 
 def stale(cells: pd.DataFrame, provenance: list[dict[str, Any]]) -> pd.DataFrame:
-    """A row per complete cell and package that differs from the newest run's: identity, what, was, now.
+    """Return a row per complete cell and package that differs from the newest run's.
 
-    `cells`: of `Reader.cells`; `provenance`: of `Reader.provenance`. Cells of a ledger older than provenance by cell
-    are left out, and so is a changed code revision: what it changes in the numbers is part of a cell's identity.
+    Columns: identity, what, was, now. `cells`: of `Reader.cells`; `provenance`: of `Reader.provenance`. Cells of a
+    ledger older than provenance by cell are left out, and so is a changed code revision: what it changes in the numbers
+    is part of a cell's identity.
     """
     now = provenance[-1].get("packages", {}) if provenance else {}
     complete = cells[cells["status"] == "complete"]
@@ -24,13 +28,13 @@ def stale(cells: pd.DataFrame, provenance: list[dict[str, Any]]) -> pd.DataFrame
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def told(found: pd.DataFrame) -> str:
+def describe(stale_cells: pd.DataFrame) -> str:
     """Stale cells in a sentence; nothing where there are none."""
-    if found.empty:
+    if stale_cells.empty:
         return ""
-    groups = found.groupby(["what", "was", "now"], sort=True)["identity"].nunique()
+    groups = stale_cells.groupby(["what", "was", "now"], sort=True)["identity"].nunique()
     texts = [f"{count} made with {what} {was} (now {now})" for (what, was, now), count in groups.items()]
-    number = found["identity"].nunique()
+    number = stale_cells["identity"].nunique()
     return f"{number} stale {'cell' if number == 1 else 'cells'}: {'; '.join(texts)}."
 
 

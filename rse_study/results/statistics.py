@@ -1,7 +1,8 @@
-"""Means, intervals, paired tests and what a number of seeds can show. Plain numpy and scipy.
+"""Means, intervals, paired tests and what a number of seeds can show.
 
-Values are scores over seeds; paired values are the differences of two rows seed by seed, as floats [n].
-Every function raises ValueError for samples that are empty, too small or not finite, and for a level outside (0, 1).
+Plain numpy and scipy. Values are scores over seeds; paired values are the differences of two rows seed by seed, as
+floats [n]. Every function raises ValueError for samples that are empty, too small or not finite, and for a level
+outside (0, 1).
 """
 
 from bisect import bisect_left
@@ -33,14 +34,24 @@ class Interval:
 
 
 def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Of the mean of `values` [n], n >= 2, by Student's t."""
+    """Return the interval of the mean of `values` [n], n >= 2, by Student's t."""
     sample = _sample(values, 2)
     half = _t_quantile(level, sample.size - 1) * _standard_error(sample)
     return Interval(float(sample.mean() - half), float(sample.mean() + half))
 
 
 def welch_interval(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Interval:
-    """Of mean(first) - mean(second), unpaired, each [n >= 2], variances unequal (Welch 1947)."""
+    """Return the interval of mean(first) - mean(second), unpaired (Welch 1947).
+
+    Parameters
+    ----------
+    first
+        Values [n >= 2].
+    second
+        Values [m >= 2], whose variance may be another.
+    level
+        Of the interval.
+    """
     one, other = _sample(first, 2), _sample(second, 2)
     parts = np.array([_standard_error(one) ** 2, _standard_error(other) ** 2])
     difference = float(one.mean() - other.mean())
@@ -55,10 +66,23 @@ def welch_interval(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> 
 def bca_interval(
     values: ArrayLike, level: float = 0.95, num_resamples: int = 9999, seed: int = 0
 ) -> Interval:
-    """Of the mean of `values` [n], n >= 2, by the bias-corrected and accelerated bootstrap (Efron 1987).
+    """Return the interval of the mean of `values` by BCa (Efron 1987).
 
-    The bootstrap of few values is too narrow: at n = 8 plain BCa holds the mean in about 90 of 100 cases. Each tail is
-    taken further out, as Hesterberg (2015, expanded percentile interval) does: at Phi(-sqrt(n / (n - 1)) t).
+    That is the bias-corrected and accelerated bootstrap. Of few values it is too narrow: at n = 8 plain BCa holds the
+    mean in about 90 of 100 cases. Each tail is taken further out, as Hesterberg (2015, expanded percentile interval)
+    does: at Phi(-sqrt(n / (n - 1)) t). Even so it holds the mean of 3 normal values in 75 of 100 cases, of 4 in 87, of
+    5 in 92: comparisons give none below 6 seeds.
+
+    Parameters
+    ----------
+    values
+        [n], n >= 2.
+    level
+        Of the interval.
+    num_resamples
+        How often is drawn from the values.
+    seed
+        Of these draws.
     """
     sample = _sample(values, 2)
     if _are_equal(sample):
@@ -76,7 +100,10 @@ def bca_interval(
 
 
 def simultaneous_intervals(samples: Sequence[ArrayLike], level: float = 0.95) -> list[Interval]:
-    """t intervals of the means of m >= 1 samples that hold all at once with at least this probability (Bonferroni)."""
+    """Return t intervals of the means of samples that hold all at once (Bonferroni).
+
+    With at least this probability; of m >= 1 samples.
+    """
     _check_level(level)
     if not samples:
         raise ValueError("no samples")
@@ -84,15 +111,19 @@ def simultaneous_intervals(samples: Sequence[ArrayLike], level: float = 0.95) ->
 
 
 def sign_flip_p(differences: ArrayLike) -> float:
-    """Two-sided exact sign-flip test of symmetry around 0: the share of all sign patterns with a sum as far from it.
+    """Return p of the two-sided exact sign-flip test of symmetry around 0.
 
-    n <= 20. It tests the mean of symmetric differences only: of exponential ones it finds 10 % where 5 % are asked.
+    The share of all sign patterns with a sum as far from 0; n <= 20. It tests the mean of symmetric differences only:
+    of exponential ones it finds 10 % where 5 % are asked.
     """
     return _sign_patterns_p(_sample(differences, 1))
 
 
 def wilcoxon_p(differences: ArrayLike) -> float:
-    """Two-sided exact Wilcoxon signed-rank test, n <= 20: zeros are dropped, ties have their mean rank."""
+    """Return p of the two-sided exact Wilcoxon signed-rank test, n <= 20.
+
+    Zeros are dropped, ties have their mean rank.
+    """
     sample = _sample(differences, 1)
     moved = sample[sample != 0]
     if not moved.size:
@@ -103,14 +134,21 @@ def wilcoxon_p(differences: ArrayLike) -> float:
 
 
 def least_p(n: int) -> float:
-    """The smallest p that n differences can give in either exact test."""
+    """Return the smallest p that n differences can give in either exact test.
+
+    >>> least_p(8)
+    0.0078125
+    """
     if n < 1:
         raise ValueError(f"{n} differences")
     return float(2 / 2**n)
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """p-values adjusted for being looked at together, in the order given (Holm 1979)."""
+    """Return p-values adjusted for being looked at together (Holm 1979).
+
+    In the order given.
+    """
     given = np.atleast_1d(np.asarray(p_values, dtype=float))
     if not given.size or not ((given >= 0) & (given <= 1)).all():
         raise ValueError(f"p-values must be at least one number in [0, 1], not {given.tolist()}")
@@ -122,9 +160,9 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
 
 
 def effect_size(differences: ArrayLike) -> float:
-    """Hedges' g of paired differences [n >= 3]: mean / SD, corrected for its bias in small samples.
+    """Return Hedges' g of paired differences [n >= 3]: mean / SD.
 
-    Where all differences are equal: 0, or infinite with their sign.
+    Corrected for its bias in small samples. Where all differences are equal: 0, or infinite with their sign.
     """
     sample = _sample(differences, 3)
     mean, spread, freedom = float(sample.mean()), float(sample.std(ddof=1)), sample.size - 1
@@ -135,9 +173,22 @@ def effect_size(differences: ArrayLike) -> float:
 
 
 def power_of(difference: float, sd: float, n: int, level: float = 0.95, num_comparisons: int = 1) -> float:
-    """How often the two-sided paired t test of n differences finds a true mean `difference` whose SD is `sd`.
+    """Return how often the two-sided paired t test finds a true difference.
 
     At the level that is left to one of `num_comparisons` comparisons.
+
+    Parameters
+    ----------
+    difference
+        The true mean.
+    sd
+        Of the differences.
+    n
+        How many there are.
+    level
+        Of all comparisons together.
+    num_comparisons
+        That share it.
     """
     if not (np.isfinite([difference, sd]).all() and sd >= 0 and n >= 2 and num_comparisons >= 1):
         raise ValueError(f"difference {difference}, SD {sd}, n {n}, comparisons {num_comparisons}")
@@ -152,7 +203,26 @@ def power_of(difference: float, sd: float, n: int, level: float = 0.95, num_comp
 def seeds_needed(
     difference: float, sd: float, power: float = 0.8, level: float = 0.95, num_comparisons: int = 1
 ) -> int:
-    """Fewest seeds, at least 2, with which `power_of` reaches `power`. ValueError for a difference of 0."""
+    """Return the fewest seeds, at least 2, with which `power_of` reaches `power`.
+
+    Parameters
+    ----------
+    difference
+        The true mean.
+    sd
+        Of the differences.
+    power
+        In (0, 1).
+    level
+        Of all comparisons together.
+    num_comparisons
+        That share it.
+
+    Raises
+    ------
+    ValueError
+        for a difference of 0.
+    """
     if difference == 0 or not 0 < power < 1:
         raise ValueError(f"no number of seeds gives power {power} for a difference of {difference}")
 
@@ -166,7 +236,21 @@ def seeds_needed(
 def smallest_difference(
     sd: float, n: int, power: float = 0.8, level: float = 0.95, num_comparisons: int = 1
 ) -> float:
-    """The true difference that n seeds find with this power."""
+    """Return the true difference that n seeds find with this power.
+
+    Parameters
+    ----------
+    sd
+        Of the differences.
+    n
+        How many there are.
+    power
+        In (0, 1).
+    level
+        Of all comparisons together.
+    num_comparisons
+        That share it.
+    """
     if sd == 0:
         power_of(0.0, sd, n, level, num_comparisons)  # checks the rest
         return 0.0

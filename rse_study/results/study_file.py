@@ -1,4 +1,7 @@
-"""`study.json`: every revision of a study, beside its ledger, so that a lost ledger can be rebuilt."""
+"""`study.json`: every revision of a study, beside its ledger.
+
+A lost ledger is rebuilt from it.
+"""
 
 import json
 from collections.abc import Sequence
@@ -18,7 +21,13 @@ def write_revisions(study_dir: Path, revisions: Sequence[Revision]) -> Path:
 
 
 def read_revisions(study_dir: Path) -> list[Revision]:
-    """The revisions, oldest first. Raises InputError where the file is missing, damaged or edited."""
+    """Return the revisions, oldest first.
+
+    Raises
+    ------
+    InputError
+        where the file is missing, damaged or edited.
+    """
     return read_sealed(
         study_dir / FILE_NAME,
         "revisions",

@@ -1,4 +1,7 @@
-"""How records become rows, for the ledger and for a rebuild. Inside the caller's transaction."""
+"""What changes rows of a ledger, for its writer and for a rebuild.
+
+Everything here happens inside the caller's transaction.
+"""
 
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -37,7 +40,19 @@ def add_cell(db: sqlite3.Connection, cell: CellRecord) -> None:
 
 
 def add_metrics(db: sqlite3.Connection, identity: str, t: int, metrics: Mapping[str, float]) -> None:
-    """A cell's numbers at step `t`, in place of those of the same names."""
+    """Add a cell's numbers at a step, in place of those of the same names.
+
+    Parameters
+    ----------
+    db
+        The ledger's connection.
+    identity
+        The cell's.
+    t
+        Optimiser steps done.
+    metrics
+        The numbers by name.
+    """
     rows = [(identity, t, name, value) for name, value in metrics.items()]
     db.executemany("INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?)", rows)
 
@@ -48,12 +63,125 @@ def add_rung(db: sqlite3.Connection, row: RungRow) -> None:
 
 
 def add_evaluations(db: sqlite3.Connection, rows: Iterable[EvaluationRow]) -> None:
-    """Scores, in place of those of the same subject and metric; and of its others of the evaluation on other data."""
+    """Add scores, in place of those of the same subject and metric.
+
+    Those of the evaluation on other data go, too.
+    """
     values = [row.model_dump() for row in rows]
     db.executemany(FORGET_OTHERS, values)
     db.executemany(INSERT_SCORE, values)
 
 
 def add_event(db: sqlite3.Connection, kind: str, text: str, cell: str = "") -> None:
-    """Something that happened, now."""
+    """Add something that happened, now.
+
+    Parameters
+    ----------
+    db
+        The ledger's connection.
+    kind
+        In one word.
+    text
+        What happened.
+    cell
+        The identity of the cell it happened to, if it was one.
+    """
     db.execute("INSERT INTO event (at, kind, cell, text) VALUES (?, ?, ?, ?)", (now(), kind, cell, text))
+
+
+def begin_attempt(db: sqlite3.Connection, identity: str, executor: str, workers: int, threads: int) -> int:
+    """Open the next attempt at a cell and return its number, counted from 1.
+
+    Parameters
+    ----------
+    db
+        The ledger's connection.
+    identity
+        The cell's.
+    executor
+        inline or train.
+    workers
+        How many run it.
+    threads
+        Of each worker.
+    """
+    started = now()
+    changed = db.execute(
+        "UPDATE cell SET status = 'running', reason = '', started = ?, ended = ''"
+        " WHERE identity = ? AND status IN ('planned', 'failed', 'stopped_early')",
+        (started, identity),
+    )
+    assert changed.rowcount == 1, f"cell {identity} is unknown, complete or running already"
+    (number,) = db.execute(
+        "INSERT INTO attempt SELECT ?1, 1 + count(*), ?2, ?3, ?4, ?5, '', 'running', ''"
+        " FROM attempt WHERE cell = ?1 RETURNING number",
+        (identity, executor, workers, threads, started),
+    ).fetchone()
+    return int(number)
+
+
+def is_running(db: sqlite3.Connection, identity: str) -> bool:
+    """Whether the cell, which must be known, has an attempt under way."""
+    row = db.execute("SELECT status FROM cell WHERE identity = ?", (identity,)).fetchone()
+    assert row is not None, f"cell {identity} was never planned"
+    return bool(row[0] == "running")
+
+
+def end_attempt(db: sqlite3.Connection, identity: str, status: str, reason: str) -> None:
+    """End a cell with this status, and with it the attempt under way.
+
+    Parameters
+    ----------
+    db
+        The ledger's connection.
+    identity
+        The cell's.
+    status
+        How it ended.
+    reason
+        Why, where it did not end well.
+    """
+    ended = now()
+    changed = db.execute(
+        "UPDATE cell SET status = ?, reason = ?, ended = ? WHERE identity = ?",
+        (status, reason, ended, identity),
+    )
+    assert changed.rowcount == 1, f"cell {identity} was never planned"
+    _close(db, identity, status, reason, ended)
+
+
+def lose_attempt(db: sqlite3.Connection, identity: str, reason: str) -> None:
+    """End the attempt under way, if there is one: its cell is planned again.
+
+    It ended without a result.
+
+    Parameters
+    ----------
+    db
+        The ledger's connection.
+    identity
+        The cell's.
+    reason
+        Why it was lost.
+    """
+    if is_running(db, identity):
+        _lose(db, identity, reason)
+
+
+def lose_all_attempts(db: sqlite3.Connection, reason: str) -> None:
+    """Every attempt under way ended without a result; their cells are planned again."""
+    running = db.execute("SELECT identity FROM cell WHERE status = 'running'").fetchall()
+    for (identity,) in running:
+        _lose(db, identity, reason)
+
+
+def _lose(db: sqlite3.Connection, identity: str, reason: str) -> None:
+    db.execute("UPDATE cell SET status = 'planned', started = '' WHERE identity = ?", (identity,))
+    _close(db, identity, "lost", reason, now())
+
+
+def _close(db: sqlite3.Connection, identity: str, outcome: str, reason: str, ended: str) -> None:
+    db.execute(
+        "UPDATE attempt SET outcome = ?, reason = ?, ended = ? WHERE cell = ? AND outcome = 'running'",
+        (outcome, reason, ended, identity),
+    )

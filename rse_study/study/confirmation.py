@@ -1,9 +1,10 @@
 """Which trials of a search are confirmed: a pure function of their results."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from rse_study.results.ranking import best_first
 
 
 @dataclass(frozen=True)
@@ -23,19 +24,16 @@ def best_trials(
 ) -> list[int]:
     """Return the trials to confirm beside the baseline, best first.
 
-    Those that went farthest, by value among these: a value after fewer steps is another quantity, it never outranks
-    one of the full budget. On a tie the earlier trial comes first.
+    The order is that of `results.ranking`; on a tie the earlier trial comes first.
 
     Parameters
     ----------
     results
-        Of all trials.
+        All trials of the search.
     num_best
-        How many.
+        How many are confirmed.
     direction
         Which values are better.
     """
-    sign = 1 if direction == "maximize" else -1
-    candidates = [s for s in results if not s.is_baseline and math.isfinite(s.value)]
-    ranked = sorted(candidates, key=lambda s: (-s.t, -sign * s.value, s.trial))
-    return [result.trial for result in ranked[:num_best]]
+    candidates = sorted((s for s in results if not s.is_baseline), key=lambda s: s.trial)
+    return best_first([(s.trial, s.t, s.value) for s in candidates], direction)[:num_best]

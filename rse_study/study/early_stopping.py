@@ -90,7 +90,7 @@ def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[Inp
         rule = "rungs are optimiser steps, and base.budget is in epochs"
         remedy = "Give the budget in steps: `budget: {unit: steps, amount: ...}`"
         return [InputError("early_stopping", where=where, rule=rule, remedy=remedy)]
-    return [*_first_rung(study, where), *_axes_that_move_rungs(space, where)]
+    return [*_first_rung(study, where), *_axes_that_move_measures(space, where)]
 
 
 def _first_rung(study: Study, where: str) -> list[InputError]:
@@ -124,7 +124,7 @@ def _nearest(wanted: int, cadences: dict[str, int], full: int) -> int | None:
     return min((t for t in near if t < full), key=lambda t: abs(t - wanted), default=None)
 
 
-def _axes_that_move_rungs(space: Space[Trial], where: str) -> list[InputError]:
+def _axes_that_move_measures(space: Space[Trial], where: str) -> list[InputError]:
     rule = "early stopping compares trials at the same steps, and this axis moves them ({})"
     return [
         InputError(

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rse_study.evaluation import replayed, replayed_texts
 from rse_study.evaluation.evaluations import FrozenEvaluation, measure
-from rse_study.evaluation.replayed import ReplayedPairs
-from rse_study.evaluation.replayed_texts import ReplayedTexts
+from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
 from rse_study.evaluation.serialise import read_stored
-from rse_study.evaluation.sts import Embed, evaluate_sts
+from rse_study.evaluation.sts import evaluate_sts
+from rse_study.evaluation.vectors import Embed
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.training.materials import Materials
@@ -42,13 +42,17 @@ class ReplayedAttacks:
 
     def metrics(self, embed: Embed) -> dict[str, float]:
         """Return robust/...; `degenerate` is 1 where pairs or texts show a collapse."""
-        parts = [replayed.as_metrics(replayed.replay(embed, self.pairs))] if self.pairs else []
+        attacks: list[FrozenEvaluation] = []
+        if self.pairs:
+            attacks.append(ReplayedAttack(self.pairs))
         if self.texts:
-            parts.append(replayed_texts.as_metrics(replayed_texts.replay_texts(embed, self.texts)))
-        if not parts:
-            return {}
-        metrics = {name: value for part in parts for name, value in part.items()}
-        return metrics | {DEGENERATE: max(part[DEGENERATE] for part in parts)}
+            attacks.append(ReplayedTextAttack(self.texts))
+        metrics: dict[str, float] = {}
+        for attack in attacks:
+            rows = attack.score(embed, "")
+            metrics |= {f"robust/{row.aggregation}": row.value for row in rows}
+            metrics[DEGENERATE] = max(metrics.get(DEGENERATE, 0.0), *(float(row.degenerate) for row in rows))
+        return metrics
 
 
 @dataclass
@@ -69,7 +73,7 @@ class InTrainingEvaluator:
             row for row in evaluate_sts(self.embed, [self.materials.dev]) if row.aggregation == "all"
         )
         robust = self.replayed_attacks.metrics(self.embed)
-        return {"dev": score.spearman, "dev/degenerate": float(score.degenerate), **robust}
+        return {"dev": score.value, "dev/degenerate": float(score.degenerate), **robust}
 
     def evaluate_watched(self, t: int, num_steps: int) -> dict[str, float]:
         """Scores of the evaluations that are watched at step `t`."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rse_study.data.pairs import StsPairs
+from rse_study.results.atomic import write_whole
 from rse_study.spec import fingerprint_of
 from rse_study.training.trial import Trial
 
@@ -55,10 +56,7 @@ class Materials:
         }
         path = folder / f"{fingerprint_of(content)[:16]}.json"
         if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            draft = path.with_suffix(".draft")
-            draft.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-            draft.replace(path)
+            write_whole(path, json.dumps(content, ensure_ascii=False))
         return path
 
     @classmethod

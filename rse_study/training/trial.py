@@ -17,7 +17,7 @@ from pydantic import (
 
 from rse_study.data.corpus import Corpus
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
-from rse_study.evaluation.names import known_evaluations
+from rse_study.evaluation.registry import known_evaluations
 from rse_study.methods import AnyMethod, RobustSentEmbed
 from rse_study.methods.presets import with_preset
 from rse_study.models.pooling import PoolingKind

@@ -18,7 +18,7 @@ from rse_study.errors import InputError
 from rse_study.results.attack_file import read_attacks
 from tests.analysis.outline import Outline
 from tests.results.attacked import end, keep, outcome, skipped
-from tests.slow import few
+from tests.slow import mostly_slow
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&amp; <!--"
 EMOJI, HEBREW, ARABIC = "\U0001f600", "\u05d8\u05d5\u05d1", "\u062c\u0645\u064a\u0644"
@@ -250,7 +250,7 @@ addEventListener('load', () => {
 })</script>"""
 
 
-@pytest.fixture(scope="session", params=few([1280, 500], fast=[500]))
+@pytest.fixture(scope="session", params=mostly_slow([1280, 500], fast=[500]))
 def seen(request, html, tmp_path_factory):
     """What a browser shows after each choice of a reader."""
     place = tmp_path_factory.mktemp("browser")

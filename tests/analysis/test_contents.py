@@ -30,9 +30,9 @@ def study(kind):
     return StudyRecord(name="x", objective=ObjectiveRecord(metric="dev"), axes=AXES, kind=kind)
 
 
-def test_a_cell_stands_where_its_last_step_is_and_not_where_it_was_best(cells):
-    curves = pd.DataFrame({"cell": ["a", "a", "b"], "t": [20, 10, 5], "value": [3.0, 9.0, 1.0]})
-    table = with_last_values(study("search"), cells, curves)
+def test_a_cell_stands_where_its_last_step_is(cells):
+    last = pd.DataFrame({"t": [20, 5], "value": [3.0, 1.0]}, index=["a", "b"])
+    table = with_last_values(study("search"), cells, last)
     assert table["objective"].fillna(-1).tolist() == [3.0, 1.0, -1, -1, -1]
     assert table["t"].fillna(-1).tolist() == [20, 5, -1, -1, -1]
 

@@ -10,7 +10,7 @@ from rse_study.results.records import EvaluationRow, Measure
 from rse_study.results.result_file import Point
 from tests.analysis import gridded, searched
 from tests.analysis.outline import Outline
-from tests.slow import few
+from tests.slow import mostly_slow
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&"
 PROBE = """<script>
@@ -163,7 +163,7 @@ def test_a_search_that_goes_on_has_a_report(tmp_path):
 @pytest.mark.xdist_group("browser")
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
 @pytest.mark.parametrize(("kind", "num_figures"), [("search", 12), ("grid", 4)])
-@pytest.mark.parametrize("width", few([1280, 500], fast=[500]))
+@pytest.mark.parametrize("width", mostly_slow([1280, 500], fast=[500]))
 def test_it_opens_in_a_browser_without_errors_or_sideways_scrolling(
     reports, tmp_path, kind, num_figures, width
 ):

@@ -4,7 +4,13 @@ from analysis.search import best_of, confirmed, num_confirmed, paper_setting, ra
 from rse_study.results.ledger import Ledger
 from tests.analysis import searched
 
-TABLE = pd.DataFrame({"objective": [99.0, 50.0, 50.0, 40.0], "status": ["stopped_early", *["complete"] * 3]})
+TABLE = pd.DataFrame(
+    {
+        "objective": [99.0, 50.0, 50.0, 40.0],
+        "status": ["stopped_early", *["complete"] * 3],
+        "t": [20, 60, 60, 60],
+    }
+)
 
 
 def test_the_best_is_complete_and_the_first_on_a_tie():

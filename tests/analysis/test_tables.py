@@ -49,7 +49,7 @@ def test_the_terminal_table_of_a_grid_shows_its_rows_in_order(grid_dir):
     assert frame.loc["without the token level", f"{dev} seed 0":f"{dev} seed 2"].tolist() == [
         "72.00", "failed", "not run yet",
     ]  # fmt: skip
-    assert frame.loc["paper setting", "STS12/test mean"] == "65.50"
+    assert frame.loc["base", "STS12/test mean"] == "65.50"
 
 
 def test_a_planned_study_has_tables_too(tmp_path):

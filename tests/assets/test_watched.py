@@ -9,8 +9,8 @@ from rse_study.assets.store import META
 from rse_study.assets.watched import watched_evaluation
 from rse_study.data import builtin
 from rse_study.errors import MissingFile
-from rse_study.evaluation.kinds.similarity import Similarity
 from rse_study.evaluation.serialise import FILE, read_stored
+from rse_study.evaluation.sts import Similarity
 from tests.training.world import World, small_trial
 
 

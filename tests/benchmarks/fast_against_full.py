@@ -22,8 +22,7 @@ from rse_study.data.location import data_dir
 from rse_study.data.transfer_sets import read_transfer_task, transfer_tasks
 from rse_study.errors import MissingFile
 from rse_study.evaluation.cached_encoder import CachedEncoder
-from rse_study.evaluation.kinds.probing import Transfer
-from rse_study.evaluation.transfer import Task
+from rse_study.evaluation.transfer import Task, Transfer
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.reader import Reader

@@ -2,6 +2,7 @@
 
 ```python title="rse_study/evaluation/isotropy.py"     the block becomes that file
 ```python add="PATH" after="LINE"                      the block goes into a file that is there, below that line
+```text add="PATH" after="LINE"                        the same, where a formatter would take it for a statement
 ```python                                              the block runs; all of a page run in one process
 ```sh                                                  its lines, of rse-study or pytest, run in the copy
 """
@@ -43,7 +44,7 @@ def blocks_of(page: Path) -> list[Block]:
     """Every block of a page that is written, added or run."""
     blocks = []
     for number, (language, options, text) in enumerate(FENCE.findall(page.read_text(encoding="utf-8"))):
-        if language in ("python", "sh"):
+        if language in ("python", "sh") or options.strip():
             pairs = dict(option.split("=", 1) for option in shlex.split(options))
             blocks.append(Block(f"{page.name}, block {number + 1}", language, pairs, text))
     return blocks

@@ -10,6 +10,7 @@ TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md
 NUM_FILES = {
     "add_a_method": 3,
     "add_a_perturbation": 3,
+    "add_an_evaluation": 3,
     "add_an_attack": 2,
 }
 """How many files are made or edited by hand, tests included; CONTRIBUTING.md says the same."""
@@ -33,15 +34,15 @@ def test_an_addition_takes_as_many_files_as_promised(name, number):
 def test_a_page_is_read_as_blocks(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
-        '```python title="a.py"\nx = 1\n```\n\n```text\nnothing\n```\n\n'
+        '```python title="a.py"\nx = 1\n```\n\n```text\nnothing\n```\n\n```text add="c.py" after="x"\n    X,\n```\n\n'
         '```python add="b.py" after=\'y = "é"\'\nz = 3\n```\n\n```sh\nrse-study --version\n```\n',
         encoding="utf-8",
     )
-    wrote, added, command = blocks_of(page)
-    assert (wrote.file, added.file, command.file) == ("a.py", "b.py", "")
+    wrote, line, added, command = blocks_of(page)
+    assert [one.file for one in (wrote, line, added, command)] == ["a.py", "c.py", "b.py", ""]
     assert added.options["after"] == 'y = "é"'
     assert (wrote.text, command.text) == ("x = 1\n", "rse-study --version\n")
-    assert files_edited(page) == {"a.py", "b.py"}
+    assert files_edited(page) == {"a.py", "b.py", "c.py"}
 
 
 def block(**options):

@@ -13,8 +13,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.downstream.attack_models import fingerprint_resources, load_resources
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
-from rse_study.downstream.names import ADVERSARIAL_STS, all_evaluations
-from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream.registry import ADVERSARIAL_STS, all_evaluations, read_evaluation
 from rse_study.downstream.scored_model import (
     FineTunedEvaluation,
     ModelFiles,

@@ -13,8 +13,7 @@ import pytest
 from rse_study.data.glue import GLUE
 from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn
-from rse_study.downstream.names import NLI, fine_tuned_names
-from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream.registry import NLI, fine_tuned_names, read_evaluation
 from rse_study.downstream.scored_model import (
     FineTunedEvaluation,
     ModelFiles,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.evaluation.sts import Embed
+from rse_study.evaluation.vectors import Embed
 from rse_study.spec import hash_file
 
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

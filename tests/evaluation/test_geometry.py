@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rse_study.data.builtin import graded_pairs
 from rse_study.data.pairs import StsPairs
-from rse_study.data.readers import read_sts
 from rse_study.evaluation import geometry
-from rse_study.evaluation.geometry import alignment, evaluate_geometry, uniformity
+from rse_study.evaluation.geometry import AlignmentUniformity, alignment, uniformity
+from tests.evaluation.contract import all_one, by_letters
+from tests.evaluation.contract import rows_of as rows_by_name
 
 
 @pytest.fixture
@@ -20,6 +22,10 @@ def pairs() -> StsPairs:
 
 def embed(sentences: list[str]) -> np.ndarray:
     return np.stack([np.random.default_rng(ord(s[-1])).normal(size=5) for s in sentences])
+
+
+def rows_of(embed, pairs):
+    return AlignmentUniformity(pairs).score(embed, "me")
 
 
 def unit_rows(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -41,7 +47,7 @@ def test_both_equal_loops(pairs):
         for i in range(12)
         for j in range(i + 1, 12)
     ]
-    rows = {row.metric: row for row in evaluate_geometry(embed, [pairs])}
+    rows = {row.aggregation: row for row in rows_of(embed, pairs)}
     assert rows["alignment"].value == pytest.approx(sum(close) / len(close), abs=1e-12)
     assert rows["alignment"].num_examples == len(close) == 3  # 4.0 is no positive
     assert rows["uniformity"].value == pytest.approx(math.log(sum(kernels) / len(kernels)), abs=1e-12)
@@ -89,26 +95,25 @@ def test_uniform_points_on_a_circle_reach_the_known_limit():
 
 
 def test_length_of_the_vectors_does_not_matter(pairs):
-    longer = evaluate_geometry(lambda s: embed(s) * np.arange(1, len(s) + 1)[:, None], [pairs])
-    for one, other in zip(evaluate_geometry(embed, [pairs]), longer, strict=True):
+    longer = rows_of(lambda s: embed(s) * np.arange(1, len(s) + 1)[:, None], pairs)
+    for one, other in zip(rows_of(embed, pairs), longer, strict=True):
         assert one.value == pytest.approx(other.value, abs=1e-12)
 
 
-def test_each_distinct_sentence_is_embedded_once_over_all_tasks(pairs):
+def test_each_distinct_sentence_is_embedded_once(pairs):
     calls = []
 
     def counting(sentences):
         calls.append(sentences)
         return embed(sentences)
 
-    rows = evaluate_geometry(counting, [pairs, pairs])
+    rows_of(counting, pairs)
     assert [len(call) for call in calls] == [9]
-    assert rows[:2] == rows[2:]
 
 
 @pytest.mark.parametrize("collapsed", [lambda s: np.ones((len(s), 4)), lambda s: 1 + 1e-7 * embed(s)])
 def test_one_vector_for_all_is_degenerate(pairs, collapsed):
-    aligned, uniform = evaluate_geometry(collapsed, [pairs])
+    aligned, uniform = rows_of(collapsed, pairs)
     assert aligned.degenerate and uniform.degenerate
     assert math.isnan(aligned.value)  # 0 would be the best there is
     assert uniform.value == pytest.approx(0, abs=1e-5)  # the worst
@@ -121,22 +126,32 @@ def test_a_vector_without_direction_leaves_no_number(pairs, value):
         vectors[sentences.index(pairs.first[1])] = value  # of a positive pair
         return vectors
 
-    for row in evaluate_geometry(bad, [pairs]):
+    for row in rows_of(bad, pairs):
         assert math.isnan(row.value)
         assert row.degenerate
 
 
 def test_no_positive_pair_leaves_alignment_undefined(pairs):
     apart = StsPairs("toy", "dev", pairs.first, pairs.second, np.minimum(pairs.gold, 4.0))
-    align, uniform = evaluate_geometry(embed, [apart])
+    align, uniform = rows_of(embed, apart)
     assert math.isnan(align.value)
     assert (align.num_examples, align.degenerate, uniform.degenerate) == (0, True, False)
     assert math.isnan(uniformity(unit_rows(1, 3)))
 
 
+def test_it_is_an_evaluation_whose_figures_are_better_when_lower():
+    pairs = graded_pairs("dev")
+    evaluation = AlignmentUniformity(pairs)
+    rows = rows_by_name(evaluation, by_letters)
+    assert rows["alignment"].num_examples == int((pairs.gold > 4).sum())
+    assert rows["uniformity"].num_examples == evaluation.num_sentences == 2 * len(pairs)
+    assert {measure.direction for measure in evaluation.measures} == {"minimize"}
+    assert all(row.degenerate for row in rows_by_name(evaluation, all_one).values())
+
+
 @pytest.mark.xdist_group("minilm")
 def test_anchor_of_minilm(minilm, data_dir):
-    align, uniform = evaluate_geometry(minilm, [read_sts("STS-B", "dev", data_dir)])
+    align, uniform = AlignmentUniformity.read("STS-B/geometry", data_dir).score(minilm, "me")
     assert (align.num_examples, uniform.num_examples) == (208, 3000)
     assert align.value == pytest.approx(0.2360, abs=5e-5)
     assert uniform.value == pytest.approx(-3.8408, abs=5e-5)

@@ -1,13 +1,19 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from rse_study.data.builtin import graded_pairs
+from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.changes import CHANGES
 from rse_study.evaluation.changes.change import ChangeResources
-from rse_study.evaluation.invariance import changed_text, evaluate_invariance
+from rse_study.evaluation.invariance import NUM_TEXTS, Invariance, changed_text, changed_texts
+from tests.evaluation.contract import all_one, by_letters
+from tests.evaluation.contract import rows_of as rows_by_name
 
+DEV = graded_pairs("dev")
 TEXTS = ["It isn't good.", "a fine film", "", "🙂", "FINE", "you're right", "so it is not"]
 LETTERS = ("typo_swap", "typo_delete", "typo_insert", "typo_repeat")
 NO_TABLES = (*LETTERS, "expand", "contract", "lower_case", "punctuation")
@@ -23,8 +29,15 @@ def resources(tmp_path):
     return ChangeResources(tmp_path)
 
 
-def rows_of(names, resources, **given):
-    return {row.change: row for row in evaluate_invariance(embed, TEXTS, names, resources, 0, **given)}
+def invariance(texts, names, resources, seed=0):
+    return Invariance("toy", "test", list(texts), changed_texts(texts, names, resources, seed))
+
+
+def rows_of(names, resources, texts=TEXTS, embed=embed):
+    """A row a change, without their mean."""
+    rows = {row.aggregation: row for row in invariance(texts, names, resources).score(embed, "me")}
+    assert rows.pop("mean").num_examples == len(texts)
+    return rows
 
 
 def test_similarity_is_the_mean_cosine_of_changed_texts(resources):
@@ -33,43 +46,33 @@ def test_similarity_is_the_mean_cosine_of_changed_texts(resources):
     for old, new in (("It isn't good.", "It is not good."), ("you're right", "you are right")):
         a, b = embed([old])[0], embed([new])[0]
         cosines.append(sum(a * b) / math.sqrt(sum(a * a) * sum(b * b)))
-    assert row.similarity == pytest.approx(sum(cosines) / 2)
-    assert (row.num_texts, row.num_changed, row.num_skipped) == (7, 2, 5)
-    assert (row.predictions_changed, row.degenerate, row.seed) == (None, False, 0)
+    assert row.value == pytest.approx(100 * sum(cosines) / 2)
+    assert (row.num_examples, row.num_skipped, row.degenerate, row.seed) == (2, 5, False, 0)
 
 
-def test_flipped_predictions_are_counted_among_changed_texts(resources):
-    def has_capital(texts):
-        return np.array([any(c.isupper() for c in text) for text in texts])
-
-    rows = rows_of(["lower_case", "expand", "upper_case"], resources, predict=has_capital)
-    assert (rows["lower_case"].num_changed, rows["lower_case"].predictions_changed) == (2, 1.0)
-    assert rows["lower_case"].similarity == pytest.approx(1)
+def test_a_change_the_encoder_does_not_see_moves_nothing(resources):
+    rows = rows_of(["lower_case", "upper_case"], resources)
+    assert rows["lower_case"].value == pytest.approx(100)
     assert not rows["lower_case"].degenerate
-    assert rows["expand"].predictions_changed == 0
-    assert rows["upper_case"].num_changed == 4  # nothing to do for "", the emoji and FINE
-    assert rows["upper_case"].predictions_changed == pytest.approx(3 / 4)
+    assert rows["lower_case"].num_examples == 2
+    assert rows["upper_case"].num_examples == 4  # nothing to do for "", the emoji and FINE
 
 
 def test_a_change_that_finds_nothing_to_do_has_no_number(resources):
-    (row,) = evaluate_invariance(
-        embed, ["fine"], ["expand"], resources, 0, predict=lambda texts: np.zeros(len(texts))
-    )
-    assert math.isnan(row.similarity)
-    assert math.isnan(row.predictions_changed)
-    assert (row.num_changed, row.num_skipped, row.degenerate) == (0, 1, True)
-    (row,) = evaluate_invariance(embed, [], ["expand"], resources, 0)
-    assert (row.num_texts, row.degenerate) == (0, True)
+    row = rows_of(["expand"], resources, ["fine"])["expand"]
+    assert math.isnan(row.value)
+    assert (row.num_examples, row.num_skipped, row.degenerate) == (0, 1, True)
+    row = rows_of(["expand"], resources, [])["expand"]
+    assert (row.num_examples, row.num_skipped, row.degenerate) == (0, 0, True)
 
 
 def test_draws_hang_on_seed_change_and_text_alone(resources):
     whole = {(name, text): changed_text(text, name, resources, 0) for name in NO_TABLES for text in TEXTS}
     backwards = {(n, t): changed_text(t, n, resources, 0) for n in NO_TABLES[::-1] for t in TEXTS[::-1]}
     assert whole == backwards
-    rows = rows_of(NO_TABLES, resources)
-    assert rows == {
-        row.change: row for name in NO_TABLES[::-1] for row in rows_of([name], resources).values()
-    }
+    together = {name: row.value for name, row in rows_of(NO_TABLES, resources).items()}
+    alone = {name: rows_of([name], resources)[name].value for name in NO_TABLES[::-1]}
+    assert together == pytest.approx(alone, abs=1e-12)
     long = "a considerably longer sentence of many different words"
     assert len({changed_text(long, "typo_swap", resources, seed) for seed in range(10)}) > 3
     assert len({changed_text(long, name, resources, 0) for name in LETTERS}) == 4
@@ -88,57 +91,96 @@ def test_changes_of_one_text_draw_apart(resources):
     assert len(set(deleted)) > 4
 
 
-def test_each_distinct_text_is_embedded_and_predicted_once(resources):
+def test_each_distinct_text_is_embedded_once(resources):
     calls = []
 
     def counting(texts):
         calls.append(texts)
         return embed(texts)
 
-    def predicting(texts):
-        calls.append(texts)
-        return np.zeros(len(texts))
-
-    evaluate_invariance(counting, TEXTS, NO_TABLES, resources, 0, predict=predicting)
-    assert len(calls) == 2
-    assert calls[0] == calls[1]
-    assert len(calls[0]) == len(set(calls[0]))
+    rows_of(NO_TABLES, resources, embed=counting)
+    (texts,) = calls
+    assert len(texts) == len(set(texts))
 
 
 def test_the_fingerprint_knows_the_changed_texts(resources):
-    rows = [row for seed in (0, 1) for row in evaluate_invariance(embed, TEXTS, LETTERS, resources, seed)]
-    assert len({row.fingerprint for row in rows}) == 8
+    asked = [([name], seed) for name in LETTERS for seed in (0, 1)]
+    prints = {invariance(TEXTS, names, resources, seed).fingerprint for names, seed in asked}
+    assert len(prints) == len(asked)
 
 
 @pytest.mark.parametrize("number", [1.0, math.nan, 0.0])
 def test_collapsed_embeddings_are_said_to_be(number, resources):
-    (row,) = evaluate_invariance(
-        lambda texts: np.full((len(texts), 3), number), TEXTS, ["typo_swap"], resources, 0
-    )
-    assert row.degenerate
+    rows = rows_of(["typo_swap"], resources, embed=lambda texts: np.full((len(texts), 3), number))
+    assert rows["typo_swap"].degenerate
 
 
 def test_one_text_a_model_does_not_see_the_change_of_is_no_collapse(resources):
-    (row,) = evaluate_invariance(embed, ["FINE"], ["lower_case"], resources, 0)
-    assert row.similarity == pytest.approx(1)
+    row = rows_of(["lower_case"], resources, ["FINE"])["lower_case"]
+    assert row.value == pytest.approx(100)
     assert not row.degenerate
 
 
 def test_unknown_changes_and_missing_tables_are_named(resources):
     with pytest.raises(InputError, match=r"no such change of text 'typo_swop'. Did you mean 'typo_swap'"):
-        evaluate_invariance(embed, TEXTS, ["typo_swop"], resources, 0)
+        changed_texts(TEXTS, ["typo_swop"], resources, 0)
     for name in ("keyboard", "homoglyph", "synonyms"):
         with pytest.raises(MissingFile):
-            evaluate_invariance(embed, TEXTS, [name], resources, 0)
+            changed_texts(TEXTS, [name], resources, 0)
 
 
 def test_every_change_on_real_tables(data_dir):
-    def predict(texts):
-        return embed(texts)[:, 0] > 0
+    rows = rows_of(list(CHANGES), ChangeResources(data_dir))
+    assert list(rows) == list(CHANGES)
+    for row in rows.values():
+        assert row.num_examples > 0
+        assert 0 < row.value <= 100 + 1e-10
 
-    rows = evaluate_invariance(embed, TEXTS, list(CHANGES), ChangeResources(data_dir), 0, predict=predict)
-    assert [row.change for row in rows] == list(CHANGES)
-    for row in rows:
-        assert row.num_changed > 0
-        assert 0 < row.similarity <= 1 + 1e-12
-        assert 0 <= row.predictions_changed <= 1
+
+@pytest.fixture
+def small(data_dir) -> Invariance:
+    pairs = StsPairs("toy", "dev", [*DEV.first[:8], DEV.first[0]], DEV.second[:9], DEV.gold[:9])
+    return Invariance.of(pairs, data_dir)
+
+
+def test_invariance_gives_a_row_a_change_and_their_mean(small, data_dir):
+    rows = rows_by_name(small, by_letters)
+    texts = DEV.first[:8]  # each once
+    assert list(rows) == [*CHANGES, "mean"]
+    for row in rows.values():
+        assert row.num_examples + row.num_skipped == len(texts)
+        assert math.isnan(row.value) == (row.num_examples == 0)
+    known = [row.value for name, row in rows.items() if name != "mean" and not math.isnan(row.value)]
+    assert rows["mean"].value == pytest.approx(sum(known) / len(known))
+    assert 0 < rows["mean"].value < 100
+    assert (rows["mean"].num_examples, small.num_sentences) == (8, 8 * (1 + len(CHANGES)))
+
+
+def test_an_encoder_of_one_vector_is_not_steady(small):
+    rows = rows_by_name(small, all_one)
+    assert all(row.degenerate and math.isnan(row.value) for row in rows.values())
+
+
+def test_where_one_change_breaks_an_encoder_there_is_no_mean(small):
+    broken = set(small.changed["upper_case"])
+
+    def brittle(sentences):
+        vectors = by_letters(sentences)
+        vectors[[text in broken for text in sentences]] = np.nan
+        return vectors
+
+    rows = rows_by_name(small, brittle)
+    assert math.isnan(rows["upper_case"].value) and rows["upper_case"].degenerate
+    assert math.isnan(rows["mean"].value) and rows["mean"].degenerate
+    assert not rows["keyboard"].degenerate
+
+
+def test_invariance_is_fingerprinted_by_its_sentences_and_what_they_become(small, data_dir):
+    other = StsPairs("toy", "dev", DEV.first[:8], DEV.first[:8], DEV.gold[:8])
+    assert Invariance.of(other, data_dir).fingerprint == small.fingerprint
+    otherwise = replace(small, changed=small.changed | {"swap": small.texts})
+    assert otherwise.fingerprint != small.fingerprint
+    fewer = StsPairs("toy", "dev", DEV.first[:7], DEV.first[:7], DEV.gold[:7])
+    assert Invariance.of(fewer, data_dir).fingerprint != small.fingerprint
+    many = StsPairs("toy", "dev", [f"text {i}" for i in range(600)], ["x"] * 600, np.zeros(600))
+    assert Invariance.of(many, data_dir).num_sentences == NUM_TEXTS * (1 + len(CHANGES))

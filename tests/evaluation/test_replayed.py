@@ -8,7 +8,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.replayed import FILE, ReplayedPairs, as_metrics, replay
+from rse_study.evaluation.replayed import FILE, ReplayedAttack, ReplayedPairs
+from rse_study.results.records import Measure
+from tests.evaluation.contract import rows_of
 from tests.evaluation.toy_pairs import SYNONYMS, cosine, embed, toy_pairs
 
 CLEAN = toy_pairs()
@@ -28,23 +30,29 @@ def test_figures_equal_those_by_hand():
     now = [cosine(*pair) for pair in zip(ATTACKED.first, ATTACKED.second, strict=True)]
     before, after = (100 * spearmanr(cosines, CLEAN.gold).statistic for cosines in (clean, now))
     drift = sum(abs(one - other) for one, other in zip(clean, now, strict=True)) / len(now)
-    found = replay(embed, REPLAYED)
-    assert (found.spearman, found.drop) == pytest.approx((after, before - after))
-    assert found.drift == pytest.approx(100 * drift)
-    assert found.drop > 5 and found.degenerate is False
-    metrics = as_metrics(found)
-    assert metrics == {
-        "robust/spearman": found.spearman,
-        "robust/drift": found.drift,
-        "robust/drop": found.drop,
-        "robust/degenerate": 0.0,
-    }
-    assert {type(value) for value in metrics.values()} == {float}
+    rows = rows_of(ReplayedAttack(REPLAYED), embed)
+    assert rows["spearman"].value == pytest.approx(after)
+    assert rows["drop"].value == pytest.approx(before - after) and rows["drop"].value > 5
+    assert rows["drift"].value == pytest.approx(100 * drift)
+    assert not any(row.degenerate for row in rows.values())
+
+
+def test_it_is_an_evaluation_of_both_sides():
+    evaluation = ReplayedAttack(REPLAYED)
+    rows = rows_of(evaluation, embed)
+    assert list(rows) == ["spearman", "drift", "drop"]
+    assert evaluation.name == "toy/replayed"
+    assert {(row.num_examples, row.split) for row in rows.values()} == {(len(CLEAN), "dev")}
+    assert evaluation.num_sentences == 4 * len(CLEAN)
+    assert evaluation.measures == (
+        Measure(name="toy/replayed Spearman", metric="toy/replayed/spearman"),
+        Measure(name="toy/replayed drift", metric="toy/replayed/drift", direction="minimize"),
+    )
 
 
 def test_what_was_not_attacked_moves_nothing():
-    found = replay(embed, ReplayedPairs(CLEAN, CLEAN, "none", "base"))
-    assert (found.drift, found.drop, found.degenerate) == (0, 0, False)
+    rows = rows_of(ReplayedAttack(ReplayedPairs(CLEAN, CLEAN, "none", "base")), embed)
+    assert (rows["drift"].value, rows["drop"].value, rows["drop"].degenerate) == (0, 0, False)
 
 
 def test_each_sentence_is_embedded_once():
@@ -54,7 +62,7 @@ def test_each_sentence_is_embedded_once():
         asked.extend(sentences)
         return embed(sentences)
 
-    replay(counting, REPLAYED)
+    ReplayedAttack(REPLAYED).score(counting, "me")
     assert len(asked) == len(set(asked))
     assert set(asked) == {*CLEAN.first, *CLEAN.second, *ATTACKED.second}
 
@@ -87,18 +95,18 @@ def lost_once(sentences):
 @pytest.mark.parametrize("collapsed", [constant, nearly_constant, nothing, not_finite])
 def test_a_collapsed_encoder_scores_nothing_and_is_marked(collapsed):
     """By no figure may it win: not by drift, though nothing moves what stands still."""
-    found = replay(collapsed, REPLAYED)
-    assert found.degenerate is True
-    assert (found.spearman, found.drop) == (0, 0)
-    assert found.drift == 200  # the largest there is: lower is better
-    assert as_metrics(found)["robust/degenerate"] == 1.0
+    rows = rows_of(ReplayedAttack(REPLAYED), collapsed)
+    assert all(row.degenerate for row in rows.values())
+    assert (rows["spearman"].value, rows["drop"].value) == (0, 0)
+    assert rows["drift"].value == 200  # the largest there is: lower is better
 
 
 def test_an_encoder_lost_under_attack_alone_is_marked():
     assert ATTACKED.second[0] not in {*CLEAN.first, *CLEAN.second}
-    found = replay(lost_once, REPLAYED)
-    assert (found.spearman, found.drift, found.degenerate) == (0, 200, True)
-    assert found.drop > 0
+    rows = rows_of(ReplayedAttack(REPLAYED), lost_once)
+    assert all(row.degenerate for row in rows.values())
+    assert (rows["spearman"].value, rows["drift"].value) == (0, 200)
+    assert rows["drop"].value > 0
 
 
 def test_it_is_what_was_saved(tmp_path):

@@ -11,13 +11,13 @@ from rse_study.errors import InputError
 from rse_study.evaluation.replayed_texts import (
     FILE,
     C,
-    ReplayedAccuracy,
+    ReplayedTextAttack,
     ReplayedTexts,
-    as_metrics,
     probe_of,
-    replay_texts,
     victim_of,
 )
+from rse_study.results.records import Measure
+from tests.evaluation.contract import rows_of
 from tests.evaluation.newton_probe import newton
 from tests.evaluation.toy_pairs import WORDS, embed, vector
 
@@ -57,32 +57,38 @@ def by_hand(part: Labelled) -> float:
     return float(np.mean(((tested - shift) / scale @ weights + intercept > 0) == part.labels))
 
 
+def accuracies(encoder, texts: ReplayedTexts) -> tuple[float, float]:
+    """Under attack, and clean."""
+    rows = rows_of(ReplayedTextAttack(texts), encoder)
+    return rows["accuracy"].value, rows["clean_accuracy"].value
+
+
 def test_accuracies_are_those_of_a_fresh_probe_on_the_encoders_own_vectors():
-    found = replay_texts(embed, REPLAYED)
-    assert (found.accuracy, found.clean_accuracy) == pytest.approx(
-        (100 * by_hand(ATTACKED), 100 * by_hand(CLEAN))
-    )
-    assert found.clean_accuracy > found.accuracy + 5 > 10
-    metrics = as_metrics(found)
-    assert metrics == {
-        "robust/accuracy": found.accuracy,
-        "robust/clean_accuracy": found.clean_accuracy,
-        "robust/degenerate": 0.0,
-    }
-    assert {type(value) for value in metrics.values()} == {float}
+    found = accuracies(embed, REPLAYED)
+    assert found == pytest.approx((100 * by_hand(ATTACKED), 100 * by_hand(CLEAN)))
+    assert found[1] > found[0] + 5 > 10
+
+
+def test_it_is_an_evaluation_of_all_texts():
+    evaluation = ReplayedTextAttack(REPLAYED)
+    rows = rows_of(evaluation, embed)
+    assert list(rows) == ["accuracy", "clean_accuracy"]
+    assert {(row.num_examples, row.split, row.preset) for row in rows.values()} == {(40, "all", "replayed")}
+    assert not any(row.degenerate for row in rows.values())
+    assert evaluation.num_sentences == len(TRAINING) + 2 * len(CLEAN)
+    assert evaluation.measures == (Measure(name="toy/replayed accuracy", metric="toy/replayed/accuracy"),)
 
 
 def test_another_encoder_is_judged_by_its_own_probe():
     """Turned and stretched vectors tell the same classes apart."""
     turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))
-    assert replay_texts(lambda sentences: 7 * embed(sentences) @ turn, REPLAYED) == replay_texts(
-        embed, REPLAYED
-    )
+    turned = accuracies(lambda sentences: 7 * embed(sentences) @ turn, REPLAYED)
+    assert turned == accuracies(embed, REPLAYED)
 
 
 def test_what_was_not_attacked_is_as_accurate():
-    found = replay_texts(embed, ReplayedTexts(TRAINING, CLEAN, CLEAN, "none", "base"))
-    assert found.accuracy == found.clean_accuracy > 60
+    attacked, clean = accuracies(embed, ReplayedTexts(TRAINING, CLEAN, CLEAN, "none", "base"))
+    assert attacked == clean > 60
 
 
 def test_each_sentence_is_embedded_once():
@@ -92,7 +98,7 @@ def test_each_sentence_is_embedded_once():
         asked.append(sentences)
         return embed(sentences)
 
-    replay_texts(counting, REPLAYED)
+    accuracies(counting, REPLAYED)
     (sentences,) = asked  # in one call, which fills its batches
     assert len(sentences) == len(set(sentences))
     assert set(sentences) == {text for part in (TRAINING, CLEAN, ATTACKED) for (text,) in part.texts}
@@ -122,7 +128,8 @@ def lost_once(sentences):
 def test_a_collapsed_encoder_scores_nothing_and_is_marked(collapsed):
     """A probe that says one class for all would be right half the time."""
     assert ATTACKED.texts[0] not in {*TRAINING.texts, *CLEAN.texts}
-    assert replay_texts(collapsed, REPLAYED) == ReplayedAccuracy(0.0, 0.0, True)
+    rows = rows_of(ReplayedTextAttack(REPLAYED), collapsed)
+    assert [(row.value, row.degenerate) for row in rows.values()] == [(0, True), (0, True)]
 
 
 def test_the_victim_is_the_probe_and_each_text_is_answered_by_itself():

@@ -1,5 +1,6 @@
 """Evaluations as files: each kind comes back with its data, its name and its scores."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,12 +9,13 @@ import pytest
 from rse_study.data.builtin import graded_pairs, opinions
 from rse_study.data.labelled import Labelled
 from rse_study.evaluation.evaluations import measure, score_all
-from rse_study.evaluation.kinds.probing import Transfer
-from rse_study.evaluation.kinds.similarity import Similarity
-from rse_study.evaluation.kinds.sphere import AlignmentUniformity
-from rse_study.evaluation.kinds.steadiness import Invariance
+from rse_study.evaluation.geometry import AlignmentUniformity
+from rse_study.evaluation.invariance import Invariance
+from rse_study.evaluation.registry import EVALUATIONS
 from rse_study.evaluation.serialise import FILE, read_stored, store
-from tests.evaluation.kinds.test_figures_of_an_encoder import by_letters
+from rse_study.evaluation.sts import Similarity
+from rse_study.evaluation.transfer import Transfer
+from tests.evaluation.contract import by_letters, check_registered
 
 DEV = graded_pairs("dev")
 HALVES = replace(DEV, subsets={"first": slice(0, 150), "second": slice(150, 400)})
@@ -30,12 +32,26 @@ KINDS = [
 
 
 @pytest.mark.parametrize("evaluation", KINDS, ids=lambda one: f"{type(one).__name__} {one.name}")
-def test_it_is_what_was_stored(evaluation, tmp_path):
+def test_it_keeps_the_contract_and_is_what_was_stored(evaluation):
+    check_registered(evaluation)
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "key"),
+    [*zip(KINDS, ["Similarity", "Sphere", "Transfer", "Transfer", "Steadiness"], strict=True)],
+)
+def test_keys_are_those_of_assets_made_long_ago(evaluation, key, tmp_path):
+    """They stand in folders of assets: a class may be renamed, its key stays."""
     store(evaluation, tmp_path)
-    again = read_stored(tmp_path)
-    assert type(again) is type(evaluation)
-    assert (again.name, again.fingerprint) == (evaluation.name, evaluation.fingerprint)
-    assert score_all(by_letters, [again], "me") == score_all(by_letters, [evaluation], "me")
+    content = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))
+    assert content["kind"] == key
+    assert EVALUATIONS.get(key).load() is type(evaluation)
+
+
+def test_every_key_of_the_registry_has_its_class():
+    for key in EVALUATIONS:
+        kind = EVALUATIONS.get(key).load()
+        assert callable(kind.read) and callable(kind.from_json)
 
 
 def test_no_text_is_lost_on_the_way(tmp_path):

@@ -23,7 +23,7 @@ from rse_study.methods.method import RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
-from tests.slow import few
+from tests.slow import mostly_slow
 
 LENGTHS = (5, 8, 9, 11, 12, 14, 16, 16)
 BERT = BertConfig()
@@ -55,7 +55,7 @@ def make_batch(config, pad: int, first: int, last: int) -> Batch:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-@pytest.mark.parametrize("num_layers", few([2, 12], fast=[2]))
+@pytest.mark.parametrize("num_layers", mostly_slow([2, 12], fast=[2]))
 def test_one_step(name, num_layers):
     whole, encoder, masked_lm, (pad, first, last, mask_id) = SHAPES[name]
     config = type(whole)(**whole.to_diff_dict() | {"num_hidden_layers": num_layers})

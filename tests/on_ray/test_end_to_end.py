@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rse_study.evaluation.evaluations import measure
-from rse_study.evaluation.kinds.sphere import AlignmentUniformity
+from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.serialise import store
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -20,8 +20,8 @@ from rse_study.results.schema import cell_folder
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
-from tests import slow
 from tests.on_ray.world import few, few_pairs
+from tests.slow import mostly_slow
 
 pytestmark = pytest.mark.xdist_group("ray")
 GEOMETRY = AlignmentUniformity(replace(few_pairs("builtin/dev"), name="STS-B"))
@@ -49,7 +49,7 @@ class Diary:
         self.events.append(("message", text))
 
 
-@pytest.fixture(scope="module", params=slow.few(["inline", "train"], fast=["inline"]))
+@pytest.fixture(scope="module", params=mostly_slow(["inline", "train"], fast=["inline"]))
 def checked(request, study_content):
     content = study_content | {
         "base": study_content["base"]

@@ -11,7 +11,7 @@ import numpy as np
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
 from rse_study.data.tokenised import tokenise
-from rse_study.evaluation.kinds.similarity import Similarity
+from rse_study.evaluation.sts import Similarity
 from rse_study.training.materials import Materials
 from tests.tiny_models import save_bert, word_tokenizer, words_of
 

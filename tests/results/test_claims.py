@@ -1,12 +1,14 @@
 """Every kind of claim and every verdict. What the verdict must be follows from a quantile of Student's t."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from rse_study.results.claims import Claim, contrasts_of, judge
+from rse_study.results.comparisons import Scores
 from tests.results.samples import around, half_width
 
 SEEDS = 5
@@ -26,8 +28,11 @@ def claim_of(kind, rows=None, margin=0.0, **changes):
 def frame(rows, still_open=(), unplanned=0):
     """Scores [rows, seeds] as they come from a ledger."""
     table = pd.DataFrame.from_dict(rows, orient="index", columns=range(len(next(iter(rows.values())))))
-    table.attrs |= {"open": tuple(still_open), "unplanned": unplanned}
-    return table
+    return Scores(table, open_rows=tuple(still_open), num_unplanned=unplanned)
+
+
+def without(scores, rows):
+    return replace(scores, table=scores.table.drop(index=rows))
 
 
 def scores_with(kind, means, n=SEEDS, **attrs):
@@ -132,33 +137,33 @@ def test_a_claim_about_rows_that_are_not_there_is_not_asked(kind):
 
 @pytest.mark.parametrize("missing", ["a", "b"])
 def test_better_needs_both_rows(missing):
-    scores = scores_with("better", [50.0]).drop(index=missing)
+    scores = without(scores_with("better", [50.0]), missing)
     assert verdict_on(claim_of("better"), scores) == "not asked"
 
 
 def test_the_best_row_must_be_there_and_have_a_rival():
     scores = scores_with("best", [50.0, 50.0])
-    assert verdict_on(claim_of("best"), scores.drop(index="a")) == "not asked"
-    assert verdict_on(claim_of("best"), scores.drop(index=["b", "c"])) == "not asked"
-    assert verdict_on(claim_of("best"), scores.drop(index="b")) == "reproduced"
+    assert verdict_on(claim_of("best"), without(scores, "a")) == "not asked"
+    assert verdict_on(claim_of("best"), without(scores, ["b", "c"])) == "not asked"
+    assert verdict_on(claim_of("best"), without(scores, "b")) == "reproduced"
 
 
 def test_flat_needs_the_row_that_all_others_are_compared_with():
     scores = scores_with("flat", [0.0, 0.0])
     claim = claim_of("flat", margin=10.0)
-    assert verdict_on(claim, scores.drop(index="b")) == "reproduced"
-    assert verdict_on(claim, scores.drop(index="a")) == "not asked"
+    assert verdict_on(claim, without(scores, "b")) == "reproduced"
+    assert verdict_on(claim, without(scores, "a")) == "not asked"
 
 
 @pytest.mark.parametrize("kind", ["ordering", "rising", "flat"])
 def test_one_row_of_several_is_no_question(kind):
-    scores = scores_with(kind, [1.0] * NUM_CONTRASTS[kind]).drop(index=["b", "c"])
+    scores = without(scores_with(kind, [1.0] * NUM_CONTRASTS[kind]), ["b", "c"])
     assert verdict_on(claim_of(kind, margin=5.0), scores) == "not asked"
 
 
 def test_an_order_is_that_of_the_rows_that_are_there():
     """a > b > c says a > c, too."""
-    scores = scores_with("ordering", [50.0, -10.0]).drop(index="b")
+    scores = without(scores_with("ordering", [50.0, -10.0]), "b")
     assert verdict_on(claim_of("ordering"), scores) == "reproduced"
 
 
@@ -184,14 +189,14 @@ def test_failed_cells_reduce_n(half, verdict):
     gain = np.full(SEEDS, 1000.0)  # of the seeds that do not count
     gain[[0, 2, 4]] = around(half * half_width(3), 3)
     scores = frame({"a": BASE, "b": BASE - gain})
-    scores.loc["a", 1] = scores.loc["b", 3] = math.nan
+    scores.table.loc["a", 1] = scores.table.loc["b", 3] = math.nan
     (judged,) = judge([claim_of("better")], scores)
     assert (judged.compared[0].n, judged.verdict) == (3, verdict)
 
 
 def test_what_failed_in_one_row_stays_in_other_contrasts():
     scores = scores_with("best", [50.0, 50.0])
-    scores.loc["c", 0] = math.nan
+    scores.table.loc["c", 0] = math.nan
     (judged,) = judge([claim_of("best")], scores)
     assert [one.n for one in judged.compared] == [5, 4]
 
@@ -200,7 +205,7 @@ def test_what_failed_in_one_row_stays_in_other_contrasts():
 def test_a_contradiction_wins_over_what_nobody_can_tell(kind):
     """The last row failed with all seeds but one; that the first is beaten by the second stands all the same."""
     scores = scores_with(kind, [-50.0, 50.0])
-    scores.loc["c", 1:] = math.nan
+    scores.table.loc["c", 1:] = math.nan
     (judged,) = judge([claim_of(kind)], scores)
     assert judged.compared[1] is None
     assert judged.verdict == "contradicted"

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from rse_study.results.claims import Claim, judge
+from rse_study.results.comparisons import Scores
 from tests.results.samples import around, half_width
 
 BASE = np.array([70.0, 73.5, 68.25, 71.0, 74.75])
@@ -17,15 +18,14 @@ def claim_of(measure, kind="better", rows=("a", "b"), margin=0.0):
     )
 
 
-def scores_of(rows, *, less=False, **attrs):
+def scores_of(rows, *, less=False, **changes):
     table = pd.DataFrame.from_dict(rows, orient="index", columns=range(N))
-    table.attrs |= {"open": (), "unplanned": 0, "less_is_better": less, **attrs}
-    return table
+    return Scores(table, less_is_better=less, **changes)
 
 
-def apart(mean, **attrs):
+def apart(mean, **changes):
     """a is above b by `mean`, with an SD of 1."""
-    return scores_of({"a": BASE + around(mean, N), "b": BASE}, **attrs)
+    return scores_of({"a": BASE + around(mean, N), "b": BASE}, **changes)
 
 
 FAR = apart(50.0)
@@ -94,12 +94,12 @@ def test_what_was_not_measured_is_not_asked_and_costs_nothing():
     claims = [claim_of("nowhere"), claim_of("m")]
     assert verdicts(claims, {"m": near}) == ["not asked", "reproduced"]
     # The objective's own cells may still be to run: that is no matter of a measure nobody asks for.
-    assert verdicts(claims[:1], {}, objective=apart(0.0, open=("a",), unplanned=3)) == ["not asked"]
+    assert verdicts(claims[:1], {}, objective=apart(0.0, open_rows=("a",), num_unplanned=3)) == ["not asked"]
 
 
 def test_scores_that_are_still_to_come_are_awaited():
-    assert verdicts([claim_of("m"), claim_of("")], {"m": apart(50.0, open=("b",))}) == [
+    assert verdicts([claim_of("m"), claim_of("")], {"m": apart(50.0, open_rows=("b",))}) == [
         "incomplete",
         "reproduced",
     ]
-    assert verdicts([claim_of("m")], {"m": apart(50.0, unplanned=1)}) == ["incomplete"]
+    assert verdicts([claim_of("m")], {"m": apart(50.0, num_unplanned=1)}) == ["incomplete"]

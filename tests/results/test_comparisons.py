@@ -40,6 +40,10 @@ def read(folder, metric=""):
         return row_scores(reader, metric)
 
 
+def states(scores):
+    return scores.open_rows, scores.num_unplanned, scores.degenerate_rows
+
+
 def test_a_contrast_is_paired_by_seed(scores):
     assert differences(scores, A_MINUS_B) == pytest.approx(GAINS)
     assert differences(scores[scores.columns[::-1]], A_MINUS_B) == pytest.approx(GAINS[::-1])
@@ -94,6 +98,13 @@ def test_contrasts_looked_at_together_share_one_error(scores):
         assert (one.interval, one.bootstrap, one.p_exact) == (alone.interval, alone.bootstrap, alone.p_exact)
         assert one.least_p_holm == 3 * 2 / 2**6
         assert one.resolvable > alone.resolvable
+
+
+@pytest.mark.parametrize(("n", "is_given"), [(3, False), (5, False), (6, True)])
+def test_no_bootstrap_interval_is_given_below_six_seeds(scores, n, is_given):
+    (found,) = compare(scores[range(n)], [A_MINUS_B])
+    assert math.isfinite(found.bootstrap.low) == math.isfinite(found.bootstrap.high) == is_given
+    assert math.isfinite(found.interval.low)
 
 
 def test_contrasts_of_several_measures_share_it_too(scores):
@@ -168,22 +179,22 @@ def test_every_other_row_stands_against_the_baseline(scores):
 def test_scores_of_a_grid_are_those_of_the_last_step(tmp_path):
     rows = {"rho = 1": (71.0, 72.5, 70.0), "rho = 0.5": (75.0, 74.0, 77.25), "SimCSE": (69.0, 70.0, 68.5)}
     found = read(tabled.make(tmp_path, rows))
-    assert list(found.index) == list(rows)  # the ledger's order, not the alphabet's
-    assert list(found.columns) == [0, 1, 2]
-    assert found.to_numpy().tolist() == [list(values) for values in rows.values()]
-    assert found.attrs == {"open": (), "unplanned": 0, "degenerate": ()}
+    assert list(found.table.index) == list(rows)  # the ledger's order, not the alphabet's
+    assert list(found.table.columns) == [0, 1, 2]
+    assert found.table.to_numpy().tolist() == [list(values) for values in rows.values()]
+    assert states(found) == ((), 0, ())
 
 
 def test_scores_of_an_evaluation_are_taken_by_its_name(tmp_path):
     folder = tabled.make(tmp_path, {"a": (71.0, 72.0), "b": (60.0, tabled.FAILED)})
     found = read(folder, "STS-B/test/all")
-    assert found.loc["a"].tolist() == [70.0, 71.0]
-    assert found.loc["b", 0] == 59.0
-    assert math.isnan(found.loc["b", 1])
-    assert found.attrs["open"] == ()
+    assert found.table.loc["a"].tolist() == [70.0, 71.0]
+    assert found.table.loc["b", 0] == 59.0
+    assert math.isnan(found.table.loc["b", 1])
+    assert found.open_rows == ()
     nobody = read(folder, "STS99/test/all")
-    assert nobody.isna().to_numpy().all()
-    assert nobody.attrs["open"] == ("a", "b")  # complete, and not scored yet
+    assert nobody.table.isna().to_numpy().all()
+    assert nobody.open_rows == ("a", "b")  # complete, and not scored yet
 
 
 RATE, LOST = "attack-mr/pwws/success_rate", "MR/full/before - MR/full/after"
@@ -194,11 +205,11 @@ def test_several_metrics_are_read_at_once(tmp_path):
     tabled.add(folder, {RATE: {"a": (40.0, 41.0), "b": (50.0, None)}})
     with Reader(folder) as reader:
         found = scores_by_metric(reader, ["", RATE])
-    assert found[""].equals(read(folder))
-    assert found[RATE].equals(read(folder, RATE))
-    assert found[RATE].loc["a"].tolist() == [40.0, 41.0]
-    assert found[RATE].attrs == {"open": ("b",), "unplanned": 0, "degenerate": ()}
-    assert found[""].attrs == {"open": (), "unplanned": 0, "degenerate": ()}
+    assert found[""].table.equals(read(folder).table)
+    assert found[RATE].table.equals(read(folder, RATE).table)
+    assert found[RATE].table.loc["a"].tolist() == [40.0, 41.0]
+    assert states(found[RATE]) == (("b",), 0, ())
+    assert states(found[""]) == ((), 0, ())
 
 
 def test_a_metric_may_be_the_difference_of_two(tmp_path):
@@ -208,9 +219,9 @@ def test_a_metric_may_be_the_difference_of_two(tmp_path):
         folder, {one: {"a": (80.0, 81.5), "b": (70.0, 71.0)}, other: {"a": (30.0, 21.5), "b": (9.0, None)}}
     )
     found = read(folder, LOST)
-    assert found.loc["a"].tolist() == [50.0, 60.0]
-    assert found.loc["b", 0] == 61.0
-    assert found.attrs["open"] == ("b",)
+    assert found.table.loc["a"].tolist() == [50.0, 60.0]
+    assert found.table.loc["b", 0] == 61.0
+    assert found.open_rows == ("b",)
 
 
 def test_where_there_was_no_number_to_be_had_nothing_is_awaited(tmp_path):
@@ -218,8 +229,8 @@ def test_where_there_was_no_number_to_be_had_nothing_is_awaited(tmp_path):
     folder = tabled.make(tmp_path, {"a": (71.0, 72.0)})
     tabled.add(folder, {RATE: {"a": (40.0, math.nan)}})
     found = read(folder, RATE)
-    assert math.isnan(found.loc["a", 1])
-    assert (found.attrs["open"], found.attrs["degenerate"]) == ((), ("a",))
+    assert math.isnan(found.table.loc["a", 1])
+    assert (found.open_rows, found.degenerate_rows) == ((), ("a",))
 
 
 @pytest.mark.parametrize(
@@ -227,31 +238,31 @@ def test_where_there_was_no_number_to_be_had_nothing_is_awaited(tmp_path):
 )
 def test_a_cell_that_has_no_score_is_open_unless_it_failed(tmp_path, state, is_open):
     found = read(tabled.make(tmp_path, {"a": (71.0, state), "b": (60.0, 61.0)}))
-    assert math.isnan(found.loc["a", 1])
-    assert found.attrs["open"] == (("a",) if is_open else ())
+    assert math.isnan(found.table.loc["a", 1])
+    assert found.open_rows == (("a",) if is_open else ())
 
 
 def test_what_a_running_cell_reported_is_no_score(tmp_path):
     with Ledger.open(tmp_path) as ledger:
         tabled.fill(ledger, {"a": (71.0, tabled.RUNNING)})
         ledger.record_progress(tabled.cell_of(0, "a", 1).identity, 20, {"dev": 99.0})
-    assert math.isnan(read(tmp_path).loc["a", 1])
+    assert math.isnan(read(tmp_path).table.loc["a", 1])
 
 
 def test_cells_that_nobody_planned_yet_are_counted(tmp_path):
     """Between the freezing of a study and its first cell its baselines are measured: minutes."""
     found = read(tabled.make(tmp_path / "begun", {}, num_cells=12))
-    assert found.shape[0] == 0
-    assert found.attrs == {"open": (), "unplanned": 12, "degenerate": ()}
+    assert found.table.shape[0] == 0
+    assert states(found) == ((), 12, ())
     found = read(tabled.make(tmp_path / "grown", {"a": (71.0, 72.0)}, num_cells=5))
-    assert found.attrs == {"open": (), "unplanned": 3, "degenerate": ()}
+    assert states(found) == ((), 3, ())
 
 
 def test_rows_of_earlier_revisions_are_left_out(tmp_path):
     with Ledger.open(tmp_path) as ledger:
         gridded.grid(ledger)
     found = read(tmp_path)
-    assert list(found.index) == [
+    assert list(found.table.index) == [
         "lambda1 = 0.000976562",
         "lambda1 = 0.0078125",
         "lambda1 = 0.125",
@@ -260,21 +271,21 @@ def test_rows_of_earlier_revisions_are_left_out(tmp_path):
         "without PGD",
         "without the token level",
     ]
-    assert found.loc["base"].tolist() == [74.5, 75.0, 77.0]
-    assert found.attrs == {"open": ("without the token level",), "unplanned": 0, "degenerate": ()}
+    assert found.table.loc["base"].tolist() == [74.5, 75.0, 77.0]
+    assert states(found) == (("without the token level",), 0, ())
 
 
 def test_confirmed_trials_are_the_rows_of_a_search(tmp_path):
     folder = searched.make(tmp_path, searched.search, searched.confirm)
     found = read(folder)
-    assert found.to_numpy().tolist() == [[59.4, 60.6], [62.3, 61.1]]
-    assert list(found.index) == ["base", "trial 12"]
-    assert list(found.columns) == [1, 2]
-    assert read(folder, "builtin/test/all").to_numpy().tolist() == [[58.0, 60.0], [61.5, 59.0]]
+    assert found.table.to_numpy().tolist() == [[59.4, 60.6], [62.3, 61.1]]
+    assert list(found.table.index) == ["base", "trial 12"]
+    assert list(found.table.columns) == [1, 2]
+    assert read(folder, "builtin/test/all").table.to_numpy().tolist() == [[58.0, 60.0], [61.5, 59.0]]
 
 
 def test_a_search_without_confirmation_has_no_row(tmp_path):
-    assert read(searched.make(tmp_path, searched.search)).empty
+    assert read(searched.make(tmp_path, searched.search)).table.empty
 
 
 def test_rows_that_would_share_a_name_are_told_apart(tmp_path):
@@ -290,7 +301,7 @@ def test_rows_that_would_share_a_name_are_told_apart(tmp_path):
         for number, cell in enumerate(cells):
             tabled.end(ledger, cell, 70.0 + number)
     found = read(tmp_path)
-    assert found[0].to_dict() == {
+    assert found.table[0].to_dict() == {
         "rho = 0.5 (trial 0)": 70.0,
         "rho = 0.25 (trial 1)": 71.0,
         "rho = 0.25 (trial 2)": 72.0,

@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.results.records import OWN_COLUMNS, AxisRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.records import OWN_COLUMNS, AxisRecord, Measure, ObjectiveRecord, StudyRecord
 
 WORDS = st.sampled_from(["alpha", "beta", "step", "trial", "objective"])
 
@@ -33,3 +34,42 @@ def test_headings_are_different_and_free(axes):
     headings = study(*axes).headings
     assert len(set(headings)) == len(axes)
     assert not OWN_COLUMNS & set(headings)
+
+
+def study_that(direction="maximize", *measures):
+    return StudyRecord(
+        name="s", objective=ObjectiveRecord(metric="m", direction=direction), measures=measures
+    )
+
+
+@pytest.mark.parametrize(("direction", "less"), [("maximize", False), ("minimize", True)])
+def test_the_objective_is_asked_of_the_study(direction, less):
+    assert study_that(direction).is_less_better() == less
+
+
+@pytest.mark.parametrize(
+    ("metric", "less"),
+    [
+        ("attack-mr/pwws/success_rate", True),
+        ("AdvSTS-B/bae/success_rate", True),
+        ("STS-B/geometry/alignment", True),
+        ("STS-B/geometry/uniformity", True),
+        ("AdvSTS-B/bae/drift", True),
+        ("attack-mr/pwws/original_accuracy - attack-mr/pwws/accuracy_under_attack", True),
+        ("attack-mr/pwws/queries", False),
+        ("attack-mr/pwws/accuracy_under_attack", False),
+        ("attack-mr/pwws/words_changed", False),
+        ("STS12/test/all", False),
+        ("MR/full/accuracy", False),
+        ("STS-B/invariance/mean", False),
+    ],
+)
+def test_what_no_evaluation_names_goes_by_the_rule(metric, less):
+    assert study_that().is_less_better(metric) == less
+
+
+@pytest.mark.parametrize(("direction", "less"), [("maximize", False), ("minimize", True)])
+def test_what_an_evaluation_says_wins(direction, less):
+    metric = "STS-B/geometry/alignment"
+    study = study_that("maximize", Measure(name="a", metric=metric, direction=direction))
+    assert study.is_less_better(metric) == less

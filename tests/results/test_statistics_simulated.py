@@ -19,7 +19,7 @@ from rse_study.results.statistics import (
     t_interval,
     welch_interval,
 )
-from tests.slow import few
+from tests.slow import mostly_slow
 
 NUM_STUDIES, NUM_SEEDS, NUM_ROWS = 2000, 8, 6
 # Difference, SD, n, level, number of comparisons.
@@ -136,7 +136,7 @@ def test_smallest_difference_is_found_with_the_power_asked_for(n, power, num_com
 
 @pytest.mark.parametrize("effect", [0.0, 0.5, -2.0])
 @pytest.mark.parametrize("n", [4, 8])
-@pytest.mark.parametrize("num_draws", few([2_000, 20_000], fast=[2_000]))
+@pytest.mark.parametrize("num_draws", mostly_slow([2_000, 20_000], fast=[2_000]))
 def test_effect_size_is_right_on_average(num_draws, n, effect):
     """Uncorrected, the mean at n = 8 would be 12 % too far from 0."""
     draws = np.random.default_rng(n).normal(effect * 3.0, 3.0, (num_draws, n))
@@ -158,6 +158,14 @@ def test_welch_interval_covers_as_often_as_it_says(spread):
     second = generator.normal(2.0, 1.0, (NUM_STUDIES, NUM_SEEDS))
     missed = misses([welch_interval(*pair) for pair in zip(first, second, strict=True)], 3.0).sum()
     assert abs(missed - 0.05) <= 0.02
+
+
+@pytest.mark.parametrize(("n", "covered"), [(3, 0.75), (4, 0.87), (5, 0.92), (6, 0.92)])
+def test_bca_interval_of_few_values_covers_less_than_it_says(n, covered):
+    """Of normal differences: the reason why a comparison gives none below 6 seeds."""
+    studies = np.random.default_rng(n).normal(size=(NUM_STUDIES, n))
+    intervals = [bca_interval(values, num_resamples=999, seed=seed) for seed, values in enumerate(studies)]
+    assert misses(intervals, 0.0).sum() == pytest.approx(1 - covered, abs=0.02)
 
 
 def test_bca_interval_covers_as_often_as_it_says():

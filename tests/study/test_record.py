@@ -1,10 +1,8 @@
 import pytest
 
 from rse_study.data.builtin import graded_pairs, opinions
-from rse_study.evaluation.kinds.texts_under_replay import ReplayedTextAttack
-from rse_study.evaluation.kinds.under_replay import ReplayedAttack
-from rse_study.evaluation.replayed import ReplayedPairs
-from rse_study.evaluation.replayed_texts import ReplayedTexts
+from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build

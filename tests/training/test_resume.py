@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from rse_study.results.result_file import read_result
 from rse_study.training.loop import drive, train
-from tests.slow import few
+from tests.slow import mostly_slow
 from tests.training.world import Complete, World, small_trial, stop_at
 
 NUM_STEPS = 12
@@ -53,7 +53,9 @@ METHODS: dict[str, dict] = {
 }
 
 
-@pytest.mark.parametrize("name", few(METHODS, fast=["everything", "DCL"]))  # DCL has a twin to remember
+@pytest.mark.parametrize(
+    "name", mostly_slow(METHODS, fast=["everything", "DCL"])
+)  # DCL has a twin to remember
 def test_resume_equals_uninterrupted(world: World, tmp_path: Path, name: str) -> None:
     world.materials()
     changes = {"report_every": 1} | METHODS[name]

@@ -15,7 +15,7 @@ from rse_study.errors import InputError
 from rse_study.results.result_file import read_result
 from rse_study.training import cell_result, checkpoint
 from rse_study.training.loop import Progress, drive, train
-from tests.slow import few
+from tests.slow import mostly_slow
 from tests.training.world import Complete, World, small_trial, stop_at
 
 FORK = multiprocessing.get_context("fork")
@@ -86,7 +86,7 @@ def test_none_and_continue_go_on_and_the_last_verdict_counts_for_nothing(
     assert_equal(tmp_path, straight)
 
 
-@pytest.mark.parametrize("t", few([0, 5, 10], fast=[5]))
+@pytest.mark.parametrize("t", mostly_slow([0, 5, 10], fast=[5]))
 def test_continued_it_equals_the_run_that_never_stopped(
     world: World, tmp_path: Path, straight: Path, t: int
 ) -> None:
@@ -150,11 +150,11 @@ MOMENTS = {
     "before the checkpoint is removed": (checkpoint, "remove", partial(killed, num_calls=0)),
     "while the checkpoint is removed": (os, "unlink", partial(killed, num_calls=1)),
 }
-STOPPING = few(
+STOPPING = mostly_slow(
     [name for name in MOMENTS if "removed" not in name],
     fast=["amid the checkpoint", "after the result's rename"],
 )
-GOING_ON = few(
+GOING_ON = mostly_slow(
     MOMENTS, fast=["before the checkpoint's rename", "before the result", "while the checkpoint is removed"]
 )
 

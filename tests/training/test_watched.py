@@ -10,9 +10,9 @@ from safetensors.torch import load_file
 
 from rse_study.data import builtin
 from rse_study.evaluation.evaluations import measure
-from rse_study.evaluation.kinds.similarity import Similarity
-from rse_study.evaluation.kinds.sphere import AlignmentUniformity
+from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.serialise import store
+from rse_study.evaluation.sts import Similarity
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.result_file import read_result

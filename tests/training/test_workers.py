@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from rse_study.collectives import Group
 from rse_study.errors import InputError
-from rse_study.evaluation.kinds.sphere import AlignmentUniformity
+from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.serialise import store
 from rse_study.results.result_file import read_result
 from rse_study.training.loop import drive, train

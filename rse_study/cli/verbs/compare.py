@@ -60,7 +60,7 @@ def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:
     with Reader(study_folder(study, store)) as reader:
         label = metric or reader.study().objective.label or reader.study().objective.metric
         named = {measure.name: measure.metric for measure in reader.study().shown_measures}
-        scores = row_scores(reader, named.get(metric, metric)).dropna(how="all")
+        scores = row_scores(reader, named.get(metric, metric)).table.dropna(how="all")
         known = [*named, *reader.evaluations()["metric"].unique()]
         row = _row_of(reader, row) or row
     if scores.empty:

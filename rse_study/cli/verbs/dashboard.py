@@ -44,7 +44,7 @@ def open_server(study_dir: Path, port: int) -> WSGIServer:
 
     Raises InputError where the port is taken or forbidden.
     """
-    application = only_from_here(_application(study_dir))
+    application = refuse_other_hosts(_application(study_dir))
     try:
         return make_server(HOST, port, application, server_class=_Server, handler_class=_Quiet)
     except OSError as error:
@@ -54,7 +54,7 @@ def open_server(study_dir: Path, port: int) -> WSGIServer:
         raise InputError(what, where="--port", remedy=remedy) from None
 
 
-def only_from_here(application: Application) -> Application:
+def refuse_other_hosts(application: Application) -> Application:
     """Wrap the application: it answers requests to this machine's own name only.
 
     So a foreign page cannot borrow the browser to read it.

@@ -25,10 +25,9 @@ from rse_study.cli.verbs.evaluate_encoder import embedder_of
 from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir
 from rse_study.downstream.attack_models import needs_masked_lm
-from rse_study.downstream.attacked_classifier import AttackedClassifier
+from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
-from rse_study.downstream.names import ADVERSARIAL_STS, ATTACKED
-from rse_study.downstream.registry import read_similarity_under_attack, read_under_attack
+from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError
@@ -112,9 +111,8 @@ def _read(name: str, recipe: str, request: AttackRequest) -> AttackEvaluation:
         )
         raise InputError("no masked language model", where=f"--recipe {recipe}", rule=rule, remedy=remedy)
     if name in ADVERSARIAL_STS:
-        task = name.removeprefix("Adv")
-        return read_similarity_under_attack(task, recipe, request.data_dir, request.settings.attacks)
-    return read_under_attack(name, recipe, request.data_dir, request.settings)
+        return AttackedSimilarity.read(f"{name}/{recipe}", request.data_dir, request.settings)
+    return AttackedClassifier.read(f"{PREFIX}{name}/{recipe}", request.data_dir, request.settings)
 
 
 def _rows(

@@ -24,9 +24,9 @@ from rse_study.data.location import cache_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.data.text_files import SET_DATA
 from rse_study.downstream.fine_tuned import FineTunedTask
-from rse_study.downstream.glue import PREFIX, read_glue_fine_tuned
-from rse_study.downstream.names import NLI
-from rse_study.downstream.nli import read_nli_fine_tuned
+from rse_study.downstream.glue import PREFIX, GlueFineTuned
+from rse_study.downstream.nli import NliFineTuned
+from rse_study.downstream.registry import FINE_TUNED, NLI
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, MissingFile
@@ -136,8 +136,8 @@ def _present(
 
 def _read(name: str, request: FineTuningRequest) -> FineTunedTask:
     if request.suite == "nli":
-        return read_nli_fine_tuned(name, request.data_dir, request.settings)
-    return read_glue_fine_tuned(f"{PREFIX}{name}", request.data_dir, request.settings)
+        return NliFineTuned.read(f"{name}/{FINE_TUNED}", request.data_dir, request.settings)
+    return GlueFineTuned.read(f"{PREFIX}{name}/{FINE_TUNED}", request.data_dir, request.settings)
 
 
 def _rows(one: FineTunedTask, weights: ModelFiles, model: str, say: Announce) -> list[EvaluationRow]:

@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
@@ -20,9 +20,10 @@ from rse_study.downstream.registry import read_evaluation
 from rse_study.downstream.scored_model import ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.cached_encoder import CachedEncoder
-from rse_study.evaluation.names import beyond_similarity
-from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, Embed, StsScore, average, evaluate_sts
+from rse_study.evaluation.registry import beyond_similarity
+from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
+from rse_study.evaluation.vectors import Embed
 from rse_study.results.records import EvaluationRow
 
 SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
@@ -52,7 +53,7 @@ def evaluate_frozen(request: EvaluateRequest) -> None:
         return
     content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
     listed = {
-        "scores": [asdict(score) for score in scores],
+        "scores": [_without_subject(row) for row in scores],
         "rows": [row.model_dump(mode="json") for row in rows],
         "averages": means,
     }
@@ -87,6 +88,13 @@ def _describe(rows: Sequence[EvaluationRow]) -> str:
     )
 
 
+def _without_subject(row: EvaluationRow) -> dict[str, Any]:
+    """A similarity in JSON: the model stands above all of them."""
+    names = ("task", "split", "aggregation", "num_examples", "degenerate", "fingerprint")
+    content = row.model_dump(mode="json", include={*names, "value"})
+    return {"spearman" if name == "value" else name: value for name, value in content.items()}
+
+
 def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str, str]]:
     """Read the STS sets in the data folder, and say what is missing of the others."""
     tasks, absent = [], {}
@@ -98,7 +106,7 @@ def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str
     return tasks, absent
 
 
-def table_of(scores: Sequence[StsScore], absent: Mapping[str, str]) -> pd.DataFrame:
+def table_of(scores: Sequence[EvaluationRow], absent: Mapping[str, str]) -> pd.DataFrame:
     """Return one row a set: three aggregations, and its number of pairs.
 
     The papers' average and what is absent come last.
@@ -106,7 +114,7 @@ def table_of(scores: Sequence[StsScore], absent: Mapping[str, str]) -> pd.DataFr
     rows: dict[str, dict[str, str]] = {}
     for score in scores:
         row = rows.setdefault(f"{score.task} {score.split}", {"pairs": str(score.num_examples)})
-        row[score.aggregation] = f"{score.spearman:.2f}{' (degenerate)' if score.degenerate else ''}"
+        row[score.aggregation] = f"{score.value:.2f}{' (degenerate)' if score.degenerate else ''}"
     rows |= {name: {"pairs": missing} for name, missing in absent.items()}
     present = {score.task for score in scores if score.split == "test"}
     if present >= set(SEVEN):

@@ -59,7 +59,7 @@ def _unused(
     sets: Sequence[str], recipes: Sequence[str], goal: str
 ) -> Iterator[tuple[Iterable[str], str, str, str]]:
     """(options, where, rule, remedy). Names nobody knows are refused where they are looked up, not here."""
-    from rse_study.downstream.names import ADVERSARIAL_STS, ATTACKED
+    from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
     from rse_study.evaluation.attacks.recipes import RECIPES, recipes_with
     from rse_study.evaluation.attacks.resources import Resource
 

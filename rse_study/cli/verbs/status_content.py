@@ -136,7 +136,10 @@ def state_of(study_dir: Path) -> StudyStatus:
 
 
 def _standings(study: StudyRecord, cells: pd.DataFrame, table: pd.DataFrame) -> list[RankedTrial]:
-    """Trials by the mean of their complete cells, best first; those with fewer seeds than others come after them."""
+    """Trials by the mean of their complete cells, best first; those with fewer seeds than others come after them.
+
+    Not the ranking of a search (`results.ranking`): a grid's rows and confirmed trials have several seeds.
+    """
     complete = table[(table["status"] == "complete") & table["objective"].notna()]
     trials = complete.groupby("trial", as_index=False).agg(
         label=("label", "first"), value=("objective", "mean"), num_seeds=("objective", "size")

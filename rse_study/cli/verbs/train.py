@@ -12,7 +12,7 @@ from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.evaluation.kinds.similarity import Similarity
+from rse_study.evaluation.sts import Similarity
 from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.results.result_file import Result, read_result
 from rse_study.study.baselines import measure_baselines

@@ -34,35 +34,37 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     yield f"{study.name}: valid. {size}: {_count(num_cells(checked), 'cell')}"
     if study.early_stopping is not None and checked.rungs:
         share = f"unless among the best 1/{study.early_stopping.factor} so far"
-        yield f"stopped early at steps {_listed(checked.rungs)}, {share}"
+        yield f"stopped early at steps {_join(checked.rungs)}, {share}"
     if study.confirm is not None:
         baseline = " and the base" if study.confirm.baseline == "base" else ""
         best = _count(study.confirm.num_best, "best trial")
-        yield f"confirmed: {best}{baseline}, with seeds {_listed(study.confirm.seeds)}"
+        yield f"confirmed: {best}{baseline}, with seeds {_join(study.confirm.seeds)}"
     if study.evaluations:
-        yield f"evaluations: {_listed(study.evaluations)}"
+        yield f"evaluations: {_join(study.evaluations)}"
 
 
 def _grid(checked: CheckedStudy) -> str:
-    over = f" over {_listed(axis.name for axis in checked.space.axes)}" if checked.space.axes else ""
+    over = f" over {_join(axis.name for axis in checked.space.axes)}" if checked.space.axes else ""
     named = [row.label for row in checked.rows if row.label]
     shown = [*named[:MOST_ROWS], "..."] if len(named) > MOST_ROWS else named
     return (
-        f"{_count(len(checked.rows), 'row')}{over}{f', {_listed(shown)}' if named else ''}, {_seeds(checked)}"
+        f"{_count(len(checked.rows), 'row')}{over}{f', {_join(shown)}' if named else ''}, {_seeds(checked)}"
     )
 
 
 def _search(checked: CheckedStudy) -> str:
-    return f"{_count(checked.study.num_trials, 'trial')} over {_listed(axis.name for axis in checked.space.axes)}"
+    return (
+        f"{_count(checked.study.num_trials, 'trial')} over {_join(axis.name for axis in checked.space.axes)}"
+    )
 
 
 def _seeds(checked: CheckedStudy) -> str:
-    return f"seed{'s' * (len(checked.study.seeds) > 1)} {_listed(checked.study.seeds)}"
+    return f"seed{'s' * (len(checked.study.seeds) > 1)} {_join(checked.study.seeds)}"
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def _listed(words: Iterable[object]) -> str:
+def _join(words: Iterable[object]) -> str:
     return ", ".join(str(word) for word in words)

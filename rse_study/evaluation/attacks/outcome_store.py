@@ -12,6 +12,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.outcome import AttackOutcome
+from rse_study.results.atomic import write_whole
 from rse_study.results.attack_file import ATTACK, parse_outcomes, read_lines, withdraw
 from rse_study.spec import fingerprint_of
 
@@ -119,12 +120,7 @@ class OutcomeStore:
 
     def _write(self, head: dict[str, Any], outcomes: bytes = b"") -> None:
         """The whole file, or what was there before."""
-        draft = self.path.with_suffix(".draft")
-        with draft.open("wb") as stream:
-            stream.write(_line(head).encode() + outcomes)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(self.path)
+        write_whole(self.path, _line(head).encode() + outcomes)
 
     def _append(self, content: dict[str, Any]) -> None:
         with self.path.open("a", encoding="utf-8") as stream:

@@ -1,4 +1,7 @@
-"""Changes of a text that should leave what it says alone, by name. A new one is a function and a line here."""
+"""CHANGES of a text that should leave what it says alone, by name.
+
+A new one is a function and a line here.
+"""
 
 from rse_study.evaluation.changes.change import TextChange
 from rse_study.evaluation.changes.contractions import contract, expand

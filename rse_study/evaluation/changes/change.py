@@ -14,13 +14,14 @@ from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 
 @dataclass(frozen=True)
 class ChangeResources:
-    """How many words are changed, and the tables of the data folder, each read when it is first asked for.
+    """The tables of the data folder that changes draw on.
 
-    A table that is missing or malformed raises InputError then.
+    Each is read when it is first asked for; one that is missing or malformed raises InputError then.
     """
 
     data_dir: Path
-    share: float = 0.1  # of a text's words, rounded, at least one; for changes of single words
+    share: float = 0.1
+    """Of a text's words, rounded, at least one, that changes of single words edit."""
 
     def __post_init__(self) -> None:
         assert 0 < self.share <= 1, self.share

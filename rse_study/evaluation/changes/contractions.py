@@ -35,12 +35,26 @@ _SHORT = {short: long for long, short in _LONG.items()}  # "can't" is the last o
 
 
 def expand(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """Every contraction written out. Nothing is drawn."""
+    """Every contraction is written out. Nothing is drawn.
+
+    Parameters
+    ----------
+    text, generator, resources
+        As every `TextChange` takes them.
+    """
     return _CONTRACTED.sub(lambda found: _other(found.group(), _SHORT), text)
 
 
 def contract(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """Every two words that can be contracted. Nothing is drawn. A verb that ends its clause stays: "Yes, he is."."""
+    """Every two words that can be contracted are. Nothing is drawn.
+
+    A verb that ends its clause stays: "Yes, he is.".
+
+    Parameters
+    ----------
+    text, generator, resources
+        As every `TextChange` takes them.
+    """
     return _WRITTEN_OUT.sub(lambda found: _other(found.group(), _LONG), text)
 
 

@@ -1,4 +1,8 @@
-"""Slips of one letter in a word: swapped, left out, put in, doubled, a key beside, a character that looks alike."""
+"""Slips of one letter in a word.
+
+Letters are swapped, left out, put in, doubled, replaced by a neighbour on the keyboard or by a character that looks
+alike.
+"""
 
 from string import ascii_lowercase
 
@@ -8,7 +12,13 @@ from rse_study.evaluation.changes.change import ChangeResources
 
 
 def swap(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """Two neighbouring letters that differ change places."""
+    """Two neighbouring letters that differ change places.
+
+    Parameters
+    ----------
+    word, generator, resources
+        As every `WordEdit` takes them.
+    """
     places = [i for i in _letters(word)[:-1] if word[i + 1].isalpha() and word[i] != word[i + 1]]
     if not places:
         return word
@@ -17,7 +27,13 @@ def swap(word: str, generator: np.random.Generator, resources: ChangeResources) 
 
 
 def delete(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A letter is left out; the only one stays."""
+    """A letter is left out; the only one stays.
+
+    Parameters
+    ----------
+    word, generator, resources
+        As every `WordEdit` takes them.
+    """
     places = _letters(word)
     if len(places) < 2:
         return word
@@ -26,7 +42,15 @@ def delete(word: str, generator: np.random.Generator, resources: ChangeResources
 
 
 def insert(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A letter is put in: of the alphabet in an ASCII word, one of the word's own in another script."""
+    """A letter is put in.
+
+    It is one of the alphabet in an ASCII word, one of the word's own in another script.
+
+    Parameters
+    ----------
+    word, generator, resources
+        As every `WordEdit` takes them.
+    """
     options = list(ascii_lowercase) if word.isascii() else [word[i] for i in _letters(word)]
     if not options:
         return word
@@ -36,7 +60,13 @@ def insert(word: str, generator: np.random.Generator, resources: ChangeResources
 
 
 def repeat(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A letter is typed twice."""
+    """A letter is typed twice.
+
+    Parameters
+    ----------
+    word, generator, resources
+        As every `WordEdit` takes them.
+    """
     places = _letters(word)
     if not places:
         return word
@@ -45,7 +75,13 @@ def repeat(word: str, generator: np.random.Generator, resources: ChangeResources
 
 
 def keyboard(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A letter is replaced by a neighbour on the keyboard."""
+    """A letter is replaced by a neighbour on the keyboard.
+
+    Parameters
+    ----------
+    word, generator, resources
+        As every `WordEdit` takes them.
+    """
     table = resources.neighbouring_keys
     places = [i for i in range(len(word)) if word[i].lower() in table]
     if not places:
@@ -56,7 +92,13 @@ def keyboard(word: str, generator: np.random.Generator, resources: ChangeResourc
 
 
 def homoglyph(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A letter is replaced by a character that looks like it."""
+    """A letter is replaced by a character that looks like it.
+
+    Parameters
+    ----------
+    word, generator, resources
+        As every `WordEdit` takes them.
+    """
     places = [i for i in range(len(word)) if word[i] in resources.lookalikes]
     if not places:
         return word

@@ -10,17 +10,37 @@ _FINAL_MARKS = re.compile(r"[\s.!?…。！？؟۔]+\Z")
 
 
 def upper_case(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """All in capitals."""
+    """All in capitals.
+
+    Parameters
+    ----------
+    text, generator, resources
+        As every `TextChange` takes them.
+    """
     return text.upper()
 
 
 def lower_case(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """All in small letters."""
+    """All in small letters.
+
+    Parameters
+    ----------
+    text, generator, resources
+        As every `TextChange` takes them.
+    """
     return text.lower()
 
 
 def punctuation(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """The marks at the end dropped, or a full stop put there; a text of nothing but marks and blanks stays."""
+    """The marks at the end are dropped, or a full stop is put there.
+
+    A text of nothing but marks and blanks stays.
+
+    Parameters
+    ----------
+    text, generator, resources
+        As every `TextChange` takes them.
+    """
     bare = _FINAL_MARKS.sub("", text)
     if not bare:
         return text

@@ -7,9 +7,15 @@ from rse_study.evaluation.changes.words import in_case_of
 
 
 def synonym(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """One of WordNet's for any sense of the word, uninflected, in its case; stop words stay.
+    """A word is replaced by a synonym of WordNet's, for any sense of it.
 
-    No sense is told from another: a share of these synonyms does change what is said.
+    The synonym is uninflected, in the word's case; stop words stay. No sense is told from another: a share of these
+    synonyms does change what is said.
+
+    Parameters
+    ----------
+    word, generator, resources
+        As every `WordEdit` takes them.
     """
     bare = word.lower()
     options = () if bare in resources.stopwords else resources.synonyms(bare)

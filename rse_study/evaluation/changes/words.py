@@ -11,9 +11,9 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def in_words(edit: WordEdit) -> TextChange:
-    """The change that edits a share of the words, at least one, drawn without replacement.
+    """The change that edits a share of a text's words, at least one.
 
-    A word that cannot be edited is passed over for another.
+    They are drawn without replacement; a word that cannot be edited is passed over for another.
     """
 
     def change(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from rse_study.data.few_labelled import tasks_seen_with
-from rse_study.downstream.names import all_evaluations
+from rse_study.downstream.registry import all_evaluations
 from rse_study.errors import InputError
-from rse_study.evaluation.names import OF_DEV
+from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
 from rse_study.study.definition.config import Resources, Study
 

@@ -12,7 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from rse_study.downstream.names import all_evaluations, expand_evaluations
+from rse_study.downstream.registry import all_evaluations, expand_evaluations
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field

@@ -8,8 +8,8 @@ import inspect
 import json
 from typing import Any
 
-from rse_study.downstream.names import all_evaluations
-from rse_study.evaluation.names import known_evaluations
+from rse_study.downstream.registry import all_evaluations
+from rse_study.evaluation.registry import known_evaluations
 from rse_study.study.definition.config import FORMER_KEYS, METRICS, Study
 from rse_study.study.definition.domains import KINDS
 

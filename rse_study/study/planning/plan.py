@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from rse_study.errors import InputError, OverBudget
-from rse_study.evaluation.names import TRANSFER_PRESETS
+from rse_study.evaluation.registry import TRANSFER_PRESETS
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.planning.cost_model import Cost, CostModel, total
 from rse_study.study.planning.data_sizes import DataSizes

@@ -13,17 +13,17 @@ from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.data.pairs import StsPairs
 from rse_study.downstream.attacked_classifier import figures_of
 from rse_study.downstream.glue import GlueFineTuned
-from rse_study.downstream.names import (
+from rse_study.downstream.nli import NliFineTuned
+from rse_study.downstream.registry import (
     FINE_TUNED,
     adversarial_sts_names,
     all_evaluations,
     attack_names,
 )
-from rse_study.downstream.nli import NliFineTuned
 from rse_study.downstream.settings import Attacks, Settings
-from rse_study.evaluation.kinds.probing import Transfer
-from rse_study.evaluation.kinds.similarity import Similarity
-from rse_study.evaluation.kinds.sphere import AlignmentUniformity
+from rse_study.evaluation.geometry import AlignmentUniformity
+from rse_study.evaluation.sts import Similarity
+from rse_study.evaluation.transfer import Transfer
 from rse_study.models.classifier import Classifier
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier

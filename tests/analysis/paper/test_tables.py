@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from analysis.paper.tables import claims, errata, figures, measures, read_table, table_ids
-from rse_study.results.directions import is_less_better
 from rse_study.results.records import ObjectiveRecord, StudyRecord
 
 PAPERS = Path(__file__).parents[4] / "shared" / "papers"
@@ -237,7 +236,7 @@ def quantities_of(claim):
         (line,) = measures().query("table == @claim.table and metric == @claim.measure").itertuples()
         part = table[(table["column"] == line.column) & (table["group"] == line.group)]
         study = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"))
-        sign = -1 if is_less_better(study, claim.measure) else 1
+        sign = -1 if study.is_less_better(claim.measure) else 1
         return {line.column: sign * part.set_index("row")["value"]}
     numbers = table.pivot(index="row", columns="column", values="value")
     return dict(QUANTITIES.get(claim.id, lambda all_of_it: all_of_it)(numbers).items())

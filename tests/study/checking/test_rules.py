@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputErrors
-from rse_study.evaluation.names import known_evaluations
+from rse_study.evaluation.registry import known_evaluations
 from rse_study.study.checking.rules import check_rules
 from rse_study.study.checking.validation import check_study, read_study
 from rse_study.study.definition.config import Study

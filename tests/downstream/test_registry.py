@@ -2,7 +2,8 @@
 
 import pytest
 
-from rse_study.downstream.names import all_evaluations, expand_evaluations
+from rse_study.downstream.registry import EVALUATIONS, all_evaluations, expand_evaluations
+from rse_study.evaluation import registry as frozen
 
 RECIPES = ("textfooler", "textbugger", "pwws", "bae", "bert_attack")
 
@@ -42,3 +43,10 @@ def test_single_names_are_left_to_the_rules_of_a_study():
 def test_a_pattern_that_matches_nothing_says_what_is_near(pattern, message):
     with pytest.raises(ValueError, match=message):
         expand_evaluations(["MR/fast", pattern])
+
+
+def test_every_family_has_its_class_and_every_name_one_family():
+    for registry in (frozen.EVALUATIONS, EVALUATIONS):
+        for key in registry:
+            assert callable(registry.get(key).load().read)
+    assert len(set(all_evaluations())) == len(all_evaluations()) > 80

@@ -1,1 +1,0 @@
-"""The kinds of evaluation, each an object with its data: evaluations.py says what they have in common."""

@@ -1,0 +1,27 @@
+"""Which trial is best: the one rule.
+
+Confirmation, reports, kept models and `--trial best` ask it.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Literal, TypeVar
+
+Key = TypeVar("Key")
+Standing = tuple[Key, int, float]
+"""Whose it is, its last step, its objective there (NaN where it has none)."""
+
+
+def best_first(standings: Iterable[Standing[Key]], direction: Literal["maximize", "minimize"]) -> list[Key]:
+    """Return those that have an objective, best first.
+
+    By how far they went, then by value, then in the order given. A value after fewer steps is another quantity: it
+    never outranks one of the full budget.
+
+    >>> best_first([("a", 60, 55.0), ("b", 15, 90.0), ("c", 60, 56.0)], "maximize")
+    ['c', 'a', 'b']
+    """
+    sign = 1 if direction == "maximize" else -1
+    known = [standing for standing in standings if math.isfinite(standing[2])]
+    ordered = sorted(known, key=lambda standing: (-standing[1], -sign * standing[2]))
+    return [key for key, _, _ in ordered]

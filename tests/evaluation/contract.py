@@ -1,0 +1,50 @@
+"""What every evaluation of frozen vectors promises, whichever it is."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from rse_study.evaluation.evaluations import FrozenEvaluation, score_all
+from rse_study.evaluation.serialise import read_stored, store
+from rse_study.evaluation.vectors import Embed
+from rse_study.results.records import EvaluationRow
+
+
+def by_letters(sentences: list[str]) -> np.ndarray:
+    """One, and how often each letter occurs."""
+    return np.array([[1.0, *(text.lower().count(chr(97 + i)) for i in range(26))] for text in sentences])
+
+
+def all_one(sentences: list[str]) -> np.ndarray:
+    """A collapsed encoder."""
+    return np.ones((len(sentences), 4))
+
+
+def rows_of(evaluation: FrozenEvaluation, embed: Embed) -> dict[str, EvaluationRow]:
+    """Its rows by aggregation, named after the evaluation, its measures among them."""
+    rows = score_all(embed, [evaluation], "me")
+    assert {row.evaluation for row in rows} == {evaluation.name}
+    assert {row.fingerprint for row in rows} == {evaluation.fingerprint}
+    assert {row.subject for row in rows} == {"me"}
+    assert {measure.metric for measure in evaluation.measures} <= {row.metric for row in rows}
+    return {row.aggregation: row for row in rows}
+
+
+def check_registered(evaluation: FrozenEvaluation) -> None:
+    """It says what it measured, calls a collapse degenerate, asks for a sentence once, and is the same as a file."""
+    rows = rows_of(evaluation, by_letters)
+    shown = {measure.metric for measure in evaluation.measures}
+    assert all(row.degenerate for row in rows_of(evaluation, all_one).values() if row.metric in shown)
+    asked: list[str] = []
+    evaluation.score(lambda sentences: asked.extend(sentences) or by_letters(sentences), "me")
+    assert len(asked) == len(set(asked)) <= evaluation.num_sentences
+    with tempfile.TemporaryDirectory() as folder:
+        store(evaluation, Path(folder))
+        again = read_stored(Path(folder))
+    assert type(again) is type(evaluation)
+    assert (again.name, again.fingerprint) == (evaluation.name, evaluation.fingerprint)
+    after = rows_of(again, by_letters)
+    assert {name: row.model_dump_json() for name, row in after.items()} == {
+        name: row.model_dump_json() for name, row in rows.items()
+    }
