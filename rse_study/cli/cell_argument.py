@@ -36,7 +36,7 @@ def find_cell(cells: pd.DataFrame, wanted: str, study_dir: Path) -> dict[str, An
     if len(found) == 1:
         row: dict[str, Any] = found.iloc[0].to_dict()
         return row
-    known = _listed(cells if found.empty else found)
+    known = _examples(cells if found.empty else found)
     what = f"no cell {wanted!r}" if found.empty else f"{wanted!r} names {len(found)} cells"
     raise InputError(what, where=str(study_dir), rule=RULE, remedy=f"Cells: {known}")
 
@@ -52,6 +52,6 @@ def _matching(cells: pd.DataFrame, wanted: str) -> pd.DataFrame:
     return of_trial if searched.empty else searched
 
 
-def _listed(cells: pd.DataFrame) -> str:
+def _examples(cells: pd.DataFrame) -> str:
     names = [f"{row.trial}/{row.seed} ({row.identity[:12]})" for row in cells.head(SHOWN).itertuples()]
     return ", ".join([*names, "..."] if len(cells) > SHOWN else names) or "none yet"

@@ -19,14 +19,14 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
     yield f"objective: {state.objective}, {state.direction}"
     if state.best:
         selected = " (selected by this very value)" if state.kind == "search" and not state.confirmed else ""
-        yield f"best: {_standing(state.best)}{selected}"
-    yield from (f"confirmed: {_standing(standing)}" for standing in state.confirmed)
+        yield f"best: {_ranked(state.best)}{selected}"
+    yield from (f"confirmed: {_ranked(standing)}" for standing in state.confirmed)
     yield f"left: {_left(state)}"
-    yield from _listed(
+    yield from _titled(
         "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]
     )
-    yield from _listed("attempts lost, tried again", [_ended(ended) for ended in state.lost])
-    yield from _listed("failed", [_ended(ended) for ended in state.failed])
+    yield from _titled("attempts lost, tried again", [_ended(ended) for ended in state.lost])
+    yield from _titled("failed", [_ended(ended) for ended in state.failed])
     if state.events:
         yield "last events:"
         yield from (f"    {_event(**event)}" for event in state.events)
@@ -64,7 +64,7 @@ def _left(state: StudyStatus) -> str:
     return f"about {show_duration(state.eta_s) or '0 s'} ({pace})"
 
 
-def _standing(standing: RankedTrial) -> str:
+def _ranked(standing: RankedTrial) -> str:
     name = f"trial {standing.trial}" if standing.trial >= 0 else ""
     name = " ".join(part for part in (name, standing.label) if part)
     seeds = f" (mean of {standing.num_seeds} seeds)" if standing.num_seeds > 1 else ""
@@ -90,7 +90,7 @@ def _event(at: str, kind: str, cell: str, text: str) -> str:
     return "  ".join(part for part in (at, kind, cell[:16], text) if part)
 
 
-def _listed(title: str, lines: list[str]) -> Iterator[str]:
+def _titled(title: str, lines: list[str]) -> Iterator[str]:
     if lines:
         more = f", the newest {NUM_SHOWN}" if len(lines) > NUM_SHOWN else ""
         yield f"{title} ({len(lines)}{more}):"
