@@ -125,11 +125,10 @@ def read_attacks(folder: Path) -> AttackFolder:
     order = {name: place for place, name in enumerate(dict.fromkeys(row.set for row in rows))}
     rows.sort(key=lambda row: order[row.set])
     paths = [outcomes_path(folder, row.set, row.recipe) for row in rows]
-    frames = [_counted(path, row) for path, row in zip(paths, rows, strict=True)]
-    rows = [_with_goal(row, frame, path) for row, frame, path in zip(rows, frames, paths, strict=True)]
-    frames += [
-        _outcomes(path).assign(is_counted=False) for path in sorted({*folder.glob("*.jsonl")} - {*paths})
-    ]
+    counted = [_counted(path, row) for path, row in zip(paths, rows, strict=True)]
+    rows = [_with_goal(row, head, path) for row, (head, _), path in zip(rows, counted, paths, strict=True)]
+    others = [_outcomes(path)[1] for path in sorted({*folder.glob("*.jsonl")} - {*paths})]
+    frames = [*(frame for _, frame in counted), *(frame.assign(is_counted=False) for frame in others)]
     summary = pd.DataFrame([row.model_dump() for row in rows], columns=list(SummaryRow.model_fields))
     floats = [
         name for name, field in SummaryRow.model_fields.items() if field.annotation in (float, float | None)
@@ -282,7 +281,8 @@ def _read_summary(path: Path) -> list[SummaryRow]:
         raise InputError(f"damaged: {error}", where=str(path), remedy=remedy) from None
 
 
-def _outcomes(path: Path) -> pd.DataFrame:
+def _outcomes(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+    """What was attacked and how, and what became of each input."""
     remedy = f"{AGAIN} {path.parent}"
     head, rows = read_lines(path, remedy)
     if not {"set", "recipe", *OF_ONE_RUN} <= head.keys():
@@ -295,14 +295,12 @@ def _outcomes(path: Path) -> pd.DataFrame:
     frame.insert(0, "set", head["set"])
     frame.insert(1, "recipe", head["recipe"])
     frame[CLASSES] = [_classes_in(head, path, remedy)] * len(frame)
-    told = {name: head.get(name) for name in ("goal", "tau")}
-    frame.attrs = {name: head[name] for name in OF_ONE_RUN} | {ATTACK: head.get(ATTACK, "")} | told
-    return frame
+    return head, frame
 
 
-def _with_goal(row: SummaryRow, frame: pd.DataFrame, path: Path) -> SummaryRow:
+def _with_goal(row: SummaryRow, head: dict[str, Any], path: Path) -> SummaryRow:
     """Rows of old do not say their goal: the head of their outcomes does."""
-    goal, tau = frame.attrs["goal"], frame.attrs["tau"]
+    goal, tau = head.get("goal"), head.get("tau")
     if row.goal is not None or goal is None:
         return row
     try:
@@ -321,23 +319,23 @@ def _classes_in(head: dict[str, Any], path: Path, remedy: str) -> tuple[str, ...
     return tuple(names)
 
 
-def _counted(path: Path, row: SummaryRow) -> pd.DataFrame:
+def _counted(path: Path, row: SummaryRow) -> tuple[dict[str, Any], pd.DataFrame]:
     """The outcomes that a row of the summary counts, and those it does not."""
-    frame = _outcomes(path)
+    head, frame = _outcomes(path)
     # Of similarity without `drawn` all are counted: it is of all pairs, or was written before samples could grow.
     is_first = (frame["index"] < row.num_inputs) | (row.victim == SIMILARITY)
     is_counted = frame["index"].isin(row.drawn) if row.drawn else is_first
     frame = frame.assign(is_counted=is_counted)
     found = frame.loc[frame["is_counted"], "outcome"].value_counts()
     told = {"succeeded": row.num_succeeded, "failed": row.num_failed, "skipped": row.num_skipped}
-    differing = [name for name in OF_ONE_RUN if frame.attrs[name] != getattr(row, name)]
-    if row.attack and frame.attrs[ATTACK] not in ("", row.attack):
+    differing = [name for name in OF_ONE_RUN if head[name] != getattr(row, name)]
+    if row.attack and head.get(ATTACK, "") not in ("", row.attack):
         differing.append(ATTACK)
     differing += [name for name, number in told.items() if found.get(name, 0) != number]
     if differing:
         rule = f"these outcomes are not those that {SUMMARY} counts ({', '.join(differing)} differ)"
         raise InputError("is of another attack", where=str(path), rule=rule, remedy=f"{AGAIN} {path.parent}")
-    return frame
+    return head, frame
 
 
 def _read(path: Path, remedy: str) -> bytes:

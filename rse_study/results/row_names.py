@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd  # a plan asks for names, too, and has no need of it
 
 Proposal = Mapping[str, Any]
-TrialRow = tuple[int, str, Proposal]
+LabelledTrial = tuple[int, str, Proposal]
 """A trial's number, its label, its values by axis name."""
 
 
@@ -27,7 +27,7 @@ def row_name(label: str, proposal: Proposal) -> str:
     return label or ", ".join(f"{axis} = {_shown(value)}" for axis, value in proposal.items())
 
 
-def names_of_rows(rows: Sequence[TrialRow], retired: Iterable[int] = ()) -> list[str]:
+def names_of_rows(rows: Sequence[LabelledTrial], retired: Iterable[int] = ()) -> list[str]:
     """Return a name for each row; no two trials share one, none has a baseline's.
 
     A label is what the study's file calls its row: where a combination of values has the same name, it is the
