@@ -41,8 +41,8 @@ CorpusSource = Annotated[Builtin | TextFiles | hub.Dataset, Field(discriminator=
 class Corpus(Spec):
     """Where the training sentences come from.
 
-    `builtin`, a path, a list of paths, or `{dataset: NAME, ...}`. Blank lines are dropped, and so is every repetition of
-    an earlier sentence.
+    `builtin`, a path, a list of paths, or `{dataset: NAME, ...}`. Blank lines are dropped, and so is every repetition
+    of an earlier sentence.
     """
 
     source: CorpusSource = Builtin()
