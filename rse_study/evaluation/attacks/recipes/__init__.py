@@ -12,14 +12,16 @@ from rse_study.evaluation.attacks.recipes.textfooler import TextFooler
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.registry import Registry
 
-_CLASSES: tuple[type[AttackRecipe], ...] = (
-    TextFooler,
-    TextBugger,
-    PWWS,
-    BAE,
-    BERTAttack,
+RECIPES: Registry[type[AttackRecipe]] = Registry(
+    "attack",
+    {
+        TextFooler.name: TextFooler,
+        TextBugger.name: TextBugger,
+        PWWS.name: PWWS,
+        BAE.name: BAE,
+        BERTAttack.name: BERTAttack,
+    },
 )
-RECIPES: Registry[type[AttackRecipe]] = Registry("attack", {recipe.name: recipe for recipe in _CLASSES})
 
 
 def recipes_with(resource: Resource) -> tuple[str, ...]:
