@@ -12,7 +12,6 @@ from rse_study.results import schema
 from rse_study.results.reader import Reader
 
 ASSETS = ("tiny", "minilm-mlm")
-MODEL = "model"  # the folder the training loop keeps its model in
 
 
 def model_name(model: str) -> str:
@@ -25,8 +24,8 @@ def model_name(model: str) -> str:
     if model in ASSETS and not path.exists():
         rule, remedy = "an asset, made anew for each corpus", "Train it first and name the run's folder"
         raise InputError(f"{model!r} is no model", where="MODEL", rule=rule, remedy=remedy)
-    if (path / MODEL / "config.json").is_file():
-        return str(path / MODEL)
+    if (path / schema.MODEL_FOLDER / "config.json").is_file():
+        return str(path / schema.MODEL_FOLDER)
     if path.is_dir() and not (path / "config.json").is_file():
         remedy = "Name an encoder's folder, or the folder of a cell that has ended"
         raise InputError(
@@ -52,13 +51,13 @@ def cell_folder(source: str, trial: str, store: Path) -> Path:
     InputError
         Where there is no such cell, or it kept no model.
     """
-    if (Path(source) / MODEL / "config.json").is_file():
+    if (Path(source) / schema.MODEL_FOLDER / "config.json").is_file():
         return Path(source)
     if Path(source).is_dir() and not schema.ledger_path(Path(source)).is_file():
         raise InputError("holds neither a model nor a ledger", where=source, remedy="Has the run ended?")
     study = study_folder(source, store)
     folder = schema.cell_folder(study, _identity(study, trial))
-    if not (folder / MODEL / "config.json").is_file():
+    if not (folder / schema.MODEL_FOLDER / "config.json").is_file():
         rule, remedy = (
             "a cell that ended keeps one, unless the study says `keep_models`",
             "Choose another",

@@ -19,11 +19,12 @@ from rse_study.on_ray.payload import BaselinePayload, CellPayload, Payload
 from rse_study.results.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
+from rse_study.results.schema import MODEL_FOLDER
 from rse_study.study.baselines import measure_baselines
 from rse_study.training.processes import train_locally
 from rse_study.training.trial import Cadences
 
-MODEL, ATTACKS = "model", "attacks"
+ATTACKS = "attacks"
 
 
 def missing_evaluations(
@@ -143,7 +144,7 @@ def _measured(payload: CellPayload, evaluations: Sequence[Evaluation]) -> list[E
 def _scored_model(payload: CellPayload, scratch: Path) -> ScoredModel:
     """The cell's model, on the device where its task runs."""
     folder, device = payload.folder, payload.device
-    model = folder / MODEL if (folder / MODEL).is_dir() else _train_again(payload, scratch)
+    model = folder / MODEL_FOLDER if (folder / MODEL_FOLDER).is_dir() else _train_again(payload, scratch)
     pooling, template = payload.trial.encoder.pooling, payload.trial.encoder.template
     encoder, tokenizer = load_encoder(model, pooling)
     classifiers, attacks = folder / CLASSIFIERS, folder / ATTACKS
@@ -167,7 +168,7 @@ def drop_models(folders: Sequence[Path]) -> None:
     A cell's result stays; its model can be made again.
     """
     for folder in folders:
-        shutil.rmtree(folder / MODEL, ignore_errors=True)
+        shutil.rmtree(folder / MODEL_FOLDER, ignore_errors=True)
 
 
 def _train_again(payload: CellPayload, scratch: Path) -> Path:
@@ -182,4 +183,4 @@ def _train_again(payload: CellPayload, scratch: Path) -> Path:
         threads=payload.threads,
         device=payload.device,
     )
-    return scratch / MODEL
+    return scratch / MODEL_FOLDER

@@ -66,6 +66,10 @@ def ledger_path(study_dir: Path) -> Path:
     return study_dir / "ledger.sqlite"
 
 
+MODEL_FOLDER = "model"
+"""Name of the folder in a cell's folder that holds its model, in Hugging Face's layout."""
+
+
 def cells_folder(study_dir: Path) -> Path:
     """One folder a cell."""
     return study_dir / "cells"

@@ -14,6 +14,7 @@ from torch.optim import Optimizer
 from rse_study.data.batches import Batches
 from rse_study.errors import NonFiniteLoss
 from rse_study.methods.method import Networks, RunContext, StepOutcome
+from rse_study.results.schema import MODEL_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.evaluator import InTrainingEvaluator
@@ -110,7 +111,7 @@ class Session:
             return
         state.best, state.best_t = dev, state.t
         checkpoint.save_model(
-            self.directory / "model", self.networks.encoder, self.tokenizer, self.trial.encoder
+            self.directory / MODEL_FOLDER, self.networks.encoder, self.tokenizer, self.trial.encoder
         )
 
     def _reduced(self, outcome: StepOutcome) -> dict[str, float]:

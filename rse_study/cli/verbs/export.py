@@ -7,6 +7,7 @@ from rse_study.cli.writable import require_folder
 from rse_study.models.encoder_settings import stored_pooling
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder
+from rse_study.results.schema import MODEL_FOLDER
 
 
 def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
@@ -25,6 +26,6 @@ def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
     """
     folder = cell_folder(source, trial, store)
     require_folder(directory, where="DIR")
-    encoder, tokenizer = load_encoder(folder / "model")
-    export(directory, encoder, tokenizer, stored_pooling(folder / "model").template)
+    encoder, tokenizer = load_encoder(folder / MODEL_FOLDER)
+    export(directory, encoder, tokenizer, stored_pooling(folder / MODEL_FOLDER).template)
     print(f"{directory} ({encoder.pooling} pooling, from {folder})")

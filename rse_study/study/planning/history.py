@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from rse_study.errors import InputError
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.reader import Reader
-from rse_study.results.schema import cell_folder, ledger_path
+from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.throughput import Setting, Throughput, TimedWork
@@ -95,7 +95,7 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
             status=status_for_next_run(study_dir, row.identity, row.status),
             retired=bool(row.retired),
             t=int(stopped.get(row.identity, 0)),
-            has_model=os.path.isdir(os.path.join(cell_folder(study_dir, row.identity), "model")),
+            has_model=os.path.isdir(os.path.join(cell_folder(study_dir, row.identity), MODEL_FOLDER)),
             scored=frozenset(scored.get(row.identity, ())),
         )
         for row in frames.cells.itertuples()
