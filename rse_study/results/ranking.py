@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from typing import Literal, TypeVar
 
 Key = TypeVar("Key")
-Standing = tuple[Key, int, float]
+ScoredTrial = tuple[Key, int, float]
 """Whose it is, its last step, its objective there (NaN where it has none)."""
 
 
-def best_first(standings: Iterable[Standing[Key]], direction: Literal["maximize", "minimize"]) -> list[Key]:
+def best_first(trials: Iterable[ScoredTrial[Key]], direction: Literal["maximize", "minimize"]) -> list[Key]:
     """Return those that have an objective, best first.
 
     By how far they went, then by value, then in the order given. A value after fewer steps is another quantity: it
@@ -22,6 +22,6 @@ def best_first(standings: Iterable[Standing[Key]], direction: Literal["maximize"
     ['c', 'a', 'b']
     """
     sign = 1 if direction == "maximize" else -1
-    known = [standing for standing in standings if math.isfinite(standing[2])]
+    known = [standing for standing in trials if math.isfinite(standing[2])]
     ordered = sorted(known, key=lambda standing: (-standing[1], -sign * standing[2]))
     return [key for key, _, _ in ordered]
