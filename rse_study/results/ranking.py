@@ -22,6 +22,6 @@ def best_first(trials: Iterable[ScoredTrial[Key]], direction: Literal["maximize"
     ['c', 'a', 'b']
     """
     sign = 1 if direction == "maximize" else -1
-    known = [standing for standing in trials if math.isfinite(standing[2])]
-    ordered = sorted(known, key=lambda standing: (-standing[1], -sign * standing[2]))
+    scored = [trial for trial in trials if math.isfinite(trial[2])]
+    ordered = sorted(scored, key=lambda trial: (-trial[1], -sign * trial[2]))
     return [key for key, _, _ in ordered]
