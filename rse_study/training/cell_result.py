@@ -7,7 +7,7 @@ from rse_study.errors import InputError
 from rse_study.results.result_file import FILE_NAME, Point, Result, read_result, write_result
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
-from rse_study.training.provenance import provenance
+from rse_study.training.provenance import SIMILARITY_DIGITS, provenance
 from rse_study.training.session import Session
 
 
@@ -51,6 +51,8 @@ def conclude(
     history = tuple(Point(**point) for point in state.history)
     best = {} if state.best is None else {"dev/kept": state.best, "dev/kept_t": float(state.best_t)}
     trial, workers = session.trial, session.run.collectives.size
+    # A cell that was begun before equal cosines tied holds scores of both kinds: it does not say how they were ranked.
+    ranked = {} if state.similarity_digits is None else {SIMILARITY_DIGITS: state.similarity_digits}
     result = Result(
         identity=state.identity,
         seed=session.run.streams.seed,
@@ -60,7 +62,8 @@ def conclude(
         history=history,
         final=history[-1].metrics | best,
         provenance=provenance(session.device, workers, trial.precision)
-        | {"materials": session.materials.fingerprints},
+        | {"materials": session.materials.fingerprints}
+        | ranked,
         duration_s=state.seconds,
     )
     write_result(session.directory, result)

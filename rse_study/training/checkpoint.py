@@ -41,6 +41,8 @@ class TrainState:
     """the step of that model"""
     seconds: float = 0.0
     """time spent, earlier attempts included"""
+    similarity_digits: int | None = None
+    """decimals of cosines by which all of the history was ranked; None in checkpoints from before decision 0016"""
 
 
 def save(

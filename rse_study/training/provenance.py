@@ -9,10 +9,8 @@ from typing import Any
 
 import torch
 
-from rse_study.evaluation.rank_correlation import DIGITS
-
 SIMILARITY_DIGITS = "similarity_digits"
-"""Key of the decimals of a cosine that decide its rank; cells made before decision 0016 lack it."""
+"""Key of the decimals by which a cell's cosines were ranked; a cell begun before decision 0016 lacks it."""
 
 
 def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
@@ -36,7 +34,6 @@ def provenance(device: torch.device, workers: int = 1, precision: str = "float32
         "precision": precision,
         "workers": workers,
         "threads": torch.get_num_threads(),
-        SIMILARITY_DIGITS: DIGITS,
     }
 
 

@@ -13,6 +13,7 @@ from torch.optim import Optimizer
 
 from rse_study.data.batches import Batches
 from rse_study.errors import NonFiniteLoss
+from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.results.schema import MODEL_FOLDER
 from rse_study.training import checkpoint
@@ -47,7 +48,7 @@ class Session:
         """Go on from the newest checkpoint in the folder, or begin."""
         newest = checkpoint.latest(self.directory / "checkpoint")
         if newest is None:
-            return TrainState(identity)
+            return TrainState(identity, similarity_digits=DIGITS)
         state = checkpoint.read_train_state(newest, identity)
         self.method_state = checkpoint.restore(newest, self.networks, self.optimizer, self.method_state)
         return state

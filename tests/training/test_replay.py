@@ -1,11 +1,13 @@
 """A finished cell again: the same bits, or the first that differs is named."""
 
+import json
 import math
 from pathlib import Path
 
 import pytest
 
 from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.results.result_file import Point, Result, read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.provenance import SIMILARITY_DIGITS
@@ -105,3 +107,19 @@ def test_a_score_from_before_equal_cosines_tied_is_told_apart(complete: Complete
     assert compared("dev", 8e-7, now.provenance) == (0, 1)
     assert compared("dev", 0.1, earlier) == (0, 1)
     assert compared("loss", 8e-7, earlier) == (0, 1)
+
+
+def test_a_cell_begun_before_equal_cosines_tied_does_not_say_how_its_scores_were_ranked(
+    world: World, tmp_path: Path
+) -> None:
+    """Its history holds scores of both kinds."""
+    folder = tmp_path / "cell"
+    for progress in train(small_trial(), 3, world.materials(), folder, checkpoint_seconds=0.0):
+        if progress.t == 5:
+            break
+    state_file = next((folder / "checkpoint").glob("step-*/*.json"))
+    state = json.loads(state_file.read_text())
+    assert state.pop("similarity_digits") == DIGITS
+    state_file.write_text(json.dumps(state))
+    list(train(small_trial(), 3, world.materials(), folder))
+    assert SIMILARITY_DIGITS not in read_result(folder).provenance
