@@ -25,7 +25,7 @@ FINE_TUNED = "fine_tuned"
 """The preset of what is measured after fine-tuning."""
 NLI = ("SNLI", "MNLI", "ANLI")
 
-EVALUATIONS: Registry[EvaluationFamily] = Registry(
+EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
     "kind of evaluation",
     {
         "AttackedClassifier": EvaluationFamily(
@@ -49,22 +49,25 @@ EVALUATIONS: Registry[EvaluationFamily] = Registry(
 
 def attack_names() -> tuple[str, ...]:
     """attack-<set>/<recipe>: classifiers under attack."""
-    return EVALUATIONS.get("AttackedClassifier").names
+    return EVALUATIONS_OF_WEIGHTS.get("AttackedClassifier").names
 
 
 def adversarial_sts_names() -> tuple[str, ...]:
     """AdvSTS-B/<recipe>, AdvSICK-R/<recipe>: similarity under attack."""
-    return EVALUATIONS.get("AttackedSimilarity").names
+    return EVALUATIONS_OF_WEIGHTS.get("AttackedSimilarity").names
 
 
 def fine_tuned_names() -> tuple[str, ...]:
     """Natural language inference and GLUE after fine-tuning."""
-    return (*EVALUATIONS.get("NliFineTuned").names, *EVALUATIONS.get("GlueFineTuned").names)
+    return (
+        *EVALUATIONS_OF_WEIGHTS.get("NliFineTuned").names,
+        *EVALUATIONS_OF_WEIGHTS.get("GlueFineTuned").names,
+    )
 
 
 def all_evaluations() -> tuple[str, ...]:
     """Every evaluation by name: those of frozen encoders, and those that ask for more."""
-    return (*known_evaluations(), *families(EVALUATIONS))
+    return (*known_evaluations(), *families(EVALUATIONS_OF_WEIGHTS))
 
 
 def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None) -> Evaluation:
@@ -84,7 +87,7 @@ def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None)
     InputError
         Where it is unknown, or something it needs is missing.
     """
-    of_weights = families(EVALUATIONS)
+    of_weights = families(EVALUATIONS_OF_WEIGHTS)
     if name not in of_weights:
         return frozen.read_evaluation(name, data_dir)
     evaluation: Evaluation = (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rse_study.downstream.registry import EVALUATIONS, all_evaluations, expand_evaluations
-from rse_study.evaluation import registry as frozen
+from rse_study.downstream.registry import EVALUATIONS_OF_WEIGHTS, all_evaluations, expand_evaluations
+from rse_study.evaluation.registry import EVALUATIONS
 
 RECIPES = ("textfooler", "textbugger", "pwws", "bae", "bert_attack")
 
@@ -46,7 +46,7 @@ def test_a_pattern_that_matches_nothing_says_what_is_near(pattern, message):
 
 
 def test_every_family_has_its_class_and_every_name_one_family():
-    for registry in (frozen.EVALUATIONS, EVALUATIONS):
+    for registry in (EVALUATIONS, EVALUATIONS_OF_WEIGHTS):
         for key in registry:
             assert callable(registry.get(key).load().read)
     assert len(set(all_evaluations())) == len(all_evaluations()) > 80
