@@ -4,8 +4,7 @@ import pytest
 
 from rse_study.downstream.registry import EVALUATIONS, all_evaluations, expand_evaluations
 from rse_study.evaluation import registry as frozen
-
-RECIPES = ("textfooler", "textbugger", "pwws", "bae", "bert_attack")
+from rse_study.evaluation.attacks.recipes import RECIPES
 
 
 @pytest.mark.parametrize(
