@@ -71,7 +71,10 @@ class SentenceLevel(Spec):
         return state if t > self.num_steps else self.step(state, state.delta, gradient)
 
     def reach(self) -> Reach | None:
-        """Return how far an entry of delta can get, in one direction."""
+        """Return how far an entry of delta can get, in one direction.
+
+        By steps of one length: where they grow or shrink, say so in a `reach` of your own.
+        """
         if self.ball.given_for != "linf" or self.num_steps == 0:
             return None
         path = self.num_steps * self.step_size
@@ -80,6 +83,8 @@ class SentenceLevel(Spec):
     @abstractmethod
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
         """Take one step that starts at `origin`.
+
+        It is not told its number: what differs from step to step is in the state.
 
         Parameters
         ----------

@@ -52,17 +52,18 @@ def test_a_field_is_explained_by_the_string_below_it():
 def _public(module: Module) -> Iterator[tuple[int, str, Documented]]:
     """The module, its public functions and classes, and their public methods."""
     yield 1, module.name, module.tree
-    yield from _members(module.tree, "")
+    yield from members(module.tree)
 
 
-def _members(owner: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple[int, str, Documented]]:
+def members(owner: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[tuple[int, str, Documented]]:
+    """Line, name and node of what is public in a module or a class."""
     for node in owner.body:
         is_documented = isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if not is_documented or node.name.startswith("_"):
             continue
         yield node.lineno, f"{prefix}{node.name}", node
         if isinstance(node, ast.ClassDef) and not prefix:
-            yield from _members(node, f"{node.name}.")
+            yield from members(node, f"{node.name}.")
 
 
 def first_line_problems(docstring: str | None) -> Iterator[str]:

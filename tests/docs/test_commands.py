@@ -37,7 +37,9 @@ def test_a_command_is_one_with_its_options(line):
 
 def test_every_command_is_on_the_page():
     shown = {line.split()[1] for line in commands(ROOT / "docs" / "command_line.md")}
-    assert shown == set(typer.main.get_command(app).commands)
+    assert shown == set(typer.main.get_command(app).commands), (
+        "each command has a line in docs/command_line.md"
+    )
 
 
 def test_the_readmes_twelve_lines_are_a_study(tmp_path):

@@ -1,9 +1,12 @@
 """Tutorials run as they are read: a page that edits the project does so in a copy of it (scratch.py)."""
 
+import ast
 from pathlib import Path
 
 import pytest
 
+from tests.architecture.findings import require_none
+from tests.architecture.test_docstrings import argument_problems, first_line_problems, members
 from tests.docs.scratch import Block, blocks_of, edit, files_edited, run, run_command, run_in_copy
 
 TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md"))
@@ -29,6 +32,27 @@ def test_every_block_runs(page, tmp_path):
 def test_an_addition_takes_as_many_files_as_promised(name, number):
     (page,) = (page for page in TUTORIALS if page.stem == name)
     assert len(files_edited(page)) == number
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_what_a_page_adds_has_docstrings_as_contributing_asks(page):
+    """Who copies a page must not be refused by tests/architecture/test_docstrings.py."""
+    require_none(
+        f"{block.name}: {problem}"
+        for block in blocks_of(page)
+        if block.options.get("title", "").startswith(("rse_study/", "analysis/"))
+        for problem in docstring_problems(ast.parse(block.text))
+    )
+
+
+def docstring_problems(tree):
+    """What is wrong with a module's docstrings, by name."""
+    yield from first_line_problems(ast.get_docstring(tree))
+    for _, name, node in members(tree):
+        problems = list(first_line_problems(ast.get_docstring(node)))
+        if isinstance(node, ast.FunctionDef):
+            problems += argument_problems(node)
+        yield from (f"{name}: {problem}" for problem in problems)
 
 
 def test_a_page_is_read_as_blocks(tmp_path):

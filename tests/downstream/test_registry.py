@@ -3,9 +3,8 @@
 import pytest
 
 from rse_study.downstream.registry import EVALUATIONS_OF_WEIGHTS, all_evaluations, expand_evaluations
+from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.registry import EVALUATIONS
-
-RECIPES = ("textfooler", "textbugger", "pwws", "bae", "bert_attack")
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,15 @@ def test_every_combination_comes_once_and_then_again():
     assert grid_point(DOMAINS, 24) == grid_point(DOMAINS, 0)
 
 
-def test_quasi_random_points_depend_on_seed_and_index_alone():
-    points = [quasi_random_point(WIDE, 0, index) for index in range(8)]
-    assert points == [quasi_random_point(WIDE, 0, index) for index in range(8)]
-    assert points != [quasi_random_point(WIDE, 1, index) for index in range(8)]
-    assert all(WIDE[name].holds(value) for point in points for name, value in point.items())
+@pytest.mark.parametrize("name", WITHOUT_MODEL)
+def test_points_depend_on_axes_seed_and_index_alone(name):
+    """Every sampler of the table: a new one is tested by its entry."""
+    point, axes = WITHOUT_MODEL[name], DOMAINS if name == "grid" else WIDE
+    points = [point(axes, 0, index) for index in range(8)]
+    assert [point(axes, 0, index) for index in reversed(range(8))] == points[::-1]
+    assert (points != [point(axes, 1, index) for index in range(8)]) == (name != "grid")
+    assert all(one.keys() == axes.keys() for one in points)
+    assert all(axes[axis].holds(value) for one in points for axis, value in one.items())
 
 
 def test_quasi_random_points_fill_each_axis_evenly():
@@ -53,4 +57,7 @@ def test_a_share_of_an_axis_is_a_value(domain, u, expected):
 
 
 def test_every_sampler_a_study_may_name_is_one():
-    assert set(get_args(Sampler.model_fields["name"].annotation)) == OF_OPTUNA.keys() | WITHOUT_MODEL.keys()
+    named = set(get_args(Sampler.model_fields["name"].annotation))
+    assert named == OF_OPTUNA.keys() | WITHOUT_MODEL.keys(), (
+        "study.definition.config.Sampler.name and the tables of on_ray.samplers"
+    )

@@ -127,9 +127,10 @@ def _zero_masks(player, state):
 
 
 def test_every_perturbation_is_here():
-    assert {type(player) for player in PLAYERS.values()} == {
-        PERTURBATIONS.get(name) for name in PERTURBATIONS
-    }
+    tested = {type(player) for player in PLAYERS.values()}
+    untested = [name for name in PERTURBATIONS if PERTURBATIONS.get(name) not in tested]
+    assert not untested, f"{untested}: give each an entry in PLAYERS above"
+    assert tested <= {PERTURBATIONS.get(name) for name in PERTURBATIONS}, "in PLAYERS, not in the registry"
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])

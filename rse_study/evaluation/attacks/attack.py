@@ -83,7 +83,10 @@ class Constraint(Protocol):
 
 @runtime_checkable
 class SearchProblem(Protocol):
-    """One input under attack, as a search method sees it."""
+    """One input under attack, as a search method sees it.
+
+    There is no generator in it: what a search does follows from scores.
+    """
 
     @property
     def original(self) -> AttackedText:

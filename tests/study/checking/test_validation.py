@@ -79,7 +79,7 @@ BAD = [
     ),
     (
         "sampler.name=tpee",
-        "sampler.name = 'tpee': must be 'tpe', 'random', 'quasi_random' or 'grid'. Did you mean 'tpe'?",
+        "sampler.name = 'tpee': must be 'tpe', 'random', 'quasi_random'",
     ),
     ("objective.metric=robust/spearmn", "is not produced by training. Did you mean 'robust/spearman'?"),
     ("objective.metric=robust/drift", "objective: a better 'robust/drift' is found by `direction: minimize`"),
@@ -87,7 +87,7 @@ BAD = [
         "objective={metric: robust/spearman, direction: minimize}",
         "objective: a better 'robust/spearman' is found by `direction: maximize`",
     ),
-    ("base.replayed.recipe=pwsw", "base.replayed.recipe = 'pwsw': must be 'none', 'pwws', 'textbugger' or"),
+    ("base.replayed.recipe=pwsw", "base.replayed.recipe = 'pwsw': must be 'none', "),
     ("base.replayed.num_pairs=0", "base.replayed.num_pairs = 0: must be > 0"),
     (
         "base.watched={STS-B/geometri: 5}",
