@@ -5,8 +5,6 @@ STUDY ?= search_spaces/quickstart.yaml
 WORKERS ?= 2
 EXECUTOR ?=
 MINI ?= rse_table6_mini rse_table5_mini rse_masks_mini rse_figure5_mini rse_figure4_mini rse_figure6_mini rse_section_b4_mini
-# Containers like to set it. Every process of the tests would compile all modules anew, and there are hundreds of them.
-unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,10 @@ from hypothesis import settings
 # A busy machine is no failure; a failure must be repeatable.
 settings.register_profile("suite", deadline=None, derandomize=True)
 settings.load_profile("suite")
+
+# Containers like to set it. Each of the hundreds of processes that tests start would compile every module anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Bit-equality depends on the number of threads; it must be set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
