@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.cost import lost_attempts
 from rse_study.cli.cell_names import names_by_identity
 from rse_study.cli.verbs.status_pace import pace_of
 from rse_study.results.lock import holder
@@ -199,9 +200,7 @@ def _failed(cells: pd.DataFrame, attempts: pd.DataFrame, names: Mapping[str, str
 
 def _lost(cells: pd.DataFrame, attempts: pd.DataFrame, names: Mapping[str, str]) -> tuple[EndedCell, ...]:
     """Oldest first."""
-    to_run = cells.loc[cells["status"] == "planned", "identity"]
-    is_last_of_lost = (attempts["outcome"] == "failed") & attempts["cell"].isin(to_run)
-    rows = attempts[(attempts["outcome"] == "lost") | is_last_of_lost].sort_values("ended", kind="stable")
+    rows = lost_attempts(attempts, cells).sort_values("ended", kind="stable")
     return tuple(
         EndedCell(
             name=names[row.cell], identity=row.cell, attempt=row.number, at=row.ended, reason=row.reason
