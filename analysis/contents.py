@@ -21,7 +21,7 @@ class Contents:
     study: StudyRecord
     cells: pd.DataFrame
     """As `Reader.cells` has them, retired ones too, and where each stands besides: `objective` at its last step `t`,
-    its `name`, and its status as the next run finds it."""
+    its `name`, and its `status` as the next run finds it."""
     curves: pd.DataFrame
     """cell, t, value: the objective, step by step."""
     course: pd.DataFrame
@@ -86,7 +86,7 @@ def read_contents(reader: Reader) -> Contents:
 
 def _cells(reader: Reader) -> pd.DataFrame:
     cells = reader.cells(retired=True)
-    return cells.assign(status_for_next_run=cells["identity"].map(reader.statuses_for_next_run()))
+    return cells.assign(status=cells["identity"].map(reader.statuses_for_next_run()))
 
 
 def is_watched(study: StudyRecord, metric: str) -> bool:

@@ -25,9 +25,19 @@ def by_stage(contents: Contents) -> pd.DataFrame:
     return table.reindex([stage for stage in STAGES if stage in table.index])
 
 
-def lost_attempts(attempts: pd.DataFrame) -> pd.DataFrame:
-    """Attempts that ended without a result, with their seconds."""
-    lost = attempts[attempts["outcome"] == "lost"]
+def lost_attempts(attempts: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the attempts that ended without a result, with their seconds.
+
+    Parameters
+    ----------
+    attempts
+        As `Reader.attempts` has them: the last one at a cell that was given up is "failed" there.
+    cells
+        Of the same study, with their `status` as the next run finds it: such a cell is planned again.
+    """
+    to_run = cells.loc[cells["status"] == "planned", "identity"]
+    is_last_of_lost = (attempts["outcome"] == "failed") & attempts["cell"].isin(to_run)
+    lost = attempts[(attempts["outcome"] == "lost") | is_last_of_lost]
     return lost.assign(seconds=seconds(lost["started"], lost["ended"]))
 
 
@@ -60,7 +70,7 @@ def costs(contents: Contents) -> dict[str, str]:
     if contents.study.rungs and planned:
         saved = f"{1 - trained / planned:.0%} saved by stopping early"
         account["steps of the search"] = f"{trained} trained of {planned} planned: {saved}"
-    lost = lost_attempts(contents.attempts)
+    lost = lost_attempts(contents.attempts, contents.cells)
     account["attempts"] = (
         f"{len(contents.attempts)}, {len(lost)} of them lost" if len(lost) else str(len(contents.attempts))
     )

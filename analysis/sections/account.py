@@ -83,7 +83,7 @@ def failed_cells(contents: Contents) -> pd.DataFrame:
 
 def show_lost(contents: Contents) -> pd.DataFrame:
     """Lost attempts as text: cell, attempt, when, how long, why."""
-    lost, where = lost_attempts(contents.attempts), cell_names(contents)
+    lost, where = lost_attempts(contents.attempts, contents.cells), cell_names(contents)
     rows = [
         (
             where.get(row.cell, row.cell),

@@ -26,7 +26,7 @@ def counts(cells: pd.DataFrame, num_planned: int) -> dict[str, int]:
 
     So are planned ones that the ledger does not have.
     """
-    found = cells["status_for_next_run"].value_counts()
+    found = cells["status"].value_counts()
     known = {status: int(found.get(status, 0)) for status in ORDER}
     return known | {"missing": max(0, max(num_planned, len(cells)) - sum(known.values()))}
 

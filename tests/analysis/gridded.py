@@ -4,6 +4,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point
 from tests.analysis.searched import measure, run
+from tests.analysis.tabled import fail
 
 LAMBDA1 = AxisRecord(
     name="lambda1", symbol="lambda1", paths=("lambda1",), kind="choice", choices=(1 / 1024, 1 / 128, 1 / 8)
@@ -64,7 +65,7 @@ def grid(ledger: Ledger) -> None:
         if value is not None:
             end(ledger, record, value)
     ledger.start(cell(*FAILED).identity, executor="inline", workers=1, threads=1)
-    ledger.fail(cell(*FAILED).identity, "killed for memory three times")
+    fail(ledger, cell(*FAILED), "step 3: the loss is nan")
     ledger.record_evaluations(
         [measure("token_overlap", "STS-B/test", 58.25), measure("untrained", "STS-B/test", 52.5)]
     )

@@ -16,7 +16,15 @@ ATTEMPTS = pd.DataFrame(
 
 
 def test_lost_time_runs_from_start_to_end():
-    assert lost_attempts(ATTEMPTS)["seconds"].tolist() == [30.0]
+    cells = pd.DataFrame({"identity": ["a", "b"], "status": ["complete", "running"]})
+    assert lost_attempts(ATTEMPTS, cells)["seconds"].tolist() == [30.0]
+
+
+def test_the_last_attempt_at_a_cell_that_is_tried_again_was_lost_too():
+    attempts = ATTEMPTS[:1].assign(outcome="failed")
+    cells = pd.DataFrame({"identity": ["a"], "status": ["planned"]})
+    assert lost_attempts(attempts, cells)["seconds"].tolist() == [30.0]
+    assert lost_attempts(attempts, cells.assign(status="failed")).empty
 
 
 def test_the_wall_is_from_the_first_start_to_the_last_end():

@@ -67,9 +67,9 @@ def test_a_search_tells_its_question_its_results_and_its_limits(outlines):
 def test_a_grid_tells_every_row_and_no_caution_about_selection(outlines):
     text = outlines["grid"].text
     for words in (
-        gridded.STUDY.question, "Grid of 7 rows x 3 seeds: 19 of 21 cells complete, 2 missing",
+        gridded.STUDY.question, "Grid of 7 rows x 3 seeds: 19 of 21 cells complete, 1 failed, 1 missing",
         "A grid selects nothing", "lambda1 = 0.0078125", "base", "without weakening masks", "1.32", "65.50",
-        "72.00 (n = 1)", "1 retired cell", "without the blend", "killed for memory three times",
+        "72.00 (n = 1)", "1 retired cell", "without the blend", "step 3: the loss is nan",
         "rows without the blend: removed",
     ):  # fmt: skip
         assert words in text, words

@@ -76,6 +76,18 @@ def test_no_claim_is_judged_while_a_lost_cell_is_to_run_again(rse, lost):
     assert "cells of 1 row are still to run" in rse("check", "old_grid").out
 
 
+def test_a_report_has_no_failed_cell_where_one_was_lost(rse, lost, grid_dir):
+    """Its opening, all its tables and its failures say the same; the reason stands with the attempt."""
+    assert rse("report", "old_grid").code == 0
+    report = (grid_dir / "report.html").read_text(encoding="utf-8")
+    assert "5 of 6 cells complete, 1 missing." in report
+    assert "<td>failed</td>" not in report
+    assert "No cell failed." in report
+    lost_ones = report.partition("<h3>Attempts that were lost</h3>")[2].partition("</table>")[0]
+    assert "optimizer.lr = 0.01, seed 1" in lost_ones
+    assert "worker killed by signal 9" in lost_ones
+
+
 ROW = "optimizer.lr = 0.001"
 
 

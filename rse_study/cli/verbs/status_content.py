@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.cost import lost_attempts
 from rse_study.cli.cell_names import names_by_identity
 from rse_study.cli.verbs.status_pace import pace_of
 from rse_study.results.lock import holder
@@ -106,6 +107,7 @@ class StudyStatus(Record):
 
 def state_of(study_dir: Path) -> StudyStatus:
     """Read it. Raises InputError where there is no study; disturbs nobody who runs it."""
+    held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
     with Reader(study_dir) as reader:
         study, cells, attempts = reader.study(), reader.cells(), reader.attempts()
         names = names_by_identity(study, cells)
@@ -122,7 +124,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         direction=study.objective.direction,
         counts=counts,
         is_complete=counts["missing"] == 0 and counts["running"] == 0,
-        holder=holder(study_dir),
+        holder=held_by,
         best=next(iter(_standings(study, cells, table[~confirms])), None),
         confirmed=tuple(_standings(study, cells, table[confirms])),
         running=running,
@@ -199,9 +201,7 @@ def _failed(cells: pd.DataFrame, attempts: pd.DataFrame, names: Mapping[str, str
 
 def _lost(cells: pd.DataFrame, attempts: pd.DataFrame, names: Mapping[str, str]) -> tuple[EndedCell, ...]:
     """Oldest first."""
-    to_run = cells.loc[cells["status"] == "planned", "identity"]
-    is_last_of_lost = (attempts["outcome"] == "failed") & attempts["cell"].isin(to_run)
-    rows = attempts[(attempts["outcome"] == "lost") | is_last_of_lost].sort_values("ended", kind="stable")
+    rows = lost_attempts(attempts, cells).sort_values("ended", kind="stable")
     return tuple(
         EndedCell(
             name=names[row.cell], identity=row.cell, attempt=row.number, at=row.ended, reason=row.reason

@@ -37,7 +37,7 @@ def test_failures_lost_attempts_and_events_keep_their_reasons(search_dir, grid_d
     ]
     grid = contents(grid_dir)
     assert failed_cells(grid).values.tolist() == [
-        ["without the token level, seed 1", "", "killed for memory three times"]
+        ["without the token level, seed 1", "", "step 3: the loss is nan"]
     ]
 
 

@@ -6,9 +6,7 @@ from analysis.sections.opening import caution, counts, state, states
 
 
 def test_missing_is_what_neither_ended_nor_runs():
-    cells = pd.DataFrame(
-        {"status_for_next_run": ["complete", "stopped_early", "failed", "running", "planned"]}
-    )
+    cells = pd.DataFrame({"status": ["complete", "stopped_early", "failed", "running", "planned"]})
     expected = {"complete": 1, "stopped_early": 1, "failed": 1, "running": 1}
     assert counts(cells, 10) == expected | {"missing": 6}
     assert counts(cells, 0) == expected | {"missing": 1}  # an older ledger does not say how many were planned
