@@ -1,7 +1,11 @@
 """`studies`: what there is to run, and what has run."""
 
+import pytest
+
+from rse_study.cli.arguments import shipped_studies
 from rse_study.cli.verbs.studies import size_of
 from rse_study.results.ledger import Ledger
+from rse_study.study.definition.reading import read_extended
 from tests.cli.a_study import SEARCH, cell_of, run, start
 
 
@@ -28,3 +32,10 @@ def test_a_grid_is_as_large_as_its_rows_and_seeds():
     assert size_of({"grid": {"rows": {"ours": {}, "theirs": {}}}}) == "2 rows x 1 seed"
     asked = {"grid": {"rows": {"ours": {}}}, "seeds": [0, 1], "evaluations": ["STS-B/test"]}
     assert size_of(asked) == "1 row x 2 seeds, 1 evaluation"
+
+
+@pytest.mark.parametrize(("name", "num_evaluations"), [("rse_figure2", 5), ("rse_table1", 35)])
+def test_a_pattern_counts_as_all_evaluations_that_match_it(name, num_evaluations):
+    """Their files have 1 and 7 patterns, each of a set's 5 attacks."""
+    (path,) = (path for path in shipped_studies() if path.stem == name)
+    assert size_of(read_extended(path)).endswith(f", {num_evaluations} evaluations")
