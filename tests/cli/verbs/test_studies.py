@@ -1,5 +1,8 @@
 """`studies`: what there is to run, and what has run."""
 
+import subprocess
+import sys
+
 import pytest
 
 from rse_study.cli.arguments import shipped_studies
@@ -24,6 +27,19 @@ def test_what_has_run_here_is_listed_too(rse, tmp_path):
         start(ledger, cell_of(1))
         assert "little: 6 cells: 1 complete, 1 running, 4 missing" in rse("studies").out.splitlines()
     assert "little: 6 cells: 1 complete, 4 missing, 1 interrupted" in rse("studies").out.splitlines()
+
+
+def test_a_list_of_what_there_is_to_run_needs_no_pandas(tmp_path):
+    """It reads ledgers, and an empty folder has none."""
+    code = (
+        "import sys; from rse_study.cli.app import app\n"
+        "try: app(['studies'])\n"
+        "except SystemExit as ended: print([ended.code or 0, 'pandas' in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[0, False]", done.stderr
 
 
 def test_a_grid_is_as_large_as_its_rows_and_seeds():
