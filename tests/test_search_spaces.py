@@ -219,8 +219,8 @@ def _offline(monkeypatch):
 def may_be_missing(study, name):
     """The evaluations of which a part may not be here, as problems name them."""
     return {
-        f"evaluations.{index} = {evaluation!r}"
-        for index, evaluation in enumerate(study.evaluations)
+        f"{at} = {evaluation!r}"
+        for at, evaluation in study.located_evaluations()
         if evaluation.startswith(MAIN[name])
     }
 

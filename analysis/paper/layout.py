@@ -13,6 +13,7 @@ from analysis.columns_table import columns_of_numbers, wide_table
 from analysis.comparison import Comparison
 from analysis.comparison_table import claims_table, rows_table
 from analysis.formats import MINUS
+from rse_study.results.atomic import write_whole
 from rse_study.results.statistics import Interval
 
 SPECIAL = {
@@ -41,7 +42,6 @@ def write_layouts(comparison: Comparison, folder: Path) -> list[Path]:
     `-columns.csv` and `-columns.tex` where the paper's table has columns that metrics of their own measure. The folder
     is made; a study without a baseline has no contrasts, one of no paper no claims.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     table = rows_table(comparison)
     plain = table.apply(lambda column: column if column.name == "row" else column.str.replace(MINUS, "-"))
     texts = {".csv": plain.to_csv(index=False), ".tex": latex(table, _caption(comparison))}
@@ -51,12 +51,7 @@ def write_layouts(comparison: Comparison, folder: Path) -> list[Path]:
     if comparison.columns:
         texts["-columns.csv"] = columns_of_numbers(comparison.columns).to_csv(index=False)
         texts["-columns.tex"] = latex(wide_table(comparison.columns), _caption_of_columns(comparison))
-    paths = []
-    for ending, text in texts.items():
-        path = folder / f"{comparison.name}{ending}"
-        path.write_text(text, encoding="utf-8")
-        paths.append(path)
-    return paths
+    return [write_whole(folder / f"{comparison.name}{ending}", text) for ending, text in texts.items()]
 
 
 def contrasts_of(comparison: Comparison) -> pd.DataFrame:

@@ -1,11 +1,13 @@
 """Names of cells for people, and how many there are of which kind."""
 
 from collections.abc import Mapping
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import names_of_cells
+
+if TYPE_CHECKING:
+    import pandas as pd  # `studies` counts cells, too, and has no need of it
 
 
 def name_of(stage: str, trial: int, seed: int, name: str) -> str:
@@ -40,7 +42,7 @@ def name_of(stage: str, trial: int, seed: int, name: str) -> str:
     return f"trial {trial}"
 
 
-def names_by_identity(study: StudyRecord, cells: pd.DataFrame) -> dict[str, str]:
+def names_by_identity(study: StudyRecord, cells: "pd.DataFrame") -> dict[str, str]:
     """Return what each cell of `Reader.cells` is called, by its identity."""
     columns = (cells[column] for column in ("identity", "stage", "trial", "seed"))
     rows = zip(*columns, names_of_cells(study, cells), strict=True)

@@ -32,6 +32,7 @@ from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
 from rse_study.registry import Registry
+from rse_study.results.atomic import write_whole
 from rse_study.results.records import EvaluationRow
 
 SAY_EVERY = 50  # steps
@@ -90,8 +91,7 @@ def evaluate_fine_tuned(
     }
     content = json_of({**settings, "rows": [row.model_dump(mode="json") for row in rows]})
     if request.out is not None:
-        request.out.mkdir(parents=True, exist_ok=True)
-        (request.out / f"{request.suite}.json").write_text(content + "\n", encoding="utf-8")
+        write_whole(request.out / f"{request.suite}.json", content + "\n")
     if as_json:
         announce(content)
         return

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rse_study.cli.writable import require_folder
 from rse_study.errors import InputError
+from rse_study.results.atomic import write_whole
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
 from rse_study.study.definition.schema import json_schema
@@ -34,7 +35,7 @@ def write_first_study(name: str, is_grid: bool) -> None:
         raise InputError(
             "is there already", where=str(path), rule="nothing is overwritten", remedy=remedy
         ) from None
-    SCHEMA.write_text(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(SCHEMA, json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
     print(f"{path}, {SCHEMA}")
     print(f"next: rse-study validate {path}; rse-study plan {path} --probe; rse-study run {path}")
 

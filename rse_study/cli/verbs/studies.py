@@ -1,7 +1,7 @@
 """What `studies` does: list what there is to run, and what has run."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,19 @@ def lines_of(store: Path) -> Iterator[str]:
 
 def size_of(content: dict[str, Any]) -> str:
     """Return how large a study is, from what its file says."""
-    num_evaluations = len(content.get("evaluations") or ())
+    num_evaluations = _num_evaluations(content.get("evaluations") or ())
     evaluations = f", {_counted(num_evaluations, 'evaluation')}" if num_evaluations else ""
     return f"{_cells(content)}{evaluations}"
+
+
+def _num_evaluations(written: Sequence[str]) -> int:
+    """Return how many evaluations a study asks for, a pattern counting as all that match it."""
+    if not written:
+        return 0
+    # With it come all evaluations by name: only where a study asks for some.
+    from rse_study.downstream.registry import expand_evaluations
+
+    return len(expand_evaluations(written))
 
 
 def _cells(content: dict[str, Any]) -> str:

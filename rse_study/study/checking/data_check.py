@@ -113,8 +113,8 @@ def _pairs(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
 
     dev = checked.study.base.selection.dev
     sought: list[tuple[str, Callable[[], object]]] = [
-        (f"evaluations.{index} = {name!r}", partial(read_evaluation, name, data_dir, checked.study.settings))
-        for index, name in enumerate(checked.study.evaluations)
+        (f"{at} = {name!r}", partial(read_evaluation, name, data_dir, checked.study.settings))
+        for at, name in checked.study.located_evaluations()
     ]
     sought += [
         (f"base.watched.{name} = {every}", partial(read_evaluation, name, data_dir))

@@ -110,14 +110,17 @@ def _confirmable(study: Study) -> RuleProblems:
 
 def _evaluations(study: Study) -> RuleProblems:
     known = all_evaluations()
-    for index, name in enumerate(study.evaluations):
-        what = f"evaluations.{index} = {name!r}"
+    for at, name in study.located_evaluations():
+        what = f"{at} = {name!r}"
         if name.endswith("/dev") and name.replace("/dev", "/test") in known:
             rule = "a dev split selects, and is measured during training; an evaluation is a test split"
             yield what, rule, f"Did you mean {name.replace('/dev', '/test')!r}?"
         elif name not in known:
             yield what, "no such evaluation", did_you_mean(name, known)
-    yield from _listed_twice("evaluations", study.evaluations)
+    seen: set[str] = set()
+    for at, name in study.located_evaluations():
+        yield from [_listed_twice_at(at, name)] if name in seen else []
+        seen.add(name)
 
 
 def _replayed(study: Study) -> RuleProblems:
@@ -137,11 +140,11 @@ def _seen_by_the_objective(study: Study) -> RuleProblems:
     if study.objective.metric != "robust/accuracy" or study.search is None:
         return
     labelled = study.base.replayed.labelled
-    for index, name in enumerate(study.evaluations):
+    for at, name in study.located_evaluations():
         if name.split("/")[0] in tasks_seen_with(labelled):
             rule = f"the search selects by {labelled}, attacked (base.replayed.labelled): it has seen these texts"
             remedy = "Replay texts of another set (builtin), or evaluate on another one"
-            yield f"evaluations.{index} = {name!r}", rule, remedy
+            yield f"{at} = {name!r}", rule, remedy
 
 
 def _watched(study: Study) -> RuleProblems:
@@ -178,7 +181,11 @@ def _allowance(study: Study) -> RuleProblems:
 def _listed_twice(at: str, values: Sequence[Any]) -> RuleProblems:
     for index, value in enumerate(values):
         if value in values[:index]:
-            yield f"{at}.{index} = {value!r}", "is listed twice", "Keep one of them"
+            yield _listed_twice_at(f"{at}.{index}", value)
+
+
+def _listed_twice_at(at: str, value: Any) -> tuple[str, str, str]:
+    return f"{at} = {value!r}", "is listed twice", "Keep one of them"
 
 
 RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (

@@ -1,5 +1,6 @@
 """The study: a question, a base trial, the grid or space around it."""
 
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -8,6 +9,7 @@ from pydantic import (
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
+    PrivateAttr,
     field_validator,
     model_validator,
 )
@@ -198,15 +200,37 @@ class Study(Spec):
     baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
     """cls, mean, first_last, whitening: the base's weights pooled so, without training or template"""
 
+    _written_evaluations: tuple[str, ...] = PrivateAttr(())
+
     @model_validator(mode="before")
     @classmethod
     def _read_former_keys(cls, given: Any) -> Any:
         return with_todays_keys(given, FORMER_KEYS) if isinstance(given, dict) else given
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _note_what_was_written(cls, given: Any, validate: Callable[[Any], "Study"]) -> "Study":
+        study = validate(given)
+        if isinstance(given, dict):
+            study._written_evaluations = tuple(given.get("evaluations") or ())
+        return study
+
     @field_validator("evaluations")
     @classmethod
     def _expand_patterns(cls, evaluations: tuple[str, ...]) -> tuple[str, ...]:
         return expand_evaluations(evaluations)
+
+    def located_evaluations(self) -> Iterator[tuple[str, str]]:
+        """Yield where each evaluation stands in the file, and its name.
+
+        One that a pattern stands for has no index of its own: `evaluations`, else `evaluations.1`.
+        """
+        indices: dict[str, list[int]] = {}
+        for index, written in enumerate(self._written_evaluations):
+            indices.setdefault(written, []).append(index)
+        for name in self.evaluations:
+            left = indices.get(name)
+            yield f"evaluations.{left.pop(0)}" if left else "evaluations", name
 
     @property
     def settings(self) -> Settings:

@@ -1,7 +1,14 @@
 """`studies`: what there is to run, and what has run."""
 
+import subprocess
+import sys
+
+import pytest
+
+from rse_study.cli.arguments import shipped_studies
 from rse_study.cli.verbs.studies import size_of
 from rse_study.results.ledger import Ledger
+from rse_study.study.definition.reading import read_extended
 from tests.cli.a_study import SEARCH, cell_of, run, start
 
 
@@ -22,9 +29,29 @@ def test_what_has_run_here_is_listed_too(rse, tmp_path):
     assert "little: 6 cells: 1 complete, 4 missing, 1 interrupted" in rse("studies").out.splitlines()
 
 
+def test_a_list_of_what_there_is_to_run_needs_no_pandas(tmp_path):
+    """It reads ledgers, and an empty folder has none."""
+    code = (
+        "import sys; from rse_study.cli.app import app\n"
+        "try: app(['studies'])\n"
+        "except SystemExit as ended: print([ended.code or 0, 'pandas' in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[0, False]", done.stderr
+
+
 def test_a_grid_is_as_large_as_its_rows_and_seeds():
     axes = {"rho": [0, 0.5], "N": {"int": [1, 3]}, "norm": {"choice": ["l1", "l2"], "into": ["ball.norm"]}}
     assert size_of({"grid": {"axes": axes, "rows": {"ours": {}}}, "seeds": [0, 1]}) == "13 rows x 2 seeds"
     assert size_of({"grid": {"rows": {"ours": {}, "theirs": {}}}}) == "2 rows x 1 seed"
     asked = {"grid": {"rows": {"ours": {}}}, "seeds": [0, 1], "evaluations": ["STS-B/test"]}
     assert size_of(asked) == "1 row x 2 seeds, 1 evaluation"
+
+
+@pytest.mark.parametrize(("name", "num_evaluations"), [("rse_figure2", 5), ("rse_table1", 35)])
+def test_a_pattern_counts_as_all_evaluations_that_match_it(name, num_evaluations):
+    """Their files have 1 and 7 patterns, each of a set's 5 attacks."""
+    (path,) = (path for path in shipped_studies() if path.stem == name)
+    assert size_of(read_extended(path)).endswith(f", {num_evaluations} evaluations")

@@ -184,6 +184,17 @@ def test_a_search_reports_nothing_of_the_texts_it_selects_by(said, name):
     ]
 
 
+def test_an_evaluation_is_said_where_the_file_has_it(said):
+    """An index is that of the file's list; what a pattern stands for has none."""
+    found = said(*BY_MR, "evaluations=['*/geometry', MR/fast, STS-B/dev, MR/*, CR/fast, CR/fast]")
+    assert [line.removeprefix("x.yaml: ").split(": ")[0] for line in found] == [
+        "evaluations.2 = 'STS-B/dev'",
+        "evaluations.5 = 'CR/fast'",
+        "evaluations.1 = 'MR/fast'",
+        "evaluations = 'MR/full'",
+    ]
+
+
 def test_what_it_does_not_select_by_it_may_report(said):
     evaluations = "evaluations=[MR/fast, SST2/fast, attack-mr/pwws]"
     assert said(*BY_MR, "evaluations=[CR/fast, SUBJ/full, attack-imdb/pwws]") == []
