@@ -103,7 +103,11 @@ def names_of(one: ComparedContrast) -> str:
 
 
 def show_interval(interval: Interval, decimals: int = 2) -> str:
-    """[+0.10, +1.20]."""
+    """Return an interval as tables show it, with the signs of both ends.
+
+    >>> show_interval(Interval(0.1, 1.2))
+    '[+0.10, +1.20]'
+    """
     return f"[{show_signed(interval.low, decimals)}, {show_signed(interval.high, decimals)}]"
 
 

@@ -41,7 +41,7 @@ class Contents:
 
     @property
     def decimals(self) -> int:
-        """Of the objective.
+        """Return how many decimals the objective's values are shown with.
 
         Scores are percentages of a correlation; a loss needs more digits.
         """

@@ -53,6 +53,15 @@ class InputErrors(InputError):
         return type(self), (self.problems,)
 
 
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's message, else what it is called.
+
+    >>> first_line(OSError("no such file\\nand more")), first_line(TimeoutError())
+    ('no such file', 'TimeoutError')
+    """
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
 class OverBudget(Exception):
     """What is planned costs more than was allowed. Exit code 4."""
 

@@ -127,6 +127,15 @@ def fraction(value: Any) -> Any:
         return value
 
 
+def show_setting(value: Any) -> str:
+    """Return a setting as people read it: of a fraction at most six digits.
+
+    >>> show_setting(1e-3), show_setting(1000000), show_setting("l2")
+    ('0.001', '1000000', 'l2')
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 @functools.cache
 def _numeric_fields(cls: type[Spec]) -> dict[str, type[int] | type[float]]:
     kinds: tuple[type[int], type[float]] = (int, float)

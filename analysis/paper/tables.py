@@ -10,12 +10,12 @@ from importlib.resources import files
 
 import pandas as pd
 
-HERE = files("analysis.paper")
+PAPER = files("analysis.paper")
 
 
 def table_ids() -> tuple[str, ...]:
     """What `read_table` reads, in alphabetical order."""
-    found = (HERE / "tables").iterdir()
+    found = (PAPER / "tables").iterdir()
     return tuple(sorted(path.name.removesuffix(".csv") for path in found if path.name.endswith(".csv")))
 
 
@@ -81,5 +81,5 @@ def figures() -> pd.DataFrame:
 
 
 def _read(path: str) -> pd.DataFrame:
-    with (HERE / path).open(encoding="utf-8") as text:
+    with (PAPER / path).open(encoding="utf-8") as text:
         return pd.read_csv(text, dtype=str, keep_default_na=False)

@@ -54,7 +54,7 @@ def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def cost(contents: Contents) -> str:
-    """What it took."""
+    """Return the section that says what the study cost: device time, steps, attempts."""
     return page.section("Cost", key_values(costs(contents)))
 
 

@@ -47,5 +47,5 @@ class Reference:
         }
 
     def load(self) -> Embedder:
-        """Ready to be asked."""
+        """Load the reference encoder, which then turns sentences into vectors."""
         return Embedder(*load_encoder(self.name, self.encoder.pooling, self.revision), self.encoder.template)

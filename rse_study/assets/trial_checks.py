@@ -31,7 +31,7 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
     Parameters
     ----------
     trial
-        What is asked of it.
+        It says how long the texts are, and how many layers are perturbed.
     base
         Folder or hub name of the encoder.
     tokenizer

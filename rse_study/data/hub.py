@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, first_line
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec
 
@@ -80,12 +80,8 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
         )
     except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError) as error:
         raise InputError(
-            f"cannot be loaded ({_first_line(error)})", where=where, remedy=_OFFLINE_REMEDY
+            f"cannot be loaded ({first_line(error)})", where=where, remedy=_OFFLINE_REMEDY
         ) from None
     except ValueError as error:  # unknown split or configuration
         remedy = "Check split and config"
-        raise InputError(f"cannot be loaded ({_first_line(error)})", where=where, remedy=remedy) from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(f"cannot be loaded ({first_line(error)})", where=where, remedy=remedy) from None

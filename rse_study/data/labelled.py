@@ -37,7 +37,7 @@ class Labelled:
         return Labelled(self.name, self.split, texts, self.labels[places], self.classes)
 
     def to_json(self) -> dict[str, Any]:
-        """As what JSON knows."""
+        """Return the fields by name; the array of labels becomes a list, for JSON."""
         return {**self.__dict__, "labels": self.labels.tolist()}
 
     @classmethod

@@ -32,7 +32,7 @@ class StsPairs:
         return self.subsets or {self.name: slice(0, len(self))}
 
     def to_json(self) -> dict[str, Any]:
-        """As what JSON knows."""
+        """Return the fields by name; arrays and slices become lists, for JSON."""
         bounds = {name: [part.start, part.stop] for name, part in self.subsets.items()}
         return {**self.__dict__, "gold": self.gold.tolist(), "subsets": bounds}
 

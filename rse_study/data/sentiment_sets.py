@@ -23,7 +23,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.text_files import read_lines
 from rse_study.registry import Registry
 
-_KNOWN = {"0": 0, "1": 1}
+_LABELS = {"0": 0, "1": 1}
 SENTIMENT_SETS: Registry[str] = Registry(
     "sentiment set",
     {
@@ -44,7 +44,7 @@ def read_sentiment(name: str, data_dir: Path) -> Labelled:
 
 def _objects(path: Path) -> Iterator[Example]:
     for where, (label, text) in read_objects(path, ("label", "text")):
-        yield text_of(text, where=where), label_of(label, _KNOWN, where)
+        yield text_of(text, where=where), label_of(label, _LABELS, where)
 
 
 def _columns(path: Path) -> Iterator[Example]:
@@ -53,4 +53,4 @@ def _columns(path: Path) -> Iterator[Example]:
         text, tab, label = line.rpartition("\t")
         if not tab:
             raise malformed("no tab", where, "a line is sentence, tab, label")
-        yield text_of(text, where=where), label_of(label.strip(), _KNOWN, where)
+        yield text_of(text, where=where), label_of(label.strip(), _LABELS, where)

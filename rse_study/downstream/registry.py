@@ -47,24 +47,6 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
 """Evaluations of weights: a class reads one of them by (name, data folder, settings)."""
 
 
-def attack_names() -> tuple[str, ...]:
-    """attack-<set>/<recipe>: classifiers under attack."""
-    return EVALUATIONS_OF_WEIGHTS.get("AttackedClassifier").names
-
-
-def adversarial_sts_names() -> tuple[str, ...]:
-    """AdvSTS-B/<recipe>, AdvSICK-R/<recipe>: similarity under attack."""
-    return EVALUATIONS_OF_WEIGHTS.get("AttackedSimilarity").names
-
-
-def fine_tuned_names() -> tuple[str, ...]:
-    """Natural language inference and GLUE after fine-tuning."""
-    return (
-        *EVALUATIONS_OF_WEIGHTS.get("NliFineTuned").names,
-        *EVALUATIONS_OF_WEIGHTS.get("GlueFineTuned").names,
-    )
-
-
 def all_evaluations() -> tuple[str, ...]:
     """Every evaluation by name: those of frozen encoders, and those that ask for more."""
     return (*known_evaluations(), *families(EVALUATIONS_OF_WEIGHTS))

@@ -59,11 +59,6 @@ class FineTunedEvaluation(Evaluation, Protocol):
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]: ...
 
 
-def can_score(subject: ScoredModel, evaluation: Evaluation) -> bool:
-    """Whether the subject has what is asked for."""
-    return subject.weights is not None or not isinstance(evaluation, FineTunedEvaluation)
-
-
 def score_model(subject: ScoredModel, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
     """Rows of every evaluation the subject can be asked.
 

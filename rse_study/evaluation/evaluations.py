@@ -77,7 +77,7 @@ def score_all(embed: Embed, evaluations: Sequence[FrozenEvaluation], subject: st
     embed
         Sentences to vectors.
     evaluations
-        What is asked.
+        The evaluations that score the vectors, in the order of their rows.
     subject
         What is scored, as the rows call it.
     """

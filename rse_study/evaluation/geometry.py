@@ -54,12 +54,12 @@ class AlignmentUniformity:
 
     @property
     def fingerprint(self) -> str:
-        """Of the pairs."""
+        """sha256 of the pairs, by which rows of other pairs are told apart."""
         return self.pairs.fingerprint
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Both."""
+        """The figures it gives: alignment and uniformity, of which less is better."""
         return tuple(
             Measure(name=f"{self.pairs.name} {metric}", metric=f"{self.name}/{metric}", direction="minimize")
             for metric in METRICS

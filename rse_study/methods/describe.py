@@ -15,7 +15,7 @@ from rse_study.methods import METHODS
 from rse_study.methods.base import MethodBase
 from rse_study.methods.presets import PRESETS
 from rse_study.perturbations import PERTURBATIONS
-from rse_study.spec import Spec
+from rse_study.spec import Spec, show_setting
 
 HEADINGS = ("field", "symbol", "default", "values", "meaning")
 
@@ -65,7 +65,7 @@ def _presets() -> Iterator[str]:
     yield "`preset: NAME` in a row of a grid, or below `method` of a trial, writes these settings."
     for name in PRESETS:
         preset = PRESETS.get(name)
-        settings = ", ".join(f"`{path}: {_shown(value)}`" for path, value in preset.settings.items())
+        settings = ", ".join(f"`{path}: {show_setting(value)}`" for path, value in preset.settings.items())
         yield f"**{name}** ({preset.method}). {preset.about}\n\n{settings}"
 
 
@@ -77,17 +77,13 @@ def _fields(spec: Spec, prefix: str = "") -> Iterator[tuple[str, ...]]:
         else:
             extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
             symbol, meaning = str(extra.get("symbol", "")), info.description or ""
-            yield f"`{prefix}{name}`", symbol, _shown(value), _values(info), meaning
+            yield f"`{prefix}{name}`", symbol, show_setting(value), _values(info), meaning
 
 
 def _row(cells: tuple[str, ...]) -> str:
     """A row of a table, in which the bars of ||g||_P end no cell."""
     escaped = (cell.replace("|", r"\|") for cell in cells)
     return f"| {' | '.join(escaped)} |"
-
-
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _values(info: FieldInfo) -> str:

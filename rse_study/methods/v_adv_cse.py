@@ -47,7 +47,7 @@ class VAdvCSE(ContrastiveMethod):
     head: HeadKind = "batch_norm"
     """map of the pooled vector to z in training; evaluation drops it"""
     ratio_every: NonNegativeInt = field(0, neutral=0)
-    """steps between two looks at lambda |grad F| / |grad L_con|, which change no number; 0: never"""
+    """steps between two measurements of lambda |grad F| / |grad L_con|, which change no number; 0: never"""
 
     @property
     def cost(self) -> StepCost:

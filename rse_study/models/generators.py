@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForMaskedLM
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, first_line
 from rse_study.models.loading import load_config, load_tokenizer, quiet_loading
 from rse_study.models.rtd import Generator
 from rse_study.models.suitability import check_family
@@ -31,9 +31,8 @@ def load_generator(path_or_name: str | Path, revision: str = "main") -> Generato
                 name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True
             )
     except (OSError, ValueError, RuntimeError) as error:
-        first_line = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(
-            f"no masked language model ({first_line})", where=name, rule=RULE, remedy=REMEDY
+            f"no masked language model ({first_line(error)})", where=name, rule=RULE, remedy=REMEDY
         ) from error
     if report["missing_keys"]:
         raise InputError(

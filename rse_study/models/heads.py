@@ -38,11 +38,11 @@ class Head(Protocol):
 
 class _WithoutMoments(nn.Module):
     def running(self) -> HeadMoments:
-        """No moments."""
+        """Return an empty tuple: this head keeps no running moments."""
         return ()
 
     def update(self, moments: HeadMoments) -> None:
-        """Nothing to move."""
+        """Change nothing: this head keeps no running moments."""
 
 
 class NoHead(_WithoutMoments):

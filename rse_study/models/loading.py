@@ -13,7 +13,7 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging as hf_logging
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, first_line
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.encoder_settings import stored_max_length, stored_pooling
 from rse_study.models.pooling import KINDS, PoolingKind
@@ -210,9 +210,8 @@ def _looks_local(name: str) -> bool:
 
 def unreachable(name: str, error: Exception) -> InputError:
     """The refusal of a model that transformers could not load, with its reason."""
-    first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return InputError(
-        f"cannot be loaded ({first_line})",
+        f"cannot be loaded ({first_line(error)})",
         where=name,
         remedy="Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME).",
     )

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import ray
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, first_line
 from rse_study.study.definition.config import Resources
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
@@ -74,13 +74,9 @@ def _start(num_cpus: int) -> None:
         except (RuntimeError, OSError, TimeoutError) as error:
             ray.shutdown()  # what of it was started
             if attempt == START_ATTEMPTS:
-                what = f"Ray did not start in {attempt} attempts ({_first_line(error)})"
+                what = f"Ray did not start in {attempt} attempts ({first_line(error)})"
                 remedy = "Give the same command again when the machine is less busy"
                 raise InputError(what, rule="a study needs a running Ray", remedy=remedy) from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _join(address: str) -> None:
@@ -91,7 +87,7 @@ def _join(address: str) -> None:
             socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError, OverflowError, RuntimeError) as error:
-        reason = _first_line(error)
+        reason = first_line(error)
         rule, remedy = (
             "HOST:PORT of a running Ray head, or auto",
             "Leave --address out to use Ray on this machine",

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rse_study.results.records import BASELINES, StudyRecord
+from rse_study.spec import show_setting as _shown
 
 if TYPE_CHECKING:
     import pandas as pd  # a plan asks for names, too, and has no need of it
@@ -127,8 +128,3 @@ def _number(text: str) -> float | None:
         return float(Fraction(text.replace(" ", "")))
     except (ValueError, ZeroDivisionError):
         return None
-
-
-def _shown(value: Any) -> str:
-    """Six digits of a number with a fraction; a whole one as it is."""
-    return f"{value:g}" if isinstance(value, float) else str(value)

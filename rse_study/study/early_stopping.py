@@ -112,10 +112,10 @@ def _first_rung(study: Study, where: str) -> list[InputError]:
 
 
 def _cadences(study: Study) -> dict[str, int]:
-    """The fields that say when the objective is measured, in steps: the loss in every point, the rest in looks."""
-    looks = {"base.selection.every": study.base.selection.every}
+    """The fields that say at which steps the objective is measured: the loss in every point, the rest on dev pairs."""
+    measurements = {"base.selection.every": study.base.selection.every}
     points = {"base.report_every": study.base.report_every}
-    return points | looks if study.objective.metric == "loss" else looks
+    return points | measurements if study.objective.metric == "loss" else measurements
 
 
 def _nearest(wanted: int, cadences: dict[str, int], full: int) -> int | None:

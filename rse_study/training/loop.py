@@ -54,10 +54,10 @@ def train(
 ) -> Points:
     """Train one cell and yield its points; every worker runs this.
 
-    Yields a point before training, every `report_every` steps, at every look at the dev pairs, wherever an evaluation
-    is watched, and at the end. Takes "stop" for an answer, which every worker must be given alike: the cell then ends
-    early and keeps its checkpoint. None goes on; the final point's answer is ignored. Call it again to go on after an
-    interruption; a finished cell yields its last point only.
+    Yields a point before training, every `report_every` steps, at every measurement on the dev pairs, wherever an
+    evaluation is watched, and at the end. Takes "stop" for an answer, which every worker must be given alike: the
+    cell then ends early and keeps its checkpoint. None goes on; the final point's answer is ignored. Call it again to
+    go on after an interruption; a finished cell yields its last point only.
 
     Parameters
     ----------

@@ -91,15 +91,15 @@ class Selection(Spec):
     """
 
     dev: Literal["STS-B", "builtin"] = "STS-B"
-    """dev pairs that are looked at; test splits can never select"""
+    """dev pairs that are measured during training; test splits can never select"""
     every: PositiveInt = 250
-    """optimiser steps between two looks; there is one at the end too"""
+    """optimiser steps between two measurements; there is one at the end too"""
     keep: Literal["best", "last"] = "best"
-    """the checkpoint of the best look, or of the last step"""
+    """the checkpoint with the best measurement, or of the last step"""
 
 
 class Replayed(Spec):
-    """Dev pairs and texts attacked once and replayed at every look: robust/...
+    """Dev pairs and texts attacked once and replayed at every measurement: robust/...
 
     The attacks are found against a reference encoder. With `labelled` also texts with a class each, attacked once
     through a logistic regression on the reference's frozen embeddings: robust/accuracy is that of a fresh one on the

@@ -56,6 +56,9 @@ def _named(module: Module) -> Iterator[tuple[str, str, str]]:
     for node in definitions(module.tree):
         kind = "class" if isinstance(node, ast.ClassDef) else "function"
         yield module.at(node.lineno), kind, node.name
+    for name, assigned in bound_names(module.tree.body):
+        if isinstance(assigned, ast.Assign | ast.AnnAssign):
+            yield module.at(assigned.lineno), "alias or constant", name
 
 
 def _is_riddle(name: str) -> bool:
@@ -118,6 +121,13 @@ def _broken_links(page: Path, line: str) -> Iterator[str]:
 )
 def test_a_riddle_is_the_whole_name_or_its_end(name, is_one):
     assert _is_riddle(name) is is_one
+
+
+def test_names_of_a_module_are_those_of_what_it_assigns_too(tmp_path):
+    path = tmp_path / "some.py"
+    path.write_text("Standing = tuple[int, str]\nHERE: int = 1\n\n\ndef tell():\n    found = 1\n")
+    named = [(kind, name) for _, kind, name in _named(Module(path, tmp_path))]
+    assert named[2:] == [("alias or constant", "Standing"), ("alias or constant", "HERE")]
 
 
 @pytest.mark.parametrize(

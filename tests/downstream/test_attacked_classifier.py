@@ -18,7 +18,6 @@ from rse_study.downstream.scored_model import (
     FineTunedEvaluation,
     ModelFiles,
     ScoredModel,
-    can_score,
     score_model,
 )
 from rse_study.downstream.settings import Attacks, Settings
@@ -196,7 +195,6 @@ def test_the_victim_sees_nothing_of_the_set_however_little_is_asked(evaluation, 
 def test_vectors_alone_cannot_be_asked(evaluation, embed):
     asked = evaluation()
     assert isinstance(asked, FineTunedEvaluation)
-    assert not can_score(ScoredModel("me", embed), asked)
     assert score_model(ScoredModel("me", embed), [asked]) == []
 
 

@@ -13,12 +13,11 @@ import pytest
 from rse_study.data.glue import GLUE
 from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn
-from rse_study.downstream.registry import NLI, fine_tuned_names, read_evaluation
+from rse_study.downstream.registry import EVALUATIONS, NLI, read_evaluation
 from rse_study.downstream.scored_model import (
     FineTunedEvaluation,
     ModelFiles,
     ScoredModel,
-    can_score,
     score_model,
 )
 from rse_study.downstream.settings import Attacks, Settings, Tasks
@@ -252,7 +251,7 @@ def test_vectors_alone_cannot_be_asked(tmp_path):
     asked = _read("SNLI", tmp_path)
     assert isinstance(asked, FineTunedEvaluation)
     assert isinstance(asked, FineTunedTask)
-    assert not can_score(ScoredModel("me", _embed), asked)
+    assert score_model(ScoredModel("me", _embed), [asked]) == []
 
 
 def test_missing_nli_is_refused_with_its_layout(tmp_path):
@@ -367,7 +366,8 @@ def test_glue_of_another_place_and_none_at_all(tmp_path):
 
 
 def test_every_name_is_read_by_one_of_the_two():
-    assert len(fine_tuned_names()) == len(NLI) + len(GLUE)
+    names = [name for kind in ("NliFineTuned", "GlueFineTuned") for name in EVALUATIONS.get(kind).names]
+    assert len({*names}) == len(names) == len(NLI) + len(GLUE)
     assert {f"ANLI-R{number}" for number in (1, 2, 3)} == set(ANLI_ROUNDS)
 
 

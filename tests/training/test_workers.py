@@ -20,6 +20,7 @@ from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.process_group import Ask, run_group
 from rse_study.training.processes import train_locally
+from rse_study.training.trial import Trial
 from tests.on_ray.world import few_pairs
 from tests.training.world import World, small_trial, stop_at
 
@@ -71,7 +72,16 @@ def test_what_is_watched_is_measured_at_its_steps(two: Path) -> None:
     history = read_result(two).history
     for metric in ("alignment", "uniformity"):
         seen = [point.t for point in history if f"STS-B/geometry/{metric}" in point.metrics]
-        assert seen == [0, 4, 8]  # stopped before its last step, where it would be measured too
+        assert seen == [0, 4, 8]  # stopped before its last step
+
+
+def test_what_is_watched_is_measured_at_the_last_step_too(materials: Materials, tmp_path: Path) -> None:
+    """A step that is no multiple of 4, after which rank 0 measures while the other one waits."""
+    budget = {"unit": "steps", "amount": 6}
+    trial = Trial.model_validate(EXACT.model_dump() | {"budget": budget})
+    train_locally(trial, 3, materials, tmp_path, workers=2)
+    history = read_result(tmp_path).history
+    assert [point.t for point in history if "STS-B/geometry/alignment" in point.metrics] == [0, 4, 6]
 
 
 def _stop_and_go_on(materials: Materials, directory: Path, group: Group, ask: Ask) -> None:

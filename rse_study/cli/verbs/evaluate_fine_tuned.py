@@ -101,7 +101,10 @@ def evaluate_fine_tuned(
 
 
 def _tasks(request: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:
-    """What is asked, read; without a wish, what is here. Names of what is not go to `absent`, with the reason."""
+    """Read the tasks that --on names; without it, every task whose files are in the data folder.
+
+    Tasks without files go to `absent`, with the reason.
+    """
     known = Registry(f"{request.suite} task", dict.fromkeys(NLI if request.suite == "nli" else GLUE, None))
     for name in request.on:
         known.get(name, where="--on")

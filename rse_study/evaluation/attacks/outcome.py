@@ -28,7 +28,7 @@ class AttackOutcome:
     """positions of words, from 0"""
 
     def to_json(self) -> dict[str, Any]:
-        """As what JSON knows."""
+        """Return the fields by name; tuples become lists, as JSON has no tuples."""
         return {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
         }

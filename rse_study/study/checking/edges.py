@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
-from rse_study.spec import Spec
+from rse_study.spec import Spec, show_setting
 from rse_study.study.definition.problems import problems_of
-from rse_study.study.definition.space import Space, joined, show
+from rse_study.study.definition.space import Space, joined
 
 T = TypeVar("T", bound=Spec)
 MAX_PAIRS = 5_000  # half a second
@@ -67,7 +67,7 @@ def _insides(space: Space[T]) -> Iterator[dict[str, Any]]:
 
 
 def _problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[InputError]:
-    at = f"{space.at}." + ", ".join(f"{name} = {show(value)}" for name, value in point.items())
+    at = f"{space.at}." + ", ".join(f"{name} = {show_setting(value)}" for name, value in point.items())
     try:
         space.apply(point)
     except ValidationError as error:

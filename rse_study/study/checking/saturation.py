@@ -12,10 +12,11 @@ from pydantic import ValidationError
 from rse_study.errors import InputError
 from rse_study.perturbations import PERTURBATIONS
 from rse_study.perturbations.ascent import Reach
+from rse_study.spec import show_setting
 from rse_study.study.definition.domains import Choice
 from rse_study.study.definition.paths import walk
 from rse_study.study.definition.rows import Row
-from rse_study.study.definition.space import Axis, Space, show
+from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 
 PLAYERS = tuple(PERTURBATIONS.get(name) for name in PERTURBATIONS)
@@ -78,7 +79,7 @@ def risks_among(trials: Iterable[Trial]) -> list[str]:
 
 
 def _flat(space: Space[Trial], axis: Axis, values: Sequence[Any], where: str) -> InputError:
-    at = f"{space.at}.{axis.name} = {', '.join(show(value) for value in values)}"
+    at = f"{space.at}.{axis.name} = {', '.join(show_setting(value) for value in values)}"
     path, player = next((path, player) for path, player in _sign_players(space.base))
     rule = (
         f"num_steps * step_size of {type(player).__name__} is at least twice the radius: flat by construction"

@@ -13,12 +13,12 @@ from pydantic import ValidationError
 from rse_study.errors import InputError
 from rse_study.methods.presets import KEY as PRESET
 from rse_study.methods.presets import fields_of
-from rse_study.spec import Spec
+from rse_study.spec import Spec, show_setting
 from rse_study.study.definition.config import Grid
 from rse_study.study.definition.paths import laid_over, look_up, overlap
 from rse_study.study.definition.problems import problems_of
 from rse_study.study.definition.reading import overlay
-from rse_study.study.definition.space import Space, joined, resolve_field, show
+from rse_study.study.definition.space import Space, joined, resolve_field
 from rse_study.training.trial import Trial
 
 MAX_ROWS = 100_000
@@ -167,7 +167,7 @@ class _Layout:
         """The problem at the setting that wrote the field, or else at the row."""
         path = problem.what.split(" = ")[0]
         writers = [s for s in settings if any(path == p or path.startswith(f"{p}.") for p in s.paths)]
-        at = f"{writers[0].at} = {show(writers[0].value)}" if writers else at
+        at = f"{writers[0].at} = {show_setting(writers[0].value)}" if writers else at
         return InputError(at, where=self.where, rule=joined(problem), remedy=problem.remedy)
 
     def _note(self, problem: InputError) -> None:
@@ -191,4 +191,4 @@ def _repeated(rows: Sequence[Row], where: str) -> list[InputError]:
 
 
 def _coordinates(proposal: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {show(value)}" for name, value in proposal.items())
+    return ", ".join(f"{name} = {show_setting(value)}" for name, value in proposal.items())

@@ -183,8 +183,3 @@ def _written_twice(axes: list[Axis], where: str, at: str) -> list[InputError]:
 def joined(problem: InputError) -> str:
     """Return what and rule of a problem, where another one speaks of it."""
     return ": ".join(part for part in (problem.what, problem.rule) if part)
-
-
-def show(value: Any) -> str:
-    """Return a value as messages show it."""
-    return f"{value:g}" if isinstance(value, float) else str(value)

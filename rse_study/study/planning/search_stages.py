@@ -1,6 +1,6 @@
-"""What is left of a search and of its confirmation.
+"""What the trials that a search has yet to propose and confirm will cost.
 
-Nobody has proposed their trials yet.
+The sampler proposes them while the search runs: the cost is a mean over random draws from the space.
 """
 
 from collections.abc import Sequence

@@ -43,12 +43,12 @@ def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
         num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
     if trial.replayed.labelled != "none":
         num_sentences += trial.replayed.num_training + 2 * trial.replayed.num_texts
-    num_embedded = num_sentences * _num_looks(num_steps, trial.selection.every)
+    num_embedded = num_sentences * _num_measurements(num_steps, trial.selection.every)
     for name, every in trial.watched.items():
-        num_embedded += (data_sizes.num_scored(name) or 0) * _num_looks(num_steps, every)
-    looks = scoring_work(trial, num_embedded)
+        num_embedded += (data_sizes.num_scored(name) or 0) * _num_measurements(num_steps, every)
+    measurements = scoring_work(trial, num_embedded)
     return Workload(
-        num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + looks, shape_of(trial)
+        num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + measurements, shape_of(trial)
     )
 
 
@@ -66,7 +66,7 @@ def scoring_work(trial: Trial, num_sentences: int) -> float:
     return FORWARD * num_sentences / trial.batch_size
 
 
-def _num_looks(num_steps: int, every: int) -> int:
+def _num_measurements(num_steps: int, every: int) -> int:
     """Before training, every so many steps, at the end."""
     return 1 + num_steps // every + (num_steps % every > 0)
 

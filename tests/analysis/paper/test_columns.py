@@ -15,10 +15,9 @@ from rse_study.downstream.attacked_classifier import figures_of
 from rse_study.downstream.glue import GlueFineTuned
 from rse_study.downstream.nli import NliFineTuned
 from rse_study.downstream.registry import (
+    EVALUATIONS,
     FINE_TUNED,
-    adversarial_sts_names,
     all_evaluations,
-    attack_names,
 )
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation.geometry import AlignmentUniformity
@@ -111,7 +110,8 @@ def produced(tmp_path_factory):
     by_kind = {}
     for row in rows:
         by_kind.setdefault(row.evaluation, set()).add(row.aggregation)
-    found = {name: set(figures_of(ATTACKED)) for name in (*attack_names(), *adversarial_sts_names())}
+    attacked = (*EVALUATIONS.get("AttackedClassifier").names, *EVALUATIONS.get("AttackedSimilarity").names)
+    found = {name: set(figures_of(ATTACKED)) for name in attacked}
     for name in all_evaluations():
         task, how = name.split("/")
         if how in ("test", "geometry"):
