@@ -13,7 +13,7 @@ import pytest
 from rse_study.data.glue import GLUE
 from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn
-from rse_study.downstream.registry import EVALUATIONS, NLI, read_evaluation
+from rse_study.downstream.registry import EVALUATIONS_OF_WEIGHTS, NLI, read_evaluation
 from rse_study.downstream.scored_model import (
     FineTunedEvaluation,
     ModelFiles,
@@ -366,7 +366,9 @@ def test_glue_of_another_place_and_none_at_all(tmp_path):
 
 
 def test_every_name_is_read_by_one_of_the_two():
-    names = [name for kind in ("NliFineTuned", "GlueFineTuned") for name in EVALUATIONS.get(kind).names]
+    names = [
+        name for kind in ("NliFineTuned", "GlueFineTuned") for name in EVALUATIONS_OF_WEIGHTS.get(kind).names
+    ]
     assert len({*names}) == len(names) == len(NLI) + len(GLUE)
     assert {f"ANLI-R{number}" for number in (1, 2, 3)} == set(ANLI_ROUNDS)
 
