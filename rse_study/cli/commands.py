@@ -117,7 +117,7 @@ def status(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON; docs/status.md lists its keys.")
     ] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Look again until the study is complete.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Look again until its run has ended.")] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Show where a study stands, also while it runs.

@@ -1,6 +1,7 @@
 """What `status` does: read the ledger and show it, once or again and again."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -18,7 +19,7 @@ LOOK_SECONDS = 2.0
 
 
 def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
-    """Show where a study stands, once or until it is complete.
+    """Show where a study stands, once or until its run has ended.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
     as_json
         Print JSON.
     watch
-        Look again until nothing is left to run.
+        Look again until nothing is left to run, or nobody runs it any more.
     """
     if watch and as_json:
         remedy = "Call `status --json` as often as you like"
@@ -43,7 +44,10 @@ def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
 
 
 def watch_status(study_dir: Path, console: Console | None = None) -> None:
-    """Show where a study stands until nothing is left to run, or Ctrl-C."""
+    """Show where a study stands until its run has ended, or Ctrl-C.
+
+    That is when nothing is left to run, or nobody runs it any more; one that has not begun is waited for.
+    """
     screen = console or Console()
     if screen.is_terminal:
         _watch_on_terminal(study_dir, screen)
@@ -52,27 +56,38 @@ def watch_status(study_dir: Path, console: Console | None = None) -> None:
 
 
 def _watch_on_terminal(study_dir: Path, console: Console) -> None:
-    state = state_of(study_dir)
-    with Live(Text(_text(state)), console=console, auto_refresh=False) as live:
-        while not state.is_complete:
-            time.sleep(LOOK_SECONDS)
-            state = state_of(study_dir)
+    with Live(console=console, auto_refresh=False) as live:
+        for state, _ in _states_until_end(study_dir):
             live.update(Text(_text(state)), refresh=True)
 
 
 def _watch_in_lines(study_dir: Path) -> None:
     """A line where cells began or ended, or after a while; at the end all of it."""
     said, said_at, counts = "", 0.0, None
-    while True:
-        state = state_of(study_dir)
-        if state.is_complete:
-            announce(_text(state))
-            return
+    for state, is_last in _states_until_end(study_dir):
         line, waited = summary_of(state), time.monotonic() - said_at
-        if state.counts != counts or (line != said and waited >= LINE_SECONDS):
+        if is_last:
+            announce(_text(state))
+        elif state.counts != counts or (line != said and waited >= LINE_SECONDS):
             announce(line)
             said, said_at, counts = line, time.monotonic(), state.counts
-        time.sleep(LOOK_SECONDS)
+
+
+def _states_until_end(study_dir: Path) -> Iterator[tuple[StudyStatus, bool]]:
+    """Where the study stands, and whether that is the last look, until it is."""
+    was_held, is_last = False, False
+    while not is_last:
+        state = state_of(study_dir)
+        was_held = was_held or state.holder is not None
+        is_left = state.holder is None and (was_held or _has_begun(state))
+        is_last = state.is_complete or is_left
+        yield state, is_last
+        if not is_last:
+            time.sleep(LOOK_SECONDS)
+
+
+def _has_begun(state: StudyStatus) -> bool:
+    return state.num_attempts > 0 or state.counts["planned"] > state.counts["missing"]
 
 
 def _text(state: StudyStatus) -> str:

@@ -107,6 +107,7 @@ class StudyStatus(Record):
 
 def state_of(study_dir: Path) -> StudyStatus:
     """Read it. Raises InputError where there is no study; disturbs nobody who runs it."""
+    held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
     with Reader(study_dir) as reader:
         study, cells, attempts = reader.study(), reader.cells(), reader.attempts()
         names = names_by_identity(study, cells)
@@ -123,7 +124,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         direction=study.objective.direction,
         counts=counts,
         is_complete=counts["missing"] == 0 and counts["running"] == 0,
-        holder=holder(study_dir),
+        holder=held_by,
         best=next(iter(_standings(study, cells, table[~confirms])), None),
         confirmed=tuple(_standings(study, cells, table[confirms])),
         running=running,

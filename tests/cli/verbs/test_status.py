@@ -1,13 +1,16 @@
 """What `status` says of a study that runs, was interrupted, or is complete."""
 
+import io
 import json
 import re
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from rse_study.cli.verbs import status
 from rse_study.cli.verbs.status_content import StudyStatus, state_of
@@ -208,6 +211,68 @@ def test_watching_ends_with_the_study(rse, halfway, monkeypatch):
     assert lines[0].startswith("6 cells: 2 complete, 1 failed, 1 running, 2 missing (trial 3 step 30/60)")
     assert "left: nothing" in lines
     assert "confirmed: trial 3: 65.00 (mean of 2 seeds)  rho 0.75" in lines
+
+
+def give_up(ledger):
+    """Trial 0, which its process lost each time: no result."""
+    ledger.freeze(SEARCH)
+    start(ledger, cell_of(0))
+    ledger.fail(cell_of(0).identity, "worker killed by signal 9")
+
+
+@pytest.fixture
+def left(study_dir):
+    """A study with such a trial, that nobody runs."""
+    with Ledger.open(study_dir) as ledger:
+        give_up(ledger)
+    return study_dir
+
+
+def watch(rse, monkeypatch, *between):
+    """Watch `little`; before each look but the first, one of `between` is called. Its output, and that it ended."""
+    steps, looks = iter(between), []
+
+    def look(folder):
+        if looks:
+            next(steps)()
+        looks.append(folder)
+        return state_of(folder)
+
+    monkeypatch.setattr(status, "state_of", look)
+    monkeypatch.setattr(status, "LOOK_SECONDS", 0.0)
+    ended = rse("status", "little", "--watch")
+    assert (ended.code, len(looks)) == (0, 1 + len(between))
+    return ended.out
+
+
+def test_watching_ends_at_once_where_nobody_runs_what_was_begun(rse, left, monkeypatch):
+    assert "nobody runs it; `rse-study run` goes on from here" in watch(rse, monkeypatch)
+
+
+def test_watching_ends_when_the_run_left_a_lost_cell(rse, study_dir, monkeypatch):
+    with ExitStack() as held:
+        ledger = held.enter_context(Ledger.open(study_dir))
+        ledger.freeze(SEARCH)
+        said = watch(rse, monkeypatch, lambda: give_up(ledger), held.close)
+    assert "nobody runs it" in said
+    assert "trial 0, attempt 1: worker killed by signal 9" in said
+
+
+def test_a_study_that_has_not_begun_is_waited_for(rse, study_dir, monkeypatch):
+    with Ledger.open(study_dir) as ledger:
+        ledger.freeze(SEARCH)
+    with ExitStack() as held:
+
+        def begin():
+            held.enter_context(Ledger.open(study_dir))
+
+        assert "nobody runs it" in watch(rse, monkeypatch, lambda: None, begin, held.close)
+
+
+def test_a_terminal_shows_the_last_look(left):
+    screen = Console(file=io.StringIO(), width=100, force_terminal=True)
+    status.watch_status(left, screen)
+    assert "nobody runs it" in screen.file.getvalue()
 
 
 def test_ctrl_c_ends_watching_with_130(halfway, tmp_path):
