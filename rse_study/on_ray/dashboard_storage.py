@@ -100,6 +100,7 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
     The number of each is its index in the list.
     """
     study, cells = reader.study(), reader.cells()
+    cells["status"] = cells["identity"].map(reader.statuses_for_next_run())
     values = reader.metrics(name=study.objective.metric)
     histories: dict[str, dict[int, float]] = {
         str(identity): dict(zip(rows["t"].tolist(), rows["value"].tolist(), strict=True))

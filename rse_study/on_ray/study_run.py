@@ -24,6 +24,7 @@ from rse_study.on_ray.samplers import describe_sampler
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stages import confirm_cells, grid_cells
 from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import BASELINES, FINISHED, Stage
 from rse_study.study.checking.validation import CheckedStudy
@@ -118,7 +119,8 @@ class StudyRun:
         searched = [record for record in self._ledger.cells() if record.stage == "search"]
         for record in searched if self._study.grid is None else ():
             trial = self._checked.space.apply(record.proposal)
-            if record.status in FINISHED and self.materials.identify(trial, record.seed) != record.identity:
+            status = status_for_next_run(self._folders.study, record.identity, record.status)
+            if status in FINISHED and self.materials.identify(trial, record.seed) != record.identity:
                 what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
                 rule = "the trials of a search share corpus, base and the code's numbers"
                 remedy = "Give the study another name, or go on with what it was begun with"

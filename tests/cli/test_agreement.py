@@ -6,9 +6,12 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from optuna.trial import TrialState
 
 from rse_study.cli import errors
 from rse_study.cli.verbs.run import conclude
+from rse_study.on_ray.dashboard_storage import trials_of
+from rse_study.results.reader import Reader
 from rse_study.results.schema import cell_folder, ledger_path
 
 EARLIER = Path(__file__).parents[1] / "fixtures" / "earlier_study"
@@ -70,6 +73,19 @@ def test_run_ends_with_what_the_next_run_takes_up_again(lost, grid_dir, capsys):
         "1 of 6 cells are not complete, 1 of them still to run. "
         "row optimizer.lr = 0.01 seed 1: worker killed by signal 9\n"
     )
+
+
+def test_a_cell_that_was_lost_is_not_replayed(rse, lost):
+    ended = rse("replay", "old_grid", lost[:12])
+    assert ended.code == 2
+    assert "it is lost: worker killed by signal 9; there is no result to compare with" in ended.err
+
+
+def test_the_dashboard_shows_a_cell_that_was_lost_as_one_to_come(lost, grid_dir):
+    with Reader(grid_dir) as reader:
+        states = {trial.user_attrs["identity"]: trial.state for trial in trials_of(reader)}
+    assert states.pop(lost) == TrialState.WAITING
+    assert set(states.values()) == {TrialState.COMPLETE}
 
 
 def test_no_claim_is_judged_while_a_lost_cell_is_to_run_again(rse, lost):

@@ -13,6 +13,8 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.rebuild import rebuild
 from rse_study.results.records import CellRecord
+from rse_study.results.result_file import Result, write_result
+from rse_study.results.schema import cell_folder
 from tests.on_ray.test_added_evaluation import Listener
 from tests.on_ray.world import few
 
@@ -65,8 +67,12 @@ def test_a_search_goes_on_with_what_it_was_begun_with(prepared, tmp_path):
     """One finished trial; then the base's weights are others: neither a trial nor a baseline of them joins it."""
     prepared("one")
     with Ledger.open(tmp_path) as ledger:
-        ledger.plan([prepared.cell_of("one")])
-        ledger.fail(prepared.cell_of("one").identity, "step 3: the loss is not finite")
+        cell = prepared.cell_of("one")
+        ledger.plan([cell])
+        reason = "step 3: the loss is not finite"
+        result = Result(identity=cell.identity, seed=0, config=cell.config, status="failed", reason=reason)
+        write_result(cell_folder(tmp_path, cell.identity), result)
+        ledger.record_result(result)
     prepared("one")
     with pytest.raises(InputError) as refused:
         prepared("another")
@@ -74,3 +80,12 @@ def test_a_search_goes_on_with_what_it_was_begun_with(prepared, tmp_path):
     assert "Give the study another name" in refused.value.remedy
     with Reader(tmp_path) as reader:
         assert set(reader.evaluations()["value"]) == {-1.0}  # as they were
+
+
+def test_a_trial_that_was_only_lost_holds_a_search_to_nothing(prepared, tmp_path):
+    """It has no result, and runs again with what there is now."""
+    prepared("one")
+    with Ledger.open(tmp_path) as ledger:
+        ledger.plan([prepared.cell_of("one")])
+        ledger.fail(prepared.cell_of("one").identity, "worker killed by signal 9")
+    assert prepared("another")

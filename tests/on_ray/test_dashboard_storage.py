@@ -10,7 +10,8 @@ from optuna.trial import TrialState
 from rse_study.on_ray.dashboard_storage import LedgerStorage
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point, Result
+from rse_study.results.result_file import Point, Result, write_result
+from rse_study.results.schema import cell_folder
 
 AXES = (
     AxisRecord(name="alpha", paths=("pgd.step_size",), kind="float", low=1e-6, high=1e-3, log=True),
@@ -48,7 +49,10 @@ def ledger(tmp_path):
 def run(ledger, cell, values, **changes):
     ledger.plan([cell])
     ledger.start(cell.identity, **RUNS)
-    ledger.record_result(result_of(cell, values, **changes))
+    result = result_of(cell, values, **changes)
+    if result.status == "failed":
+        write_result(cell_folder(ledger.study_dir, cell.identity), result)
+    ledger.record_result(result)
 
 
 def trials_in(storage):

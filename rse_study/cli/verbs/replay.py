@@ -88,8 +88,10 @@ def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
         row = find_cell(cells, wanted, study_dir)
         history = reader.history(row["identity"])
         name = names_by_identity(reader.study(), cells)[row["identity"]]
-    if row["status"] not in FINISHED or not {"workers", "threads"} <= row["provenance"].keys():
-        ended = f"{row['status']}: {row['reason']}" if row["reason"] else row["status"]
+        status = reader.statuses_for_next_run()[row["identity"]]
+    if status not in FINISHED or not {"workers", "threads"} <= row["provenance"].keys():
+        shown = "lost" if status != row["status"] else status
+        ended = f"{shown}: {row['reason']}" if row["reason"] else shown
         what, rule = f"{name} cannot be replayed", f"it is {ended}; there is no result to compare with"
         raise InputError(what, where=str(study_dir), rule=rule, remedy="Choose one that ended with a result")
     fields = {

@@ -121,7 +121,7 @@ def test_versions_that_changed_are_noted(rse, trained, ran):
         ("-1", "'-1' names 2 cells"),
         ("0000000", "'0000000' names 5 cells"),
         ("1", "trial 1 cannot be replayed: it is complete; there is no result to compare with"),
-        ("3", "trial 3 cannot be replayed: it is failed: worker killed; there is no result"),
+        ("3", "trial 3 cannot be replayed: it is lost: worker killed; there is no result"),
     ],
 )
 def test_a_cell_that_cannot_be_meant_is_explained(rse, tmp_path, wanted, said):
