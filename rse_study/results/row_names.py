@@ -71,7 +71,9 @@ def in_order_of_file(study: StudyRecord, proposal: Proposal) -> dict[str, Any]:
     return {axis.name: proposal[axis.name] for axis in study.axes if axis.name in proposal} | dict(proposal)
 
 
-def find_row(study: StudyRecord, wanted: str, rows: Mapping[str, Proposal]) -> str | None:
+def find_row(
+    study: StudyRecord, wanted: str, rows: Mapping[str, Proposal], numbers: Mapping[str, int]
+) -> str | None:
     """Return the name of the one row that is meant.
 
     None where there is none, or more than one.
@@ -84,12 +86,14 @@ def find_row(study: StudyRecord, wanted: str, rows: Mapping[str, Proposal]) -> s
         A row's name, or its values spelled otherwise: "xi=1e-3", in any order of the axes.
     rows
         Each row's values by axis name, by the row's name; none for a row that goes by its label alone.
+    numbers
+        Each row's trial, by the row's name: in a search "trial 0" means its trial 0, whatever its label.
     """
     if wanted in rows:
         return wanted
     if study.kind == "search":
         given = re.fullmatch(r"\s*trial\s*=?\s*(\d+)\s*", wanted)
-        return next((name for name in rows if given and name == f"trial {given[1]}"), None)
+        return next((name for name in rows if given and numbers.get(name) == int(given[1])), None)
     axes = {axis.name: axis.name for axis in study.axes}
     axes |= {heading: axis.name for axis, heading in zip(study.axes, study.headings, strict=True)}
     pairs = [[part.strip() for part in pair.split("=", 1)] for pair in wanted.split(",")]

@@ -89,13 +89,20 @@ ROWS = {
     ],
 )
 def test_a_row_is_found_by_every_spelling_that_means_one(wanted, name):
-    assert find_row(STUDY, wanted, ROWS) == name
+    assert find_row(STUDY, wanted, ROWS, {name: number for number, name in enumerate(ROWS)}) == name
 
 
 @pytest.mark.parametrize(
     ("wanted", "name"),
-    [("trial 12", "trial 12"), ("trial = 12", "trial 12"), ("base", "base"), ("trial 1", None)],
+    [
+        ("trial 12", "trial 12"),
+        ("trial = 12", "trial 12"),
+        ("base", "base"),
+        ("trial 0", "base"),
+        ("trial=0", "base"),
+        ("trial 1", None),
+    ],
 )
 def test_a_trial_of_a_search_is_found_by_its_number(wanted, name):
     study = STUDY.model_copy(update={"kind": "search"})
-    assert find_row(study, wanted, {"base": {}, "trial 12": {}}) == name
+    assert find_row(study, wanted, {"base": {}, "trial 12": {}}, {"base": 0, "trial 12": 12}) == name

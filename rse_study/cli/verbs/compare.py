@@ -77,8 +77,10 @@ def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:
 def _row_of(reader: Reader, wanted: str) -> str | None:
     """The name of the row that is meant, however its values are spelled."""
     study, cells = reader.study(), reader.cells()
-    columns = zip(names_of_cells(study, cells), cells["label"], cells["proposal"], strict=True)
-    return find_row(study, wanted, {name: {} if label else values for name, label, values in columns})
+    names = names_of_cells(study, cells)
+    columns = zip(names, cells["label"], cells["proposal"], strict=True)
+    rows = {name: {} if label else values for name, label, values in columns}
+    return find_row(study, wanted, rows, dict(zip(names, cells["trial"], strict=True)))
 
 
 def _pairs(

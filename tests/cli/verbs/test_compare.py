@@ -118,9 +118,10 @@ def test_another_metric_may_be_asked_for(rse, make):
     assert ended.out.startswith("STS-B/test: one:a minus one:b\na minus b: +1.15, 95 % [")
 
 
-def test_confirmed_trials_of_a_search_are_rows(rse, tmp_path):
+@pytest.mark.parametrize("base", ["base", "trial 0", "trial = 0"])
+def test_confirmed_trials_of_a_search_are_rows(rse, tmp_path, base):
     searched.make(tmp_path / "studies" / "joint", searched.search, searched.confirm)
-    ended = rse("compare", "joint:trial = 12", "joint:base", "--unpaired")
+    ended = rse("compare", "joint:trial = 12", f"joint:{base}", "--unpaired")
     assert ended.code == 0
     assert ended.out.splitlines()[1].startswith("trial 12 minus base: +1.70, 95 % [")
 
