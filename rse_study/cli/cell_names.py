@@ -1,9 +1,11 @@
 """Names of cells for people, and how many there are of which kind."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pandas as pd
 
+from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import names_of_cells
 
@@ -45,6 +47,12 @@ def names_by_identity(study: StudyRecord, cells: pd.DataFrame) -> dict[str, str]
     columns = (cells[column] for column in ("identity", "stage", "trial", "seed"))
     rows = zip(*columns, names_of_cells(study, cells), strict=True)
     return {identity: name_of(stage, trial, seed, name) for identity, stage, trial, seed, name in rows}
+
+
+def names_in_ledger(study_dir: Path) -> dict[str, str]:
+    """Return what each cell in a study's ledger is called, by its identity."""
+    with Reader(study_dir) as reader:
+        return names_by_identity(reader.study(), reader.cells())
 
 
 def describe_counts(counts: Mapping[str, int], is_live: bool) -> str:
