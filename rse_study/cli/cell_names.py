@@ -1,6 +1,7 @@
 """Names of cells for people, and how many there are of which kind."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rse_study.results.records import StudyRecord
@@ -47,6 +48,14 @@ def names_by_identity(study: StudyRecord, cells: "pd.DataFrame") -> dict[str, st
     columns = (cells[column] for column in ("identity", "stage", "trial", "seed"))
     rows = zip(*columns, names_of_cells(study, cells), strict=True)
     return {identity: name_of(stage, trial, seed, name) for identity, stage, trial, seed, name in rows}
+
+
+def names_in_ledger(study_dir: Path) -> dict[str, str]:
+    """Return what each cell in a study's ledger is called, by its identity."""
+    from rse_study.results.reader import Reader  # with it comes pandas
+
+    with Reader(study_dir) as reader:
+        return names_by_identity(reader.study(), reader.cells())
 
 
 def describe_counts(counts: Mapping[str, int], is_live: bool) -> str:

@@ -3,7 +3,7 @@
 One row a running cell, one line a cell that ended: a `StudyCallback` of on_ray.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -32,6 +32,9 @@ class ProgressBoard:
         Where it is shown; a terminal gets a live table, anything else plain lines.
     objective
         The metric that decides, shown of a cell that ended beside its dev score.
+    read_names
+        What the cells of a grid are called, by identity: which rows share a name shows in all of them. All are in the
+        ledger before the first one runs. A cell that is not among them goes by its own row.
     """
 
     def __init__(
@@ -40,9 +43,12 @@ class ProgressBoard:
         num_ended: int = 0,
         console: Console | None = None,
         objective: str = "dev",
+        read_names: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._console, self._deciding = console or Console(), tuple(dict.fromkeys(("dev", objective)))
         self._num_planned, self._num_ended = num_planned, num_ended
+        self._read_names = read_names
+        self._names: Mapping[str, str] = {}
         self._running: dict[str, tuple[str, str]] = {}  # by identity: name, progress
         self._last: dict[str, str] = {}
         self._live = Live(console=self._console, refresh_per_second=2) if self._console.is_terminal else None
@@ -61,7 +67,7 @@ class ProgressBoard:
         """A cell runs."""
         values = "  ".join(f"{name} {show_value(value)}" for name, value in cell.proposal.items())
         again = "goes on" if cell.continues else "started"
-        self._say(f"{_name(cell)}: {again}  {values}".rstrip())
+        self._say(f"{self._name(cell)}: {again}  {values}".rstrip())
         self._update(cell, "starting")
 
     def progressed(self, cell: Any, t: int, num_steps: int, metrics: Mapping[str, float]) -> None:
@@ -79,7 +85,7 @@ class ProgressBoard:
         followed = dict.fromkeys((*SHOWN, *self._deciding))
         seen = f"step {t}/{num_steps}  {describe(metrics, tuple(followed))}"
         if not self._live and (t == 0 or "dev" in metrics):
-            self._say(f"{_name(cell)}: {seen}")
+            self._say(f"{self._name(cell)}: {seen}")
         if "dev" in metrics:
             self._last[cell.identity] = describe(metrics, self._deciding)
         self._update(cell, seen)
@@ -90,13 +96,13 @@ class ProgressBoard:
         self._running.pop(cell.identity, None)
         parts = [_verdict(record), self._last.pop(cell.identity, ""), show_duration(record.duration_s)]
         count = f"[{self._num_ended} of {self._num_planned}]"
-        self._say(f"{_name(cell)}: {'  '.join(part for part in (*parts, count) if part)}")
+        self._say(f"{self._name(cell)}: {'  '.join(part for part in (*parts, count) if part)}")
         self._draw()
 
     def lost(self, cell: Any, reason: str) -> None:
         """A cell's process ended without a result; it is tried again."""
         self._running.pop(cell.identity, None)
-        self._say(f"{_name(cell)}: lost: {reason}; tried again")
+        self._say(f"{self._name(cell)}: lost: {reason}; tried again")
         self._draw()
 
     def message(self, text: str) -> None:
@@ -104,8 +110,16 @@ class ProgressBoard:
         self._say(text)
 
     def _update(self, cell: Any, text: str) -> None:
-        self._running[cell.identity] = (_name(cell), text)
+        self._running[cell.identity] = (self._name(cell), text)
         self._draw()
+
+    def _name(self, cell: Any) -> str:
+        if cell.stage == "grid" and cell.identity not in self._names:
+            self._names = self._read_names()
+        if cell.identity in self._names:
+            return self._names[cell.identity]
+        (name,) = names_of_rows([(cell.number, cell.label, cell.proposal if cell.stage == "grid" else {})])
+        return name_of(cell.stage, cell.number, cell.seed, name)
 
     def _draw(self) -> None:
         if not self._live:
@@ -117,11 +131,6 @@ class ProgressBoard:
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-def _name(cell: Any) -> str:
-    (name,) = names_of_rows([(cell.number, cell.label, cell.proposal if cell.stage == "grid" else {})])
-    return name_of(cell.stage, cell.number, cell.seed, name)
 
 
 def _verdict(record: CellRecord) -> str:

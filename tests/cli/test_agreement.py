@@ -4,6 +4,7 @@ import json
 import shutil
 import sqlite3
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from optuna.trial import TrialState
@@ -118,6 +119,19 @@ def test_a_row_has_one_name_on_every_screen_and_in_the_report(rse, lost, grid_di
     report = (grid_dir / "report.html").read_text(encoding="utf-8")
     assert ROW in report
     assert "xi = " not in report
+
+
+def test_a_run_calls_a_cell_what_status_calls_it(rse, lost, monkeypatch):
+    """As the ledger has it: the cell alone does not say which other rows there are."""
+    cell = SimpleNamespace(identity=lost, stage="grid", number=1, seed=1, label="", proposal={})
+
+    def pretend(checked, folder, prepare, read, callback, **settings):
+        callback.lost(cell, "worker killed")
+
+    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
+    assert (
+        "row optimizer.lr = 0.01 seed 1: lost: worker killed; tried again" in rse("run", "old_grid.yaml").out
+    )
 
 
 @pytest.mark.parametrize(

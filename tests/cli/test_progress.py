@@ -1,14 +1,19 @@
 """What a study says on a screen while it runs."""
 
 import io
+from functools import partial
 
 import pytest
 from rich.console import Console
 
+from rse_study.cli.cell_names import names_in_ledger
 from rse_study.cli.progress import ProgressBoard
+from rse_study.cli.verbs.status_content import state_of
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
+from rse_study.results.ledger import Ledger
 from rse_study.training.trial import Trial
+from tests.cli.a_study import SEARCH
 
 
 @pytest.fixture
@@ -81,6 +86,38 @@ def test_cells_go_by_the_name_of_their_stage(screen, cell, name):
     with ProgressBoard(1, console=screen) as board:
         board.ended(cell, ended_as(cell, "failed", reason="step 3: the loss is not finite"))
     assert lines_on(screen) == [f"{name}: failed: step 3: the loss is not finite  [1 of 1]"]
+
+
+def test_rows_that_look_alike_are_told_apart_as_status_does(screen, tmp_path):
+    cells = [
+        Cell(number, 0, f"{number + 2:064x}", Trial(), {"rho": rho}, stage="grid")
+        for number, rho in ((0, 0.12345671), (3, 0.12345672))
+    ]
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(SEARCH.model_copy(update={"kind": "grid"}))
+        ledger.plan([cell.record() for cell in cells])
+        for cell in cells:
+            ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+    with ProgressBoard(2, console=screen, read_names=partial(names_in_ledger, tmp_path)) as board:
+        for cell in cells:
+            board.lost(cell, "gone")
+    names = [one.name for one in state_of(tmp_path).running]
+    assert names == [f"row rho = 0.123457 (trial {number}) seed 0" for number in (0, 3)]
+    assert lines_on(screen) == [f"{name}: lost: gone; tried again" for name in names]
+
+
+def test_the_names_of_a_grid_are_read_once(screen):
+    cells = [Cell(number, 0, f"{number + 2:064x}", Trial(), stage="grid") for number in range(3)]
+    reads = []
+
+    def read():
+        reads.append(1)
+        return {cell.identity: f"row {cell.number}" for cell in cells}
+
+    with ProgressBoard(3, console=screen, read_names=read) as board:
+        for cell in cells:
+            board.started(cell)
+    assert (len(reads), lines_on(screen)) == (1, ["row 0: started", "row 1: started", "row 2: started"])
 
 
 def test_a_cell_that_is_continued_is_counted_once(screen):

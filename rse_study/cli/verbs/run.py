@@ -10,7 +10,7 @@ from analysis.report import write_report
 from analysis.tables import as_text
 from rse_study.assets import prepare
 from rse_study.cli.arguments import study_file
-from rse_study.cli.cell_names import names_by_identity
+from rse_study.cli.cell_names import names_by_identity, names_in_ledger
 from rse_study.cli.errors import INCOMPLETE, OK
 from rse_study.cli.paper_table import problems_of_table
 from rse_study.cli.progress import ProgressBoard
@@ -73,7 +73,8 @@ def run_and_report(
 
     evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
     metric = checked.study.objective.metric
-    with ProgressBoard(num_cells(checked), _num_ended(folder), objective=metric) as board:
+    names = partial(names_in_ledger, folder)
+    with ProgressBoard(num_cells(checked), _num_ended(folder), objective=metric, read_names=names) as board:
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
     print_table(as_text(folder))
     announce(f"report: {write_report(folder).resolve()}")

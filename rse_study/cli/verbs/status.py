@@ -57,14 +57,14 @@ def watch_status(study_dir: Path, console: Console | None = None) -> None:
 
 def _watch_on_terminal(study_dir: Path, console: Console) -> None:
     with Live(console=console, auto_refresh=False) as live:
-        for state, _ in _states_until_it_ends(study_dir):
+        for state, _ in _states_until_end(study_dir):
             live.update(Text(_text(state)), refresh=True)
 
 
 def _watch_in_lines(study_dir: Path) -> None:
     """A line where cells began or ended, or after a while; at the end all of it."""
     said, said_at, counts = "", 0.0, None
-    for state, is_last in _states_until_it_ends(study_dir):
+    for state, is_last in _states_until_end(study_dir):
         line, waited = summary_of(state), time.monotonic() - said_at
         if is_last:
             announce(_text(state))
@@ -73,8 +73,8 @@ def _watch_in_lines(study_dir: Path) -> None:
             said, said_at, counts = line, time.monotonic(), state.counts
 
 
-def _states_until_it_ends(study_dir: Path) -> Iterator[tuple[StudyStatus, bool]]:
-    """Yield where the study stands, and whether that is its last state."""
+def _states_until_end(study_dir: Path) -> Iterator[tuple[StudyStatus, bool]]:
+    """Where the study stands, and whether that is the last look, until it is."""
     was_held, is_last = False, False
     while not is_last:
         state = state_of(study_dir)
