@@ -15,7 +15,7 @@ from rse_study.downstream.attacked_classifier import figures_of
 from rse_study.downstream.glue import GlueFineTuned
 from rse_study.downstream.nli import NliFineTuned
 from rse_study.downstream.registry import (
-    EVALUATIONS,
+    EVALUATIONS_OF_WEIGHTS,
     FINE_TUNED,
     all_evaluations,
 )
@@ -110,7 +110,10 @@ def produced(tmp_path_factory):
     by_kind = {}
     for row in rows:
         by_kind.setdefault(row.evaluation, set()).add(row.aggregation)
-    attacked = (*EVALUATIONS.get("AttackedClassifier").names, *EVALUATIONS.get("AttackedSimilarity").names)
+    attacked = (
+        *EVALUATIONS_OF_WEIGHTS.get("AttackedClassifier").names,
+        *EVALUATIONS_OF_WEIGHTS.get("AttackedSimilarity").names,
+    )
     found = {name: set(figures_of(ATTACKED)) for name in attacked}
     for name in all_evaluations():
         task, how = name.split("/")
