@@ -51,10 +51,10 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
 
 def copy_of(ledger: Path) -> bytes:
     """A ledger's content as one file, also while it is being written: by SQLite's own backup."""
-    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as source:
-        with closing(sqlite3.connect(":memory:")) as memory:
-            source.backup(memory)
-            return memory.serialize()
+    source, memory = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True), sqlite3.connect(":memory:")
+    with closing(source), closing(memory):
+        source.backup(memory)
+        return memory.serialize()
 
 
 def copy_key(name: str) -> str:

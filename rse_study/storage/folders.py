@@ -13,7 +13,6 @@ from rse_study.results.records import Record
 from rse_study.spec import fingerprint_of, hash_file
 from rse_study.storage.storage import Storage
 
-
 SUFFIX = ".folder.json"
 """What the name of a manifest has behind the name of its folder."""
 
