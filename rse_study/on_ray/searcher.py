@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from threading import Event
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ray.tune.search import Searcher
 
@@ -18,6 +18,7 @@ PREFIX = "metrics/"
 START_SECONDS = 300.0  # a process that starts on a busy node has this much longer before its first report
 
 
+@runtime_checkable
 class Closing(Protocol):
     """Whether a run goes on."""
 

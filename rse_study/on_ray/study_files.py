@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Collection
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rse_study.assets.fingerprint import folder_of_model
 from rse_study.downstream.scored_model import RelocatableEvaluation
@@ -18,6 +18,7 @@ from rse_study.storage.storage import Storage, study_key
 from rse_study.training.materials import Materials
 
 
+@runtime_checkable
 class StudyFiles(Protocol):
     """How files get to workers and results back."""
 

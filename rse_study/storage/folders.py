@@ -1,7 +1,6 @@
 """Folders in a storage: objects, and a manifest, written last, that names them."""
 
 import json
-import os
 import shutil
 import uuid
 from pathlib import Path
@@ -60,20 +59,22 @@ def put_folder(storage: Storage, key: str, folder: Path) -> None:
     folder : Path
         The local folder.
     """
-    token, local = uuid.uuid4().hex[:12], files_of(folder)
+    token, local = _token(), files_of(folder)
     files = {
         name: StoredFile(size=path.stat().st_size, sha256=hash_file(path)) for name, path in local.items()
     }
-    stored = storage.find(_manifest(key))
-    if stored is not None and _parsed(stored, key).files == files:
+    content = storage.find(_manifest(key))
+    before = None if content is None else _parsed(content, key)
+    if before is not None and before.files == files:
         return
     for name, path in local.items():
         storage.upload(path, f"{key}/{token}/{name}")
     manifest = Manifest(token=token, files=files)
     storage.write(_manifest(key), manifest.model_dump_json(indent=1).encode())
-    for other in storage.keys(key):
-        if not other.startswith(f"{key}/{token}/"):
-            storage.delete(other)
+    # Only what was replaced: files of no manifest may be those of another writer, who is about to name them.
+    if before is not None:
+        for name in before.files:
+            storage.delete(f"{key}/{before.token}/{name}")
 
 
 def has_folder(storage: Storage, key: str) -> bool:
@@ -102,8 +103,7 @@ def get_folder(storage: Storage, key: str, target: Path) -> bool:
     if content is None:
         return False
     manifest = _parsed(content, f"{storage.location}: {_manifest(key)}")
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    shutil.rmtree(draft, ignore_errors=True)
+    draft = target.with_name(f".{target.name}.{_token()}")
     try:
         draft.mkdir(parents=True)
         for name, file in manifest.files.items():
@@ -126,6 +126,10 @@ def remove_folder(storage: Storage, key: str) -> None:
     storage.delete(_manifest(key))
     for name in storage.keys(key):
         storage.delete(name)
+
+
+def _token() -> str:
+    return uuid.uuid4().hex[:12]
 
 
 def _manifest(key: str) -> str:

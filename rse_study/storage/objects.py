@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pyarrow import fs, memory_map
 
@@ -14,6 +14,7 @@ PIECE_BYTES = (
 MARKER = "rse-study-storage.txt"
 
 
+@runtime_checkable
 class Objects(Protocol):
     """Bytes by key; keys are paths with slashes.
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rse_study.downstream.attack_models import resources_for
 from rse_study.downstream.attacked_similarity import MAP, AttackedSimilarity
 from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model
 from rse_study.downstream.settings import Attacks
