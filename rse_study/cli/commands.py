@@ -398,12 +398,14 @@ def data_verify(
 def data_fetch(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Sets to fetch.")],
     data: DataFolder = None,
-    mirror: Annotated[Path | None, typer.Option(help="Folder that holds copies of hub repositories.")] = None,
+    publish: Annotated[
+        Path | None, typer.Option(help="Folder that holds copies of hub repositories.")
+    ] = None,
 ) -> None:
     """Fetch the missing files of data sets from the hub."""
     from rse_study.cli.verbs.data import fetch_sets
 
-    fetch_sets(names, data, mirror)
+    fetch_sets(names, data, publish)
 
 
 def cluster_render(

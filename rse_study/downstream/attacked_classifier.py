@@ -76,7 +76,7 @@ class AttackedClassifier:
         return cls(whole, training.take(places), recipe, settings, resources, made_of)
 
     def relocated(self, move: Callable[[str], str]) -> "AttackedClassifier":
-        """The same evaluation with its models and word lists in the folders that `move` gives."""
+        """The same evaluation; its models and word lists lie where `move` says."""
         return replace(self, resources=self.resources.relocated(move))
 
     @property

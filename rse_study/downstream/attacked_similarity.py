@@ -94,7 +94,7 @@ class AttackedSimilarity:
         return f"{PREFIX}{self.pairs.name}"
 
     def relocated(self, move: Callable[[str], str]) -> "AttackedSimilarity":
-        """The same evaluation with its models and word lists in the folders that `move` gives."""
+        """The same evaluation; its models and word lists lie where `move` says."""
         return replace(self, resources=self.resources.relocated(move))
 
     @property

@@ -17,7 +17,7 @@ LOOK_SECONDS = 1.0
 
 
 class DriverLease:
-    """A note in the storage that its holder renews; the one writer of a study holds it.
+    """A note in the storage, renewed by its holder: the one writer of a study.
 
     The study's own lock guards its folder on one machine; this guards it among machines.
 
@@ -48,7 +48,7 @@ class DriverLease:
             Where another driver is alive.
         """
         before = self._storage.find(self._key)
-        if before is not None and not _is_dead_here(before):
+        if before is not None and not _died_on_this_host(before):
             told = _describe(before)
             message(f"{told} may still run this study: waiting {SILENCE_SECONDS:g} s for a sign of life")
             self._refuse_living(before, told)
@@ -103,7 +103,7 @@ def _describe(note: bytes) -> str:
     return f"the driver {content['pid']} on {content['host']}"
 
 
-def _is_dead_here(note: bytes) -> bool:
+def _died_on_this_host(note: bytes) -> bool:
     """Whether its process was one of this machine, and is gone."""
     content = json.loads(note)
     if content["host"] != socket.gethostname():

@@ -100,7 +100,7 @@ def evaluate_baseline(payload: BaselinePayload, evaluation: Evaluation) -> list[
         rows = measure_baselines(
             payload.trial, here.materials, [payload.baseline], here.evaluations, here.folder, payload.device
         )
-        here.mirror(outcomes)
+        here.publish(outcomes)
         return rows
 
 
@@ -140,8 +140,8 @@ def _measured(
         for part in _parts(evaluations):
             scores = score_model(model, part)
             write_evaluations(folder, scores)
-            here.mirror(FILE_NAME)
-            here.mirror(ATTACKS)
+            here.publish(FILE_NAME)
+            here.publish(ATTACKS)
             rows += scores
     shutil.rmtree(folder / CLASSIFIERS, ignore_errors=True)
     return rows

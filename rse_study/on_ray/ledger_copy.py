@@ -17,7 +17,7 @@ from rse_study.storage.storage import Storage, study_key
 
 
 def bring_ledger(storage: Storage, study_dir: Path) -> bool:
-    """Have the ledger as a driver elsewhere left it, where that is further than the one here.
+    """Take the ledger that a driver elsewhere left, where that one is further.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
 
 
 def copy_of(ledger: Path) -> bytes:
-    """A ledger's content as one file, also while it is being written: by SQLite's own backup."""
+    """A ledger as one file, by SQLite's own backup: also while it is written."""
     source, memory = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True), sqlite3.connect(":memory:")
     with closing(source), closing(memory):
         source.backup(memory)
@@ -63,7 +63,7 @@ def copy_key(name: str) -> str:
 
 
 class CopyingCallback:
-    """Has the ledger copied after whatever changes it for good, and passes everything on.
+    """Has the ledger copied after what changes it for good; passes all on.
 
     Copies are made beside the driver's work: what ends while one is made is in the next.
 
@@ -96,7 +96,7 @@ class CopyingCallback:
         self._callback.started(cell)
 
     def progressed(self, cell: Cell, t: int, num_steps: int, metrics: dict[str, float]) -> None:
-        """A cell reported a point of its history, which its result will hold: nothing to copy.
+        """A cell reported a point: nothing to copy, for its result will hold it.
 
         Parameters
         ----------

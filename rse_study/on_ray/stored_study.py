@@ -17,7 +17,7 @@ from rse_study.storage.storage import Storage
 
 @contextmanager
 def stored_study(storage: Storage, study_dir: Path, callback: StudyCallback) -> Iterator[CopyingCallback]:
-    """Hold the study's lease, begin with the ledger that is further, and copy it while it grows.
+    """Hold the study's lease, take the newest ledger, copy it while it grows.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def run_loop(payload: CellPayload, collectives: Collectives, report: ReportMetri
                 collectives,
                 device=payload.device,
                 continues=payload.continues,
-                mirror=here.mirror,
+                publish=here.publish,
             )
             drive(points, Reporter(payload, collectives, report).report)
     except (NonFiniteLoss, InputError) as error:

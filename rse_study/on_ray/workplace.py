@@ -17,7 +17,7 @@ from rse_study.storage.folders import get_folder, put_folder, remove_folder
 from rse_study.storage.node_cache import NodeCache, is_stored
 from rse_study.storage.storage import Storage
 from rse_study.training.materials import Materials
-from rse_study.training.mirror import Mirror, leave_here
+from rse_study.training.publishing import Publish, keep_local
 
 STORAGE_CACHE = "storage"
 """Folder of this machine's cache for what was taken from storages."""
@@ -32,7 +32,7 @@ class Workplace:
     folder: Path
     """of results"""
     materials: Materials
-    mirror: Mirror
+    publish: Publish
     """makes what others see of a file or folder what it is here"""
     evaluations: tuple[Evaluation, ...] = ()
 
@@ -54,7 +54,7 @@ def workplace(
     """
     if not payload.storage:
         materials = Materials.load(Path(payload.materials))
-        yield Workplace(Path(payload.folder), materials, leave_here, tuple(evaluations))
+        yield Workplace(Path(payload.folder), materials, keep_local, tuple(evaluations))
         return
     storage = Storage(payload.storage, payload.patience_s)
     shared = NodeCache(cache_dir().absolute() / STORAGE_CACHE, storage)
@@ -71,7 +71,7 @@ def workplace(
         files = _StoredFolder(storage, payload.folder, folder)
         for name in names:
             files.bring(name)
-        yield Workplace(folder, materials, files.mirror, here)
+        yield Workplace(folder, materials, files.publish, here)
 
 
 @contextmanager
@@ -110,7 +110,7 @@ class _StoredFolder:
             if content is not None:
                 write_whole(here, content)
 
-    def mirror(self, name: str) -> None:
+    def publish(self, name: str) -> None:
         """Store a file or folder as it is here; remove it where it is gone here."""
         key, here = f"{self._key}/{name}", self._folder / name
         if here.is_dir():

@@ -33,7 +33,10 @@ class Manifest(Record):
 
 
 def files_of(folder: Path) -> dict[str, Path]:
-    """Every file below a folder, by its path there; drafts and locks (a leading dot) are left out."""
+    """Every file below a folder, by its path there.
+
+    Drafts and locks, whose names begin with a dot, are left out.
+    """
     found = sorted(path for path in folder.rglob("*") if path.is_file())
     named = {path.relative_to(folder): path for path in found}
     hidden = {name for name in named if any(part.startswith(".") for part in name.parts)}
@@ -46,9 +49,9 @@ def fingerprint_of_folder(folder: Path) -> str:
 
 
 def put_folder(storage: Storage, key: str, folder: Path) -> None:
-    """Store a folder under a key, in place of what was there; nothing where that is the same.
+    """Store a folder under a key, in place of what was there.
 
-    Readers see the old one, or all of the new.
+    Readers see the old one, or all of the new. Where both are the same nothing is written.
 
     Parameters
     ----------

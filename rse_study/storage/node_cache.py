@@ -1,4 +1,4 @@
-"""What this node has taken from a storage: every folder once, however many cells read it."""
+"""What this node took from a storage: each folder once, for all its cells."""
 
 from pathlib import Path
 
@@ -35,7 +35,9 @@ class NodeCache:
         return MARK + key
 
     def take(self, name: str) -> Path:
-        """The folder of that name on this node; of several processes one fetches it, and the others wait.
+        """The folder of that name on this node.
+
+        Of several processes one fetches it, and the others wait.
 
         Raises
         ------

@@ -61,7 +61,10 @@ class Storage:
             ) from None
 
     def read(self, key: str) -> bytes:
-        """All bytes of an object. Raises FileNotFoundError where there is none, Unavailable after waiting."""
+        """All bytes of an object.
+
+        Raises FileNotFoundError where there is none, Unavailable after waiting.
+        """
         return self._waiting(lambda: self._objects.read(key))
 
     def find(self, key: str) -> bytes | None:

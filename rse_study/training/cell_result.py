@@ -68,8 +68,8 @@ def conclude(
         duration_s=state.seconds,
     )
     write_result(session.directory, result)
-    session.mirror(MODEL_FOLDER)
-    session.mirror(FILE_NAME)
+    session.publish(MODEL_FOLDER)
+    session.publish(FILE_NAME)
     if status == "complete":
         checkpoint.remove(session.directory / CHECKPOINT_FOLDER)
-        session.mirror(CHECKPOINT_FOLDER)
+        session.publish(CHECKPOINT_FOLDER)

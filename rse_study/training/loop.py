@@ -20,7 +20,7 @@ from rse_study.training import checkpoint
 from rse_study.training.cell_result import conclude, finished
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.materials import Materials, identity_of
-from rse_study.training.mirror import Mirror, leave_here
+from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session
 from rse_study.training.trial import Trial
@@ -56,7 +56,7 @@ def train(
     device: str = "cpu",
     checkpoint_seconds: float = 60.0,
     continues: bool = False,
-    mirror: Mirror = leave_here,
+    publish: Publish = keep_local,
 ) -> Points:
     """Train one cell and yield its points; every worker runs this.
 
@@ -81,7 +81,7 @@ def train(
         Time between two checkpoints, 0 = none; more where writing them would take more than a twentieth of it.
     continues
         A cell that was stopped early goes on to its full budget, as if it had never been stopped.
-    mirror
+    publish
         Called by rank 0 with the name of each file or folder that it has written or removed in the directory.
 
     Raises
@@ -96,9 +96,9 @@ def train(
     ended = finished(directory, identity)
     if ended is not None and not (continues and ended.status == "stopped_early"):
         _require_one_view(group, target, directory, -1)
-        yield from _last_point(ended, directory, group, mirror)
+        yield from _last_point(ended, directory, group, publish)
         return
-    session = open_session(trial, seed, materials, directory, group, target, mirror)
+    session = open_session(trial, seed, materials, directory, group, target, publish)
     state = session.resume(identity)
     _require_one_view(group, target, directory, state.t)
     stopped_at = ended.history[-1].t if ended is not None else -1
@@ -136,13 +136,13 @@ def _require_one_view(collectives: Collectives, device: torch.device, directory:
         )
 
 
-def _last_point(ended: Result, directory: Path, group: Collectives, mirror: Mirror) -> Points:
+def _last_point(ended: Result, directory: Path, group: Collectives, publish: Publish) -> Points:
     """The last point of a finished cell; its failure is raised again."""
     if ended.status == "failed":
         raise NonFiniteLoss.parse(ended.reason)
     if ended.status == "complete" and group.rank == 0:
         checkpoint.remove(directory / CHECKPOINT_FOLDER)  # left by a crash behind the result
-        mirror(CHECKPOINT_FOLDER)
+        publish(CHECKPOINT_FOLDER)
     last = ended.history[-1].t
     yield Progress(last, last, dict(ended.final), is_final=True)
 

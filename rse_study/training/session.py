@@ -20,7 +20,7 @@ from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.evaluator import InTrainingEvaluator
 from rse_study.training.materials import Materials
-from rse_study.training.mirror import Mirror, leave_here
+from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.trial import Trial
 
 
@@ -39,7 +39,7 @@ class Session:
     materials: Materials
     directory: Path
     device: torch.device
-    mirror: Mirror = leave_here
+    publish: Publish = keep_local
     """called by rank 0 after it has written checkpoint, model or result"""
 
     @property
@@ -109,8 +109,8 @@ class Session:
             checkpoint.save(
                 self.directory / CHECKPOINT_FOLDER, state, self.networks, self.optimizer, self.method_state
             )
-            self.mirror(MODEL_FOLDER)  # first: the state says which model is the best so far
-            self.mirror(CHECKPOINT_FOLDER)
+            self.publish(MODEL_FOLDER)  # first: the state says which model is the best so far
+            self.publish(CHECKPOINT_FOLDER)
 
     def _keep(self, dev: float, state: TrainState) -> None:
         if self.trial.selection.keep == "best" and state.best is not None and dev <= state.best:

@@ -19,7 +19,7 @@ from rse_study.models.loading import load_encoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
 from rse_study.training.materials import Materials
-from rse_study.training.mirror import Mirror, leave_here
+from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
 from rse_study.training.trial import Trial
 
@@ -33,7 +33,7 @@ def open_session(
     directory: Path,
     collectives: Collectives,
     device: torch.device,
-    mirror: Mirror = leave_here,
+    publish: Publish = keep_local,
 ) -> Session:
     """Load what a cell needs.
 
@@ -49,7 +49,7 @@ def open_session(
         The workers of the cell.
     device
         Where this worker computes.
-    mirror
+    publish
         Called by rank 0 after it has written a file of the cell.
 
     Raises
@@ -78,7 +78,7 @@ def open_session(
     )
     state = trial.method.state(networks, streams)
     return Session(
-        trial, networks, state, optimizer, batches, run, tokenizer, materials, directory, device, mirror
+        trial, networks, state, optimizer, batches, run, tokenizer, materials, directory, device, publish
     )
 
 

@@ -1,10 +1,10 @@
-"""What happens to a cell's files after they are written: they stay, or go elsewhere too."""
+"""What happens to files of a cell once they are written."""
 
 from collections.abc import Callable
 
-Mirror = Callable[[str], None]
+Publish = Callable[[str], None]
 """Is called with the name of a file or folder of the cell that was written, replaced or removed."""
 
 
-def leave_here(name: str) -> None:
+def keep_local(name: str) -> None:
     """Do nothing: whoever reads the file reads this folder."""
