@@ -398,14 +398,12 @@ def data_verify(
 def data_fetch(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Sets to fetch.")],
     data: DataFolder = None,
-    publish: Annotated[
-        Path | None, typer.Option(help="Folder that holds copies of hub repositories.")
-    ] = None,
+    mirror: Annotated[Path | None, typer.Option(help="Folder that holds copies of hub repositories.")] = None,
 ) -> None:
     """Fetch the missing files of data sets from the hub."""
     from rse_study.cli.verbs.data import fetch_sets
 
-    fetch_sets(names, data, publish)
+    fetch_sets(names, data, mirror)
 
 
 def cluster_render(

@@ -41,7 +41,7 @@ class Fetched:
         )
 
 
-def fetch(name: str, data_dir: Path, publish: Path | None = None) -> list[Fetched]:
+def fetch(name: str, data_dir: Path, mirror: Path | None = None) -> list[Fetched]:
     """Write the set's missing files; what is there already is never replaced.
 
     Parameters
@@ -50,7 +50,7 @@ def fetch(name: str, data_dir: Path, publish: Path | None = None) -> list[Fetche
         Of the set, in the catalogue.
     data_dir
         Where the files go.
-    publish
+    mirror
         A folder that is looked into before the hub, for a folder called `owner/name`; None: `data_dir` itself.
 
     Raises
@@ -67,7 +67,7 @@ def fetch(name: str, data_dir: Path, publish: Path | None = None) -> list[Fetche
         wanted = [path for path in _targets(home, entry) if _missing(entry, path, data_dir)]
         here = [path for path in _targets(home, entry) if path not in wanted]
         done.extend(Fetched(name, path, home.repository, 0, was_here=True) for path in here)
-        for path, content in _contents(home, wanted, publish or data_dir) if wanted else ():
+        for path, content in _contents(home, wanted, mirror or data_dir) if wanted else ():
             _store(data_dir, path, content, home.repository)
             done.append(Fetched(name, path, home.repository, content.count(b"\n"), was_here=False))
     return done
@@ -93,25 +93,25 @@ def _missing(entry: DataSet, path: str, data_dir: Path) -> bool:
     return all(present(file, data_dir) is None for file in entry.files if file.path == path)
 
 
-def _contents(home: Home, wanted: list[str], publish: Path) -> Iterator[tuple[str, bytes]]:
+def _contents(home: Home, wanted: list[str], mirror: Path) -> Iterator[tuple[str, bytes]]:
     """(path below the data folder, content) of each wanted file."""
     match home:
         case FileHome():
             for member, path in home.members.items():
                 if path in wanted:
-                    yield path, _repository_file(home.repository, member, publish).read_bytes()
+                    yield path, _repository_file(home.repository, member, mirror).read_bytes()
         case ArchiveHome():
-            yield from _from_archive(home, wanted, publish)
+            yield from _from_archive(home, wanted, mirror)
         case TableHome():
             for split, path in home.splits.items():
                 if path in wanted:
-                    yield path, _table_text(home, split, publish)
+                    yield path, _table_text(home, split, mirror)
         case _:
             assert_never(home)
 
 
-def _from_archive(home: ArchiveHome, wanted: list[str], publish: Path) -> Iterator[tuple[str, bytes]]:
-    with tarfile.open(_repository_file(home.repository, home.archive, publish)) as archive:
+def _from_archive(home: ArchiveHome, wanted: list[str], mirror: Path) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(_repository_file(home.repository, home.archive, mirror)) as archive:
         members = {member.name: member for member in archive.getmembers() if member.isfile()}
         for inside, outside in home.folders.items():
             for path in wanted:
@@ -127,8 +127,8 @@ def _from_archive(home: ArchiveHome, wanted: list[str], publish: Path) -> Iterat
                     yield path, stream.read()
 
 
-def _table_text(home: TableHome, split: str, publish: Path) -> bytes:
-    table = load_split(home.repository, split, publish)
+def _table_text(home: TableHome, split: str, mirror: Path) -> bytes:
+    table = load_split(home.repository, split, mirror)
     lacking = [column for column in home.columns if column not in table.column_names]
     if lacking:
         where, remedy = f"dataset {home.repository}", "Get the set's files by hand: rse-study data list"
@@ -143,8 +143,8 @@ def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else " ".join(str(value).split())
 
 
-def _repository_file(repository: str, name: str, publish: Path) -> Path:
-    local = publish / repository
+def _repository_file(repository: str, name: str, mirror: Path) -> Path:
+    local = mirror / repository
     if local.is_dir():
         if (local / name).is_file():
             return local / name

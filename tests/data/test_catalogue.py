@@ -43,11 +43,11 @@ def test_the_data_here_are_the_data_measured(data_dir):
 
 
 @pytest.fixture
-def publish(tmp_path, monkeypatch):
+def mirror(tmp_path, monkeypatch):
     """Repositories in the hub's layout: an archive, a plain file and a table, with made-up content."""
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
-    simcse = tmp_path / "publish" / SIMCSE
+    simcse = tmp_path / "mirror" / SIMCSE
     simcse.mkdir(parents=True)
     (simcse / "wiki1m_for_simcse.txt").write_text("one\ntwo\n")
     with tarfile.open(simcse / "senteval.tar", "w") as archive:
@@ -56,11 +56,11 @@ def publish(tmp_path, monkeypatch):
             _add(archive, f"STS/STS13-en-test/STS.gs.{subset}.txt", "3.5\n0\n")
         for split in ("train", "dev", "test"):
             _add(archive, f"STS/STSBenchmark/sts-{split}.csv", f"g\tf\ty\t0\t4.2\t{split}\tx\n")
-    table = tmp_path / "publish" / "mteb" / "stsbenchmark-sts" / "data"
+    table = tmp_path / "mirror" / "mteb" / "stsbenchmark-sts" / "data"
     table.mkdir(parents=True)
     for split in ("train", "validation", "test"):
         _table(split).to_parquet(str(table / f"{split}-00000-of-00001.parquet"))
-    return tmp_path / "publish"
+    return tmp_path / "mirror"
 
 
 def _add(archive, name, text):
@@ -81,24 +81,24 @@ def _table(split):
     return HubTable.from_dict({**{name: [text] for name, text in texts.items()}, "score": [4.25]})
 
 
-def test_sets_are_fetched_into_the_layout_the_readers_expect(publish, tmp_path):
+def test_sets_are_fetched_into_the_layout_the_readers_expect(mirror, tmp_path):
     folder = tmp_path / "data"
-    rows = fetch("STS13", folder, publish)
+    rows = fetch("STS13", folder, mirror)
     assert [(row.rows, row.was_here) for row in rows] == [(2, False)] * 6
     assert str(rows[0]) == f"{rows[0].path}: 2 lines from {SIMCSE}"
     pairs = read_sts("STS13", "test", folder, "senteval")
     assert pairs.first == ["FNWN a", "c", "headlines a", "c", "OnWN a", "c"]
-    fetch("STS-B", folder, publish)
+    fetch("STS-B", folder, mirror)
     assert read_sts("STS-B", "dev", folder).first == ["validation one"]
     assert read_sts("STS-B", "dev", folder).second == ['two "']
     assert read_sts("STS-B", "test", folder, "senteval").first == ["test"]
-    fetch("wiki1m", folder, publish)
+    fetch("wiki1m", folder, mirror)
     assert gzip.decompress((folder / "wiki" / "wiki1m_for_simcse.txt.gz").read_bytes()) == b"one\ntwo\n"
 
 
-def test_what_was_fetched_is_verified_against_its_record(publish, tmp_path):
+def test_what_was_fetched_is_verified_against_its_record(mirror, tmp_path):
     folder = tmp_path / "data"
-    fetch("STS-B", folder, publish)
+    fetch("STS-B", folder, mirror)
     assert {row.status for row in verify(["STS-B"], folder)} == {"fetched"}
     assert json.loads((folder / FETCHED).read_text())["sts/STSBenchmark/orig/sts-dev.csv"][
         "repository"
@@ -110,19 +110,19 @@ def test_what_was_fetched_is_verified_against_its_record(publish, tmp_path):
     assert statuses["orig/sts-train.csv"] == "fetched"
 
 
-def test_files_that_are_here_are_left_alone(publish, tmp_path):
+def test_files_that_are_here_are_left_alone(mirror, tmp_path):
     folder = tmp_path / "data"
     (folder / "wiki").mkdir(parents=True)
     (folder / "wiki" / "wiki1m_for_simcse.txt").write_text("mine\n")
-    rows = fetch("wiki1m", folder, publish)
+    rows = fetch("wiki1m", folder, mirror)
     assert [str(row) for row in rows] == ["wiki/wiki1m_for_simcse.txt: here already"]
     assert (folder / "wiki" / "wiki1m_for_simcse.txt").read_text() == "mine\n"
     assert [row.status for row in verify(["wiki1m"], folder)] == ["unmeasured"]
 
 
-def test_listing_counts_what_is_here(publish, tmp_path):
+def test_listing_counts_what_is_here(mirror, tmp_path):
     folder = tmp_path / "data"
-    fetch("STS13", folder, publish)
+    fetch("STS13", folder, mirror)
     listed = {row.name: row for row in list_sets(folder)}
     assert (listed["STS13"].num_files, listed["STS13"].num_present, listed["STS13"].can_fetch) == (
         12,
@@ -132,7 +132,7 @@ def test_listing_counts_what_is_here(publish, tmp_path):
     assert (listed["anli"].num_present, listed["anli"].can_fetch) == (0, False)
 
 
-def test_what_cannot_be_fetched_says_why(publish, tmp_path, monkeypatch):
+def test_what_cannot_be_fetched_says_why(mirror, tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(
         InputError, match=r"anli: has no known home on the hub. Put its files into .*facebookresearch"
@@ -141,12 +141,12 @@ def test_what_cannot_be_fetched_says_why(publish, tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"no such data set 'STS-C'. Did you mean 'STS-B'"):
         fetch("STS-C", tmp_path)
     with pytest.raises(InputError, match=r"senteval.tar: holds no SUBJ/subj.subjective"):
-        fetch("SUBJ", tmp_path / "data", publish)
+        fetch("SUBJ", tmp_path / "data", mirror)
     with pytest.raises(InputError, match=r"wiki1m_for_simcse.txt: cannot be fetched .*Check the connection"):
         fetch("wiki1m", tmp_path / "elsewhere")
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot be written .*Set RSE_STUDY_DATA to a folder of yours"):
-        fetch("wiki1m", tmp_path / "file", publish)
-    (publish / SIMCSE / "wiki1m_for_simcse.txt").unlink()
+        fetch("wiki1m", tmp_path / "file", mirror)
+    (mirror / SIMCSE / "wiki1m_for_simcse.txt").unlink()
     with pytest.raises(InputError, match=r"holds no wiki1m_for_simcse.txt"):
-        fetch("wiki1m", tmp_path / "data", publish)
+        fetch("wiki1m", tmp_path / "data", mirror)

@@ -181,7 +181,7 @@ def step(
     norm: str = "power",
     a: float = 0.9,
 ) -> Step:
-    """L_align + its publish image + L_mlm (1:1), and all gradients of the first two.
+    """L_align + its mirror image + L_mlm (1:1), and all gradients of the first two.
 
     `mlm` = `masked_lm` of a pass of its own. Both views are normalised with the statistics of step t-1 and the
     first alone moves them, psi and nu: as with batch norm, only z updates them.

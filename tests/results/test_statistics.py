@@ -267,7 +267,7 @@ def test_least_p_is_that_of_differences_of_one_sign(n):
 
 def test_twenty_differences_are_still_tested_exactly():
     differences = as_array([*range(1, 20), -1])
-    # At least as extreme: no minus, or minus at one of the two 0.1 alone: 3 patterns, and their publish images.
+    # At least as extreme: no minus, or minus at one of the two 0.1 alone: 3 patterns, and their mirror images.
     assert sign_flip_p(differences) == 6 / 2**20
     assert wilcoxon_p(np.arange(1.0, 21.0)) == least_p(20)
 

@@ -30,7 +30,7 @@ def verify_sets(names: list[str], data: Path | None) -> int | None:
     return BAD_INPUT if any(file.status == "different" for file in files) else None
 
 
-def fetch_sets(names: Sequence[str], data: Path | None, publish: Path | None) -> None:
+def fetch_sets(names: Sequence[str], data: Path | None, mirror: Path | None) -> None:
     """Fetch what is missing of data sets, and print the files.
 
     Parameters
@@ -39,14 +39,14 @@ def fetch_sets(names: Sequence[str], data: Path | None, publish: Path | None) ->
         Sets of the catalogue.
     data
         Data folder; None for RSE_STUDY_DATA.
-    publish
+    mirror
         Folder that holds copies of hub repositories; None for the hub.
     """
     from rse_study.data.fetch import fetch
 
     folder = data or data_dir()
     for name in names:
-        fetched = fetch(name, folder, publish)
+        fetched = fetch(name, folder, mirror)
         print(f"{name}: nothing was missing" if not fetched else f"{name}:")
         for file in fetched:
             print(f"    {file}")
