@@ -15,7 +15,7 @@ from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training.loop import drive, train
 
 BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER, MODEL_FOLDER)
-"""What an attempt before may have left in the cell's folder."""
+"""What an attempt before may have left in the cell's folder; the model is rank 0's alone."""
 
 
 def run_worker(config: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,8 @@ def run_loop(payload: CellPayload, collectives: Collectives, report: ReportMetri
     """
     torch.set_num_threads(payload.threads)
     try:
-        with workplace(payload, names=BEGINS_WITH) as here:
+        names = BEGINS_WITH if collectives.rank == 0 else BEGINS_WITH[:-1]
+        with workplace(payload, names=names) as here:
             points = train(
                 payload.trial,
                 payload.seed,
