@@ -43,10 +43,9 @@ class Materials:
 
     def save(self, folder: Path) -> Path:
         """Write a JSON file named by its content; one that is there already is left alone."""
-        text = self.to_json()
-        path = folder / f"{fingerprint_of(text)[:16]}.json"
+        path = folder / f"{fingerprint_of(self._content())[:16]}.json"
         if not path.exists():
-            write_whole(path, text)
+            write_whole(path, json.dumps(self._content(), ensure_ascii=False))
         return path
 
     @classmethod
@@ -54,15 +53,14 @@ class Materials:
         """Read a file that `save` wrote."""
         return cls.from_json(path.read_text(encoding="utf-8"))
 
-    def to_json(self) -> str:
-        """Everything as a text: the dev pairs themselves, folders by their names."""
+    def _content(self) -> dict[str, Any]:
+        """Everything for JSON: the dev pairs themselves, folders by their names."""
         content = {one.name: getattr(self, one.name) for one in fields(self)}
-        changed = {"corpus": str(self.corpus), "dev": self.dev.to_json()}
-        return json.dumps({**content, **changed}, ensure_ascii=False)
+        return content | {"corpus": str(self.corpus), "dev": self.dev.to_json()}
 
     @classmethod
     def from_json(cls, text: str) -> "Materials":
-        """The materials that `to_json` made a text of."""
+        """The materials that a file of `save` holds."""
         content = json.loads(text)
         dev = StsPairs.from_json(content.pop("dev"))
         return cls(**{**content, "corpus": Path(content["corpus"])}, dev=dev)
