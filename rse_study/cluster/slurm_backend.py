@@ -1,0 +1,97 @@
+"""Jobs of Slurm: `sbatch`, `squeue`, `sacct`, `scancel`, given on a login node of the cluster."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.cluster.backend import Command
+from rse_study.cluster.job_report import JobReport, JobState
+from rse_study.cluster.log_file import print_log
+from rse_study.cluster.program import ProgramResult, call, shown
+from rse_study.errors import InputError
+
+SCRIPT = "job.sbatch"
+LOG = "job.log"
+REMEDY = "Give the command on a login node of the cluster, where sbatch and squeue are"
+DAYS = 30
+"""how far back Slurm's accounting is asked"""
+STATES: dict[str, JobState] = {
+    **dict.fromkeys(("PENDING", "CONFIGURING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"), "waiting"),
+    **dict.fromkeys(("RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED"), "running"),
+    "COMPLETED": "complete",
+    **dict.fromkeys(("CANCELLED", "PREEMPTED", "REVOKED"), "stopped"),
+}
+"""Slurm's states; the others are failures"""
+ACCOUNTED = "JobID,State,NNodes,Start,End,Reason,JobName"
+# The name comes last: it is free text.
+QUEUED = "%i|%T|%D|%S|%e|%r|%j"
+
+
+@dataclass(frozen=True)
+class SlurmBackend:
+    """A Slurm whose commands are on this machine."""
+
+    reuses_ids = True
+
+    def jobs(self) -> list[JobReport]:
+        accounted = self._call("sacct", "--noheader", "--parsable2", "--allocations", f"--format={ACCOUNTED}",
+                               f"--starttime=now-{DAYS}days")  # fmt: skip
+        queued = _required(
+            self._call("squeue", "--me", "--noheader", "--states=all", f"--format={QUEUED}"), "squeue"
+        )
+        # Many clusters keep no accounts; the queue itself remembers a job for some minutes after its end.
+        known = {report.handle: report for report in _reports(accounted.out if not accounted.code else "")}
+        return list((known | {report.handle: report for report in _reports(queued)}).values())
+
+    def submission(self, folder: Path, submission_id: str) -> list[Command]:
+        return [("sbatch", "--parsable", str(folder / SCRIPT))]
+
+    def submit(self, folder: Path, submission_id: str) -> str:
+        (command,) = self.submission(folder, submission_id)
+        return _required(self._call(*command), "sbatch").strip().partition(";")[0]
+
+    def show_log(self, report: JobReport, folder: Path, is_followed: bool) -> None:
+        print_log(folder / LOG, is_over=lambda: not self._is_active(report) if is_followed else True)
+
+    def ending(self, report: JobReport | None) -> list[Command]:
+        return [("scancel", report.handle)] if report and report.is_active else []
+
+    def end(self, report: JobReport | None) -> None:
+        for command in self.ending(report):
+            _required(self._call(*command), "scancel")
+
+    def _is_active(self, report: JobReport) -> bool:
+        return any(each.is_active for each in self.jobs() if each.handle == report.handle)
+
+    def _call(self, *command: str) -> ProgramResult:
+        # Times as seconds since 1970, whatever the time zone of the cluster.
+        return call(command, remedy=REMEDY, env={**os.environ, "SLURM_TIME_FORMAT": "%s"})
+
+
+def _required(result: ProgramResult, program: str) -> str:
+    if result.code:
+        rule = "Slurm refused it" if program == "sbatch" else "Slurm does not answer"
+        raise InputError(f"{program}: {result.complaint}", rule=rule, remedy=REMEDY)
+    return result.out
+
+
+def _reports(text: str) -> Iterator[JobReport]:
+    for line in text.splitlines():
+        handle, native, nodes, started, ended, reason, name = line.split("|", maxsplit=6)
+        word = native.split()[0]  # CANCELLED by 1000
+        state = STATES.get(word, "failed")
+        yield JobReport(
+            submission_id=name,
+            handle=handle,
+            state=state,
+            native=word,
+            num_nodes=int(nodes) if nodes.isdigit() and state != "waiting" else 0,
+            started=_seconds(started) if state != "waiting" else None,
+            ended=_seconds(ended) if state not in ("waiting", "running") else None,
+            reason="" if reason in ("None", "") else reason,
+        )
+
+
+def _seconds(text: str) -> float | None:
+    return float(text) if text.isdigit() else None  # Unknown, N/A, NONE
