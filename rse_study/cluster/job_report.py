@@ -1,6 +1,7 @@
 """What a cluster says of a job, in words that are the same for every kind of cluster."""
 
 import re
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -32,6 +33,13 @@ class JobReport:
     def is_active(self) -> bool:
         """Whether it runs or is going to."""
         return self.state in ACTIVE
+
+    @property
+    def hours(self) -> float:
+        """How long it has run."""
+        if self.started is None:
+            return 0.0
+        return max(0.0, (self.ended or time.time()) - self.started) / 3600
 
     @property
     def attempt(self) -> int:

@@ -42,9 +42,8 @@ class RayDashboard:
         return self._get("/api/jobs/")
 
     def nodes(self) -> list[dict[str, Any]]:
-        """Return the nodes that are alive."""
-        nodes = self._get("/api/v0/nodes")["data"]["result"]["result"]
-        return [node for node in nodes if node["state"] == "ALIVE"]
+        """Return the nodes, those that are gone included."""
+        return self._get("/api/v0/nodes?detail=1&limit=10000")["data"]["result"]["result"]
 
     def answers(self) -> bool:
         """Whether somebody answers at the address, whatever the answer is."""

@@ -1,17 +1,21 @@
 """Jobs of a running Ray cluster: `ray job submit`, `logs`, `stop`, at the address of its dashboard."""
 
-import time
-from collections.abc import Sequence
+import io
+import shutil
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from rse_study.cluster.backend import Command
+from rse_study.cluster.backend import Command, NodeHours, Submission
+from rse_study.cluster.job import STUDY_FILE
 from rse_study.cluster.job_report import JobReport, JobState
-from rse_study.cluster.program import ProgramResult, call, follow
+from rse_study.cluster.program import call, follow
 from rse_study.cluster.ray_dashboard import RayDashboard
 from rse_study.errors import InputError
 
 REMEDY = "Ray's command `ray` comes with this package: activate its environment"
+CODE = "code"
 STATES: dict[str, JobState] = {
     "PENDING": "waiting",
     "RUNNING": "running",
@@ -19,6 +23,8 @@ STATES: dict[str, JobState] = {
     "STOPPED": "stopped",
     "FAILED": "failed",
 }
+GROUP_LABEL = "ray.io/node-group"
+"""Ray's autoscaler and KubeRay say by it which kind a node is of"""
 
 
 @dataclass(frozen=True)
@@ -26,47 +32,70 @@ class RayJobs:
     """The jobs of one Ray cluster."""
 
     dashboard: RayDashboard
-    reuses_ids = False
 
-    def jobs(self) -> list[JobReport]:
+    def reports(self) -> list[JobReport]:
         """Return every job that was submitted to the cluster."""
-        nodes = len(self.dashboard.nodes())
-        return [_report(job, nodes) for job in self.dashboard.jobs() if job.get("submission_id")]
+        num_nodes = sum(node["state"] == "ALIVE" for node in self.dashboard.nodes())
+        return [_report(job, num_nodes) for job in self.dashboard.jobs() if job.get("submission_id")]
 
-    def submission(self, folder: Path, submission_id: str, command: Sequence[str]) -> Command:
-        """Return the command that submits a job whose files are in a folder."""
-        where = ("--address", self.dashboard.address, "--submission-id", submission_id)
-        resources = ("--entrypoint-resources", '{"rse_driver": 1}')
-        return ("ray", "job", "submit", *where, "--working-dir", str(folder), *resources, "--no-wait", "--", *command)  # fmt: skip
+    def submission(self, submission: Submission) -> Command:
+        """Return the command that submits a job; its driver runs on the head, as Ray does by itself."""
+        job = submission.job
+        where = ("--address", self.dashboard.address, "--submission-id", job.submission_id)
+        files = ("--working-dir", str(submission.folder / CODE))
+        return ("ray", "job", "submit", *where, *files, "--no-wait", "--", *job.command)
 
-    def submit(self, folder: Path, submission_id: str, command: Sequence[str]) -> None:
+    def submit(self, submission: Submission) -> str:
         """Submit a job. Raises InputError where Ray refuses it."""
-        self._required(self.submission(folder, submission_id, command))
+        write_code(submission)
+        self._required(self.submission(submission))
+        return submission.job.submission_id
 
     def show_log(self, submission_id: str, is_followed: bool) -> None:
         """Print a job's output, with `is_followed` until it ends."""
         options = ("--follow",) if is_followed else ()
         follow(self._job("logs", submission_id, *options), remedy=REMEDY, env=self.dashboard.env)
 
-    def stopping(self, submission_id: str) -> Command:
-        """Return the command that stops a job."""
-        return self._job("stop", submission_id)
+    def stopping(self, reports: list[JobReport]) -> list[Command]:
+        """Return the commands that stop those of these jobs that are not over."""
+        return [self._job("stop", report.submission_id) for report in reports if report.is_active]
 
-    def stop(self, submission_id: str) -> None:
-        """Stop a job."""
-        self._required(self.stopping(submission_id))
+    def stop(self, reports: list[JobReport]) -> None:
+        """Stop those of these jobs that are not over."""
+        for command in self.stopping(reports):
+            self._required(command)
+
+    def node_hours(self, now: float) -> list[NodeHours]:
+        """Return how long every node the cluster has had was there, by kind."""
+        spans: dict[str, list[tuple[bool, float]]] = {}
+        for node in self.dashboard.nodes():
+            group = "head" if node["is_head_node"] else node.get("labels", {}).get(GROUP_LABEL, "")
+            ended = node["end_time_ms"] / 1000 if node["end_time_ms"] else now
+            spans.setdefault(group, []).append((node["state"] == "ALIVE", ended - node["start_time_ms"] / 1000))
+        return [
+            NodeHours(group, sum(alive for alive, _ in nodes), sum(seconds for _, seconds in nodes) / 3600)
+            for group, nodes in spans.items()
+        ]
 
     def _job(self, verb: str, submission_id: str, *options: str) -> Command:
         return ("ray", "job", verb, "--address", self.dashboard.address, *options, submission_id)
 
-    def _required(self, command: Command) -> ProgramResult:
+    def _required(self, command: Command) -> None:
         result = call(command, remedy=REMEDY, env=self.dashboard.env)
         if result.code:
             raise InputError(f"ray job: {result.complaint}", where=self.dashboard.address)
-        return result
 
 
-def _report(job: dict, num_nodes: int) -> JobReport:
+def write_code(submission: Submission) -> None:
+    """Unpack the wheel beside the study: Ray puts the folder on every node, and on Python's path there."""
+    folder = submission.folder / CODE
+    shutil.rmtree(folder, ignore_errors=True)
+    with zipfile.ZipFile(io.BytesIO(submission.job.wheel.content)) as wheel:
+        wheel.extractall(folder)
+    (folder / STUDY_FILE).write_text(submission.job.study_yaml, encoding="utf-8")
+
+
+def _report(job: dict[str, Any], num_nodes: int) -> JobReport:
     state = STATES.get(job["status"], "failed")
     started, ended = job.get("start_time"), job.get("end_time")
     message = str(job.get("message") or "").strip().splitlines()

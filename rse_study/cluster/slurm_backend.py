@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rse_study.cluster.backend import Command
+from rse_study.cluster.backend import Command, NodeHours, Submission
 from rse_study.cluster.job_report import JobReport, JobState
 from rse_study.cluster.log_file import print_log
-from rse_study.cluster.program import ProgramResult, call, shown
+from rse_study.cluster.program import ProgramResult, call
 from rse_study.errors import InputError
 
 SCRIPT = "job.sbatch"
@@ -32,47 +32,60 @@ QUEUED = "%i|%T|%D|%S|%e|%r|%j"
 class SlurmBackend:
     """A Slurm whose commands are on this machine."""
 
+    folder: str
+    """for the files of jobs; all nodes see it, and this machine does, too"""
     reuses_ids = True
 
+    def folder_of(self, submission_id: str) -> Path:
+        return Path(self.folder) / submission_id
+
     def jobs(self) -> list[JobReport]:
-        accounted = self._call("sacct", "--noheader", "--parsable2", "--allocations", f"--format={ACCOUNTED}",
-                               f"--starttime=now-{DAYS}days")  # fmt: skip
-        queued = _required(
-            self._call("squeue", "--me", "--noheader", "--states=all", f"--format={QUEUED}"), "squeue"
-        )
+        since = f"--starttime=now-{DAYS}days"
         # Many clusters keep no accounts; the queue itself remembers a job for some minutes after its end.
+        accounted = _call(
+            "sacct", "--noheader", "--parsable2", "--allocations", since, f"--format={ACCOUNTED}"
+        )
+        queued = _required("squeue", "--me", "--noheader", "--states=all", f"--format={QUEUED}")
         known = {report.handle: report for report in _reports(accounted.out if not accounted.code else "")}
         return list((known | {report.handle: report for report in _reports(queued)}).values())
 
-    def submission(self, folder: Path, submission_id: str) -> list[Command]:
-        return [("sbatch", "--parsable", str(folder / SCRIPT))]
+    def submission(self, submission: Submission) -> list[Command]:
+        return [("sbatch", "--parsable", str(submission.folder / SCRIPT))]
 
-    def submit(self, folder: Path, submission_id: str) -> str:
-        (command,) = self.submission(folder, submission_id)
-        return _required(self._call(*command), "sbatch").strip().partition(";")[0]
+    def submit(self, submission: Submission) -> str:
+        (command,) = self.submission(submission)
+        return _required(*command).strip().partition(";")[0]
 
-    def show_log(self, report: JobReport, folder: Path, is_followed: bool) -> None:
-        print_log(folder / LOG, is_over=lambda: not self._is_active(report) if is_followed else True)
+    def show_log(self, report: JobReport, is_followed: bool) -> None:
+        log = self.folder_of(report.submission_id) / LOG
+        print_log(log, is_over=lambda: not (is_followed and self._is_active(report)))
 
-    def ending(self, report: JobReport | None) -> list[Command]:
-        return [("scancel", report.handle)] if report and report.is_active else []
+    def ending(self, reports: list[JobReport]) -> list[Command]:
+        return [("scancel", report.handle) for report in reports if report.is_active]
 
-    def end(self, report: JobReport | None) -> None:
-        for command in self.ending(report):
-            _required(self._call(*command), "scancel")
+    def end(self, reports: list[JobReport]) -> None:
+        for command in self.ending(reports):
+            _required(*command)
+
+    def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
+        num_nodes = sum(report.num_nodes for report in reports if report.is_active)
+        hours = sum(report.num_nodes * report.hours for report in reports)
+        return [NodeHours("", num_nodes, hours)] if reports else []
 
     def _is_active(self, report: JobReport) -> bool:
         return any(each.is_active for each in self.jobs() if each.handle == report.handle)
 
-    def _call(self, *command: str) -> ProgramResult:
-        # Times as seconds since 1970, whatever the time zone of the cluster.
-        return call(command, remedy=REMEDY, env={**os.environ, "SLURM_TIME_FORMAT": "%s"})
+
+def _call(*command: str) -> ProgramResult:
+    # Times as seconds since 1970, whatever the time zone of the cluster.
+    return call(command, remedy=REMEDY, env={**os.environ, "SLURM_TIME_FORMAT": "%s"})
 
 
-def _required(result: ProgramResult, program: str) -> str:
+def _required(*command: str) -> str:
+    result = _call(*command)
     if result.code:
-        rule = "Slurm refused it" if program == "sbatch" else "Slurm does not answer"
-        raise InputError(f"{program}: {result.complaint}", rule=rule, remedy=REMEDY)
+        rule = "Slurm refused it" if command[0] == "sbatch" else "Slurm does not answer"
+        raise InputError(f"{command[0]}: {result.complaint}", rule=rule, remedy=REMEDY)
     return result.out
 
 
