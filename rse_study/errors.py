@@ -66,6 +66,23 @@ class OverBudget(Exception):
     """What is planned costs more than was allowed. Exit code 4."""
 
 
+class Unavailable(Exception):
+    """What a run stands on is gone for good: its storage, or Ray. Exit code 3.
+
+    Everything that was committed is kept; the same command goes on once it is back.
+
+    >>> print(Unavailable("Ray ended 4 times", "Look at the machine's memory"))
+    Ray ended 4 times. Look at the machine's memory
+    """
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(what, remedy)
+        self.what, self.remedy = what, remedy
+
+    def __str__(self) -> str:
+        return f"{self.what}. {self.remedy}" if self.remedy else self.what
+
+
 class NonFiniteLoss(Exception):
     """The loss became NaN or infinite: the run ends, with its reason on record."""
 

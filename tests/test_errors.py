@@ -2,7 +2,7 @@ import pickle
 
 import pytest
 
-from rse_study.errors import InputError, InputErrors, MissingFile, NonFiniteLoss
+from rse_study.errors import InputError, InputErrors, MissingFile, NonFiniteLoss, Unavailable
 
 ONE = InputError("what", where="where", rule="rule", remedy="remedy")
 MISSING = MissingFile("no such file", where="where", remedy="remedy", part="part")
@@ -13,7 +13,16 @@ def test_a_message_says_where_what_rule_and_remedy():
     assert str(InputError("what")) == "what"
 
 
-@pytest.mark.parametrize("error", [ONE, MISSING, InputErrors([ONE, MISSING]), NonFiniteLoss("why", 3)])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ONE,
+        MISSING,
+        InputErrors([ONE, MISSING]),
+        NonFiniteLoss("why", 3),
+        Unavailable("gone", "bring it back"),
+    ],
+)
 def test_errors_travel_between_processes(error):
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), str(again)) == (type(error), str(error))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
+from rse_study.cli.commands import CLUSTER_COMMANDS, COMMANDS, DATA_COMMANDS
 from rse_study.cli.errors import guarded
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 data = typer.Typer(help="The data sets the project knows.", no_args_is_help=True)
+cluster = typer.Typer(help="The same study on many machines.", no_args_is_help=True)
 
 
 def _show_version(wanted: bool) -> bool:
@@ -43,4 +44,7 @@ for command in COMMANDS:
     app.command()(guarded(command))
 for name, command in DATA_COMMANDS.items():
     data.command(name)(guarded(command))
+for name, command in CLUSTER_COMMANDS.items():
+    cluster.command(name)(guarded(command))
 app.add_typer(data, name="data")
+app.add_typer(cluster, name="cluster")

@@ -22,6 +22,12 @@ StudyArgument = Annotated[
 RanStudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study that has run: its name, folder or YAML file.")
 ]
+ClusterArgument = Annotated[
+    str, typer.Argument(metavar="SPEC", help="A cluster: a YAML file, or the name of a shipped one.")
+]
+ClusterStudyArgument = Annotated[
+    str, typer.Argument(metavar="[STUDY]", help="A YAML file, or the name of a shipped study.")
+]
 RowArgument = Annotated[
     str,
     typer.Argument(

@@ -14,6 +14,8 @@ import typer
 from rse_study.cli.arguments import (
     DEFAULT_STORE,
     CellArgument,
+    ClusterArgument,
+    ClusterStudyArgument,
     Context,
     DataFolder,
     MaxCost,
@@ -404,6 +406,23 @@ def data_fetch(
     fetch_sets(names, data, mirror)
 
 
+def cluster_render(
+    spec: ClusterArgument,
+    study: ClusterStudyArgument = "",
+    override: Overrides = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the files here, and what the job needs.")
+    ] = None,
+) -> None:
+    """Print what Slurm, KubeRay or Ray's launcher would be given.
+
+    Touches no cluster. Without STUDY: the cluster's own files, of the kinds that have some.
+    """
+    from rse_study.cli.verbs.cluster_render import render_cluster
+
+    render_cluster(spec, study, override or (), out)
+
+
 COMMANDS: tuple[Command, ...] = (
     train,
     validate,
@@ -422,3 +441,4 @@ COMMANDS: tuple[Command, ...] = (
     doctor,
 )
 DATA_COMMANDS: dict[str, Command] = {"list": data_list, "verify": data_verify, "fetch": data_fetch}
+CLUSTER_COMMANDS: dict[str, Command] = {"render": cluster_render}

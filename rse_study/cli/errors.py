@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from rse_study.errors import InputError, NonFiniteLoss, OverBudget
+from rse_study.errors import InputError, NonFiniteLoss, OverBudget, Unavailable
 
 OK, CONTRADICTED, BAD_INPUT, INCOMPLETE, OVER_BUDGET, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -41,6 +41,8 @@ def _run(call: Callable[[], int | None]) -> int:
         return _say(f"the run failed: {error}", INCOMPLETE)
     except OverBudget as error:
         return _say(f"over budget: {error}", OVER_BUDGET)
+    except Unavailable as error:
+        return _say(f"gave up: {error}", INCOMPLETE)
     except KeyboardInterrupt:
         return _say("interrupted; the same command goes on from here", INTERRUPTED)
     except typer.Exit:

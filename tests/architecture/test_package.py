@@ -32,7 +32,7 @@ def packed(tmp_path_factory):
     return set(zipfile.ZipFile(wheel).namelist())
 
 
-@pytest.mark.parametrize("package", ["rse_study", "analysis", "search_spaces"])
+@pytest.mark.parametrize("package", ["rse_study", "analysis", "search_spaces", "clusters"])
 def test_the_wheel_holds_every_file_of_the_packages(packed, package):
     here = {
         path.relative_to(ROOT).as_posix()
@@ -47,11 +47,12 @@ def test_the_wheel_holds_studies_trials_and_tables(packed):
     trials = {f"search_spaces/trials/{path.name}" for path in (ROOT / "search_spaces/trials").glob("*.yaml")}
     tables = {"rse_study/data/vocabulary.yaml", "rse_study/data/catalogue.yaml"}
     assert trials
-    assert trials | tables | {"search_spaces/quickstart.yaml"} <= packed
+    assert trials | tables | {"search_spaces/quickstart.yaml", "clusters/slurm.yaml"} <= packed
     assert {name.split("/")[0] for name in packed if "dist-info" not in name} == {
         "rse_study",
         "analysis",
         "search_spaces",
+        "clusters",
     }
 
 

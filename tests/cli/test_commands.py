@@ -11,15 +11,20 @@ import typer
 
 from rse_study.cli import verbs
 from rse_study.cli.app import app
-from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
+from rse_study.cli.commands import CLUSTER_COMMANDS, COMMANDS, DATA_COMMANDS
 from rse_study.results.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run
 
 NAMES = [command.__name__ for command in COMMANDS]
-CALLS = [*([name] for name in NAMES), *(["data", name] for name in DATA_COMMANDS)]
+GROUPS = {"data": DATA_COMMANDS, "cluster": CLUSTER_COMMANDS}
+SUMMARIES = {"data": "The data sets the project knows.", "cluster": "The same study on many machines."}
+CALLS = [
+    *([name] for name in NAMES),
+    *([group, name] for group, commands in GROUPS.items() for name in commands),
+]
 
 
-@pytest.mark.parametrize("arguments", [[], ["data"], *CALLS], ids=" ".join)
+@pytest.mark.parametrize("arguments", [[], *([group] for group in GROUPS), *CALLS], ids=" ".join)
 def test_help_is_everywhere(rse, arguments):
     ended = rse(*arguments, "--help")
     assert ended.code == 0
@@ -28,8 +33,11 @@ def test_help_is_everywhere(rse, arguments):
 
 @pytest.mark.parametrize(
     ("arguments", "commands"),
-    [([], dict(zip(NAMES, COMMANDS, strict=True))), (["data"], DATA_COMMANDS)],
-    ids=["rse-study", "rse-study data"],
+    [
+        ([], dict(zip(NAMES, COMMANDS, strict=True))),
+        *(([group], commands) for group, commands in GROUPS.items()),
+    ],
+    ids=["rse-study", *GROUPS],
 )
 def test_every_summary_is_whole_at_80_columns(rse, monkeypatch, arguments, commands):
     monkeypatch.setenv("COLUMNS", "80")
@@ -37,22 +45,25 @@ def test_every_summary_is_whole_at_80_columns(rse, monkeypatch, arguments, comma
     assert not [line for line in lines if line.endswith("...")]
     listed = dict(line.split(maxsplit=1) for line in lines)
     summaries = {name: inspect.getdoc(command).splitlines()[0] for name, command in commands.items()}
-    assert listed == summaries | ({} if arguments else {"data": "The data sets the project knows."})
+    assert listed == summaries | ({} if arguments else SUMMARIES)
 
 
 def test_every_argument_is_explained():
     commands = typer.main.get_command(app).commands
-    calls = {**commands, **commands["data"].commands}
+    calls = {
+        **commands,
+        **{f"{group} {name}": call for group in GROUPS for name, call in commands[group].commands.items()},
+    }
     unexplained = [
         f"{name} {param.name}" for name, call in calls.items() for param in call.params if not param.help
     ]
-    assert {*NAMES, *DATA_COMMANDS} <= set(calls)
+    assert {*NAMES, *(f"{group} {name}" for group, names in GROUPS.items() for name in names)} <= set(calls)
     assert unexplained == []
 
 
 def test_every_command_has_its_file():
     files = {path.stem for path in Path(verbs.__file__).parent.glob("*.py")}
-    assert {*NAMES, "data"} <= files
+    assert {*NAMES, "data", *(f"cluster_{name}" for name in CLUSTER_COMMANDS)} <= files
 
 
 def test_the_version_is_said(rse):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.cli import errors
-from rse_study.errors import NonFiniteLoss
+from rse_study.errors import NonFiniteLoss, Unavailable
 
 TRIAL = """
 encoder: {name: tiny, pooling: mean}
@@ -184,6 +184,11 @@ def run_guarded(error):
 def test_a_failed_run_is_one_line_and_1(capsys):
     assert run_guarded(NonFiniteLoss("the loss is not finite", 3)) == 3
     assert capsys.readouterr().err == "the run failed: step 3: the loss is not finite\n"
+
+
+def test_what_is_gone_for_good_is_one_line_and_3(capsys):
+    assert run_guarded(Unavailable("the storage is gone", "Bring it back")) == 3
+    assert capsys.readouterr().err == "gave up: the storage is gone. Bring it back\n"
 
 
 def test_an_interruption_is_130(capsys):

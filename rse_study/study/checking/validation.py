@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.checking.batch_sizes import check_batch_sizes
@@ -60,9 +61,15 @@ def _nothing_collected() -> Iterator[None]:
             gc.enable()
 
 
-def _read_study(path: Path, overrides: Sequence[str]) -> CheckedStudy:
+def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a study's mapping, unchecked: its file, what that extends, overrides."""
     content = read_extended(path, former=FORMER_KEYS)
     apply_overrides(content, overrides, former=FORMER_KEYS)
+    return content
+
+
+def _read_study(path: Path, overrides: Sequence[str]) -> CheckedStudy:
+    content = read_content(path, overrides)
     try:
         study = build(Study, content, where=str(path))
     except InputErrors as error:

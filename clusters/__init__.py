@@ -1,0 +1,1 @@
+"""Clusters that ship with the platform, as YAML files: `importlib.resources.files("clusters")`."""

@@ -1,0 +1,1 @@
+"""Clusters described, rendered and driven from outside: nothing here imports Ray."""

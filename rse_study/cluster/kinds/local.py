@@ -1,0 +1,24 @@
+"""Several Ray nodes on this machine: to try what a cluster does, without one."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.spec import field
+
+Port = Annotated[int, Field(ge=1024, le=65535)]
+
+
+class LocalCluster(ClusterSpec):
+    """A head and several workers, all on this machine and on its loopback."""
+
+    kind: Literal["local"]
+    port: Port = 6379
+    """of the head"""
+    dashboard_port: Port = 8265
+    """where jobs are submitted"""
+    token: str = field("~/.ray/auth_token", min_length=1)
+    """file that holds the token; made where it is missing"""
+    folder: str = field("/tmp/rse-study/ray", min_length=1)
+    """of Ray's own files; a short path, for sockets stand below it"""

@@ -1,0 +1,45 @@
+"""Ray in an allocation of Slurm, which starts with the job and ends with it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from rse_study.cluster.machines import WorkerGroup
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.spec import field
+
+
+class SlurmGroup(WorkerGroup):
+    """Nodes of a partition."""
+
+    partition: str = ""
+    """empty: Slurm's default"""
+    constraint: str = ""
+    """features the nodes must have: `a100&nvlink`"""
+    gres: str = ""
+    """how this Slurm calls GPUs: `gpu:a100`; empty: `--gpus-per-node`"""
+
+
+class SlurmCluster(ClusterSpec):
+    """A batch job: head and driver on its first node, workers on all of them."""
+
+    kind: Literal["slurm"]
+    workers: Annotated[Mapping[str, SlurmGroup], Field(min_length=1, max_length=1)]
+    """one kind of nodes: a job asks for nodes that are alike"""
+    form: Literal["steps", "symmetric-run"] = "steps"
+    """steps: head, workers that start again, driver; symmetric-run: Ray's own command, without either"""
+    folder: str = field(min_length=1)
+    """where the job's files and its log are put; all nodes see it"""
+    account: str = ""
+    qos: str = ""
+    options: tuple[str, ...] = ()
+    """other directives of sbatch, as on its command line: `--exclusive`"""
+    requeue: bool = True
+    """put the job into the queue again where it was interrupted: a node failed, its time was up"""
+    warn_seconds: PositiveInt = 120
+    """before the time limit: the driver is interrupted, so that running cells may end"""
+    start_attempts: PositiveInt = 5
+    """tries of a worker to join, half a minute apart"""
+    port: NonNegativeInt = 0
+    """of Ray's head; 0: one that follows from the job's number"""

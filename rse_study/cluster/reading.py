@@ -1,0 +1,47 @@
+"""From a YAML file, or the name of a shipped cluster, to its spec."""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from rse_study.cluster.kinds import KINDS
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.study.definition.reading import apply_overrides, build, read_extended
+
+
+def shipped_clusters() -> dict[str, Path]:
+    """The specs that come with the package, by name."""
+    folder = Path(str(files("clusters")))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def cluster_file(given: str) -> Path:
+    """The YAML file a user means: a path, or the name of a shipped cluster."""
+    if Path(given).suffix in (".yaml", ".yml") or Path(given).is_file():
+        return Path(given)
+    shipped = shipped_clusters()
+    wanted = given.replace("_", "-")
+    if wanted in shipped:
+        return shipped[wanted]
+    rule = "a YAML file or the name of a shipped cluster"
+    raise InputError(f"no cluster {given!r}", where="SPEC", rule=rule, remedy=did_you_mean(given, shipped))
+
+
+def read_cluster(given: str, overrides: Sequence[str] = ()) -> ClusterSpec:
+    """Return the cluster in a YAML file, or the shipped one of this name.
+
+    Raises InputErrors with every field that is wrong.
+    """
+    path = cluster_file(given)
+    content = read_extended(path)
+    apply_overrides(content, overrides)
+    kind, names = content.get("kind"), ", ".join(KINDS)
+    if kind is None:
+        rule, remedy = "is required", f"Write `kind:` and one of {names}"
+        raise InputError("kind", where=str(path), rule=rule, remedy=remedy)
+    if not isinstance(kind, str) or kind not in KINDS:
+        remedy = did_you_mean(str(kind), KINDS)
+        raise InputError(f"kind = {kind!r}", where=str(path), rule="no such kind of cluster", remedy=remedy)
+    return build(KINDS[kind], content, where=str(path))

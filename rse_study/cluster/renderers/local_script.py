@@ -1,0 +1,67 @@
+"""A script that keeps a head and its workers running on this machine."""
+
+from rse_study.cluster.kinds.local import LocalCluster
+from rse_study.cluster.rendered import RenderedFile
+from rse_study.cluster.renderers.ray_start import exports, head_options, variables_of, worker_options
+from rse_study.cluster.renderers.shell import folded, script
+
+FILE_NAME = "cluster.sh"
+
+
+def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
+    """Return the script of a cluster on this machine."""
+    text = script(
+        [
+            "#!/bin/bash",
+            f"# {spec.name}: {spec.num_nodes - 1} worker(s) and a head, which end with this script.",
+        ],
+        [*spec.environment.setup, *exports(variables_of(spec))],
+        _token(spec),
+        _head(spec),
+        _workers(spec),
+        ["wait"],
+    )
+    return (RenderedFile(FILE_NAME, text),)
+
+
+def _token(spec: LocalCluster) -> list[str]:
+    path = f'"$HOME"/{spec.token[2:]}' if spec.token.startswith("~/") else spec.token
+    return [
+        f"export RAY_AUTH_TOKEN_PATH={path}",
+        'if [ ! -s "$RAY_AUTH_TOKEN_PATH" ]; then',
+        '    mkdir -p "$(dirname "$RAY_AUTH_TOKEN_PATH")"',
+        """    (umask 077; python -c 'import secrets; print(secrets.token_hex(32))' > "$RAY_AUTH_TOKEN_PATH")""",
+        "fi",
+    ]
+
+
+def _head(spec: LocalCluster) -> list[str]:
+    where = ["--node-ip-address=127.0.0.1", f"--port={spec.port}", f"--temp-dir={spec.folder}"]
+    dashboard = ["--dashboard-host=127.0.0.1", f"--dashboard-port={spec.dashboard_port}"]
+    return [
+        "# What could not start yet, or was given up, starts again, until this script is ended.",
+        "keep() {",
+        """    trap 'kill "$child" 2> /dev/null; wait "$child"; exit' TERM""",
+        "    while true; do",
+        '        "$@" & child=$!',
+        '        wait "$child"',
+        "        sleep 5",
+        "    done",
+        "}",
+        "trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT",
+        "trap exit INT TERM",
+        *folded(["keep", "ray", "start", *where, *dashboard, *head_options(), "&"]),
+    ]
+
+
+def _workers(spec: LocalCluster) -> list[str]:
+    lines = []
+    address = [f"--address=127.0.0.1:{spec.port}", "--node-ip-address=127.0.0.1"]
+    for group in spec.workers.values():
+        options = [*address, *worker_options(group, group.cpus)]
+        lines += [
+            f"for _ in $(seq {group.max_nodes}); do",
+            *folded(["keep", "ray", "start", *options, "&"], indent="    "),
+            "done",
+        ]
+    return lines

@@ -1,0 +1,59 @@
+"""Ray on a node: its environment, and what `ray start` is told."""
+
+import json
+import shlex
+from collections.abc import Mapping
+
+from rse_study.cluster.machines import Machine, WorkerGroup
+from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, ClusterSpec
+
+OBJECT_STORE_BYTES = 200_000_000  # scores and paths travel through it, never tensors
+RAY_VARIABLES = {
+    "RAY_AUTH_MODE": "token",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_TRAIN_V2_ENABLED": "1",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # Waiting for a node counts against a trial's failures; a new node needs minutes.
+    "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "600",
+}
+"""of every process of a cluster; raylets hand them on to their workers"""
+DRIVER_RESOURCES = json.dumps({DRIVER_RESOURCE: NUM_DRIVERS})
+
+
+def variables_of(spec: ClusterSpec) -> dict[str, str]:
+    """Return the environment of a node's processes: ours, then the spec's."""
+    return RAY_VARIABLES | spec.environment.variables
+
+
+def exports(variables: Mapping[str, str]) -> list[str]:
+    """Return shell lines that set variables."""
+    return [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+
+
+def head_options() -> list[str]:
+    """Return what `ray start` is told of a head: no CPU, but the driver's resource."""
+    return [
+        "--head",
+        "--num-cpus=0",
+        "--num-gpus=0",
+        f"--resources={shlex.quote(DRIVER_RESOURCES)}",
+        f"--object-store-memory={OBJECT_STORE_BYTES}",
+        "--block",
+    ]
+
+
+def worker_options(group: WorkerGroup, cpus: int | str) -> list[str]:
+    """Return what `ray start` is told of a worker that offers so many CPUs to trials."""
+    labels = ",".join(f"{key}={value}" for key, value in group.labels.items())
+    return [
+        f"--num-cpus={cpus}",
+        f"--num-gpus={group.gpus}",
+        f"--object-store-memory={OBJECT_STORE_BYTES}",
+        *([f"--labels={shlex.quote(labels)}"] if labels else []),
+        "--block",
+    ]
+
+
+def memory_mib(machine: Machine) -> int:
+    """Return a node's memory in MiB, as Slurm counts it."""
+    return round(machine.memory_gib * 1024)

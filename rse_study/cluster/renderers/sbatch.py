@@ -1,0 +1,182 @@
+"""A batch script of Slurm: Ray starts with the job and ends with it.
+
+Form `steps`: the head, with no CPU for trials, and the driver on the first node; a worker on every node, under a loop
+that starts it again, for `ray start` ends where its node is declared dead. Form `symmetric-run`: Ray's own command.
+"""
+
+from collections.abc import Iterator
+
+from rse_study.cluster.job import STUDY_FILE, Job
+from rse_study.cluster.kinds.slurm import SlurmCluster, SlurmGroup
+from rse_study.cluster.rendered import RenderedFile
+from rse_study.cluster.renderers.ray_start import (
+    DRIVER_RESOURCES,
+    exports,
+    head_options,
+    memory_mib,
+    variables_of,
+    worker_options,
+)
+from rse_study.cluster.renderers.shell import folded, quoted, script
+
+FILE_NAME = "job.sbatch"
+INTERRUPTED = 130
+SECONDS_TO_JOIN = 600
+
+
+def render_sbatch(spec: SlurmCluster, job: Job) -> tuple[RenderedFile, ...]:
+    """Return the batch script of a job."""
+    group = group_of(spec)
+    run = _symmetric_run(group, job) if spec.form == "symmetric-run" else _steps(spec, group)
+    text = script(
+        ["#!/bin/bash", *(f"#SBATCH {option}" for option in directives(spec, job))],
+        _opening(spec, job),
+        _folders(spec, job),
+        run,
+        _driver(spec, job),
+        _end(spec),
+    )
+    return (RenderedFile(FILE_NAME, text),)
+
+
+def group_of(spec: SlurmCluster) -> SlurmGroup:
+    """Return the one kind of nodes a job of Slurm asks for."""
+    return next(iter(spec.workers.values()))
+
+
+def job_folder(spec: SlurmCluster, job: Job) -> str:
+    """Return the folder that all nodes see, in which the job's files and its log are."""
+    return f"{spec.folder.rstrip('/')}/{job.submission_id}"
+
+
+def directives(spec: SlurmCluster, job: Job) -> Iterator[str]:
+    """Yield the options of sbatch."""
+    group = group_of(spec)
+    fewest = group.min_nodes or group.max_nodes
+    yield f"--job-name={job.submission_id}"
+    yield f"--nodes={fewest}-{group.max_nodes}" if fewest < group.max_nodes else f"--nodes={group.max_nodes}"
+    yield "--ntasks-per-node=1"
+    yield f"--cpus-per-task={group.cpus}"
+    yield f"--mem={memory_mib(group)}M"
+    if group.gpus:
+        yield f"--gres={group.gres}:{group.gpus}" if group.gres else f"--gpus-per-node={group.gpus}"
+    named = {
+        "partition": group.partition,
+        "constraint": group.constraint,
+        "account": spec.account,
+        "qos": spec.qos,
+    }
+    yield from (f"--{name}={value}" for name, value in named.items() if value)
+    yield f"--time={_time(spec.limits.hours)}"
+    yield f"--signal=B:USR1@{spec.warn_seconds}"
+    yield "--dependency=singleton"  # the same study twice: one after the other, and the second finds nothing to do
+    yield "--requeue" if spec.requeue else "--no-requeue"
+    yield "--open-mode=append"
+    yield "--no-kill"  # a node that fails takes only its own cells with it
+    yield f"--output={job_folder(spec, job)}/job.log"
+    yield from spec.options
+
+
+def _time(hours: float) -> str:
+    minutes = max(1, round(hours * 60))
+    return f"{minutes // 1440}-{minutes // 60 % 24:02d}:{minutes % 60:02d}:00"
+
+
+def _opening(spec: SlurmCluster, job: Job) -> list[str]:
+    port = str(spec.port) if spec.port else "$((20000 + SLURM_JOB_ID % 20000))"
+    return [
+        f"# {job.study}: Ray on the nodes of this job, the study on it, and an end to both.",
+        "set -m  # what runs in the background hears an interrupt",
+        *spec.environment.setup,
+        *exports(variables_of(spec)),
+        "# A token of this job alone: in the environment of its processes, and in no file.",
+        "RAY_AUTH_TOKEN=$(python -c 'import secrets; print(secrets.token_hex(32))')",
+        'nodes=$(scontrol show hostnames "$SLURM_JOB_NODELIST")',
+        'head=$(echo "$nodes" | head -n 1)  # this script runs there',
+        """head_ip=$(getent ahostsv4 "$head" | awk '$1 !~ /^127\\./ {print $1; exit}')""",
+        "head_ip=${head_ip:-$(hostname -I | cut -d ' ' -f 1)}",
+        f"port={port}",
+        'export RAY_AUTH_TOKEN RAY_ADDRESS="$head_ip:$port" SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"',
+    ]
+
+
+def _folders(spec: SlurmCluster, job: Job) -> list[str]:
+    return [
+        f"job={quoted([job_folder(spec, job)])}",
+        'work="/tmp/rse-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}"  # on the disk of each node, until the end',
+        'everywhere() { srun --overlap --ntasks-per-node=1 --mem=0 "$@"; }',
+        f'everywhere python -m zipfile -e "$job/{job.wheel.name}" "$work/code" || exit 1',
+        'export PYTHONPATH="$work/code${PYTHONPATH:+:$PYTHONPATH}"',
+        f'cd "$work" && cp "$job/{STUDY_FILE}" . || exit 1',
+    ]
+
+
+def _steps(spec: SlurmCluster, group: SlurmGroup) -> list[str]:
+    on_head = max(0, group.cpus - spec.head.cpus)
+    head = ['--node-ip-address="$head_ip"', '--port="$port"', '--temp-dir="$work/ray"', *head_options()]
+    worker = ['--address="$RAY_ADDRESS"', *worker_options(group, '"$cpus"')]
+    num_workers = '"$SLURM_NNODES"' if on_head else '"$((SLURM_NNODES - 1))"'
+    return [
+        "# Ray. Its head offers no CPU to trials. A worker that could not join, or that was given up, starts again.",
+        'on_node() { srun --overlap --nodes=1 --nodelist="$1" --ntasks=1 --mem=0 "${@:2}"; }',
+        *folded(["on_node", '"$head"', "ray", "start", *head, "&"]),
+        "worker() {",
+        "    while true; do",
+        *folded(['on_node "$1" ray start', *worker], indent="        "),
+        "        sleep 5",
+        "    done",
+        "}",
+        "for node in $nodes; do",
+        f'    [ "$node" = "$head" ] && cpus={on_head} || cpus={group.cpus}',
+        '    [ "$cpus" -eq 0 ] || worker "$node" &',
+        "done",
+        f"python -m rse_study.on_ray.wait_for_nodes {num_workers} {SECONDS_TO_JOIN} || exit 1",
+    ]
+
+
+def _symmetric_run(group: SlurmGroup, job: Job) -> list[str]:
+    """Head and workers are one, so that the head's node serves trials as every other."""
+    command = ["everywhere", "ray", "symmetric-run", '--address="$RAY_ADDRESS"']
+    options = [option for option in worker_options(group, group.cpus) if option != "--block"]
+    driver_resource = f"--resources={quoted([DRIVER_RESOURCES])}"
+    return [
+        f"export RAY_SYMMETRIC_RUN_CLUSTER_WAIT_TIMEOUT={SECONDS_TO_JOIN}",
+        *folded(
+            [
+                *command,
+                '--min-nodes="$SLURM_NNODES"',
+                *options,
+                driver_resource,
+                "--",
+                quoted(job.command),
+                "&",
+            ]
+        ),
+    ]
+
+
+def _driver(spec: SlurmCluster, job: Job) -> list[str]:
+    """The study; what Slurm says is handed on to it, and twice where its time is short."""
+    start = [] if spec.form == "symmetric-run" else [f"{quoted(job.command)} &"]
+    return [
+        *start,
+        "driver=$!",
+        "again=",
+        f"""trap 'again=yes; kill -INT "$driver"; (sleep {spec.warn_seconds // 2}; kill -INT "$driver") &' USR1""",
+        """trap 'kill -INT "$driver"' INT TERM""",
+        """while kill -0 "$driver" 2> /dev/null; do wait "$driver"; done""",
+        """wait "$driver"; code=$?""",
+    ]
+
+
+def _end(spec: SlurmCluster) -> list[str]:
+    requeue = [
+        "# Its time was up: it goes on from here in another turn.",
+        f"""[ "$code" -eq {INTERRUPTED} ] && [ -n "$again" ] && scontrol requeue "$SLURM_JOB_ID\"""",
+    ]
+    return [
+        """kill $(jobs -p) 2> /dev/null""",
+        """everywhere rm -rf "$work\"""",
+        *(requeue if spec.requeue else []),
+        "exit $code",
+    ]

@@ -1,0 +1,40 @@
+"""What a cluster is: the fields that all kinds share."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from rse_study.cluster.machines import Environment, Limits, Machine, WorkerGroup
+from rse_study.spec import Spec, field
+
+DRIVER_RESOURCE = "rse_driver"
+"""the resource that only the head offers: a driver, and what merely waits, reserves it instead of CPUs"""
+NUM_DRIVERS = 1000
+
+
+class ClusterSpec(Spec):
+    """Where a study runs; a subclass for each `kind`.
+
+    The head holds the driver and offers no CPU to trials; the workers run them.
+    """
+
+    kind: str
+    name: str = field(min_length=1, max_length=40)
+    """the cluster's own name"""
+    head: Machine
+    workers: Annotated[Mapping[str, WorkerGroup], Field(min_length=1)]
+    """kinds of worker nodes, by name"""
+    storage: str = ""
+    """where studies that name no storage keep their files: a URL, or a folder that all nodes see"""
+    shared: tuple[str, ...] = ()
+    """folders that all nodes see under the same path"""
+    store: str = field("studies", min_length=1)
+    """folder of the driver's ledgers, on the head's own disk; a relative one is below the job's folder"""
+    environment: Environment = Environment()
+    limits: Limits = Limits()
+
+    @property
+    def num_nodes(self) -> int:
+        """The most nodes that are billed at a time, the head included."""
+        return 1 + sum(group.max_nodes for group in self.workers.values())
