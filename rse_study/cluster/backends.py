@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from rse_study.cluster.backend import Backend
-from rse_study.cluster.kinds.kuberay import KubeRayCluster
 from rse_study.cluster.kinds.local import LocalCluster
 from rse_study.cluster.kinds.slurm import SlurmCluster
 from rse_study.cluster.kuberay_backend import KubeRayBackend
@@ -19,8 +18,8 @@ def backend_of(spec: ClusterSpec, home: Path) -> Backend:
     match spec:
         case SlurmCluster():
             return SlurmBackend(spec.folder)
-        case KubeRayCluster():
-            return KubeRayBackend(spec.namespace, home)
+        case ClusterSpec(kind="kuberay"):
+            return KubeRayBackend(getattr(spec, "namespace", "default"), home)
         case LocalCluster():
             return LocalBackend(spec, home)
     return LauncherBackend(spec.name, home)

@@ -1,5 +1,6 @@
 """What a cluster says of a job, in words that are the same for every kind of cluster."""
 
+import math
 import re
 import time
 from collections.abc import Iterable
@@ -66,17 +67,14 @@ def attempt_of(submission_id: str) -> int:
     return int(match[1] or 1) if match else 1
 
 
-def of_study(reports: Iterable[JobReport], submission_id: str) -> list[JobReport]:
-    """Return the jobs of the same study, whatever its edition, oldest attempt first.
+def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
+    """Return the jobs of a study, whatever its edition, oldest first.
 
-    >>> of_study([JobReport("rse-b-0123456789ab", "7", "failed", "FAILED")], "rse-a-0123456789ab")
+    >>> of_study([JobReport("rse-b-0123456789ab", "7", "failed", "FAILED")], "a")
     []
     """
-    stem = stem_of(submission_id)
-    return sorted(
-        (each for each in reports if stem_of(each.submission_id) == stem),
-        key=lambda each: (each.started or 0.0, each.attempt),
-    )
+    mine = [each for each in reports if stem_of(each.submission_id) == f"rse-{study}"]
+    return sorted(mine, key=lambda each: (each.started or math.inf, each.attempt))
 
 
 def stem_of(submission_id: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rse_study.cluster.backend import Backend, Submission
 from rse_study.cluster.job import Job, write_job_files
-from rse_study.cluster.job_report import JobReport, attempt_id, of_study
+from rse_study.cluster.job_report import ACTIVE, JobReport, attempt_id, of_study
 from rse_study.cluster.render import render
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.submission_record import (
@@ -17,6 +17,9 @@ from rse_study.cluster.submission_record import (
 )
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
+
+SETTLED = (*ACTIVE, "complete")
+"""states in which a job is not submitted again"""
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,11 @@ def submit_job(
     say
         Hears a line about every step that takes a while.
     """
-    jobs = of_study(backend.jobs(), job.submission_id)
+    jobs = of_study(backend.jobs(), job.study)
     latest = jobs[-1] if jobs else None
     _require_one_edition(jobs, job)
-    if latest and latest.submission_id.startswith(job.submission_id) and latest.state != "failed":
-        if latest.is_active or latest.state == "complete":
-            return Submitted(latest.submission_id, latest.handle, latest, is_new=False)
+    if latest and latest.submission_id.startswith(job.submission_id) and latest.state in SETTLED:
+        return Submitted(latest.submission_id, latest.handle, latest, is_new=False)
     submission = prepare_submission(spec, backend, job, jobs)
     write_submission(submission)
     say(f"files: {submission.folder}")
