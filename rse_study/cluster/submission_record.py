@@ -31,7 +31,11 @@ class SubmissionRecord:
 
     def with_reports(self, reports: Iterable[JobReport]) -> "SubmissionRecord":
         """Return the same with what the cluster says now; jobs it has forgotten stay as they were seen."""
-        known = {report.handle: report for report in (*self.reports, *reports)}
+        known = {report.handle: report for report in self.reports}
+        for report in reports:
+            before = known.get(report.handle, report)
+            # Nodes of a job that is ending go one by one.
+            known[report.handle] = replace(report, num_nodes=max(report.num_nodes, before.num_nodes))
         return replace(self, reports=tuple(known.values()))
 
 

@@ -65,7 +65,7 @@ def _lines(
     for report in where.jobs:
         yield f"job: {_named(report)} {show_job(report)}{_times(report)}"
     yield f"nodes: {_nodes(nodes)}"
-    yield f"cells: {summary_of(state)} ({ledger})" if state else "cells: no ledger or copy of it is in sight yet"
+    yield f"{summary_of(state)} ({ledger})" if state else "cells: no ledger or copy of it is in sight yet"
     hours = sum(each.hours for each in nodes)
     yield f"spent so far: {spent(where.spec, nodes):.2f} (about {hours:.2f} node hours, at the prices of the spec)"
 
