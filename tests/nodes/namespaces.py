@@ -118,7 +118,7 @@ class Node:
         log: Path | None = None,
         **options: Any,
     ) -> "subprocess.Popen[str]":
-        """Start a command on the node, in a group of its own (see `send`). It ends when its Popen is killed.
+        """Start a command on the node, which `send` sends signals to. It ends when its Popen is killed.
 
         Parameters
         ----------
@@ -208,9 +208,16 @@ class Node:
 
     def _inside(self, command: str | Sequence[str], env: Mapping[str, str]) -> list[str]:
         assert self._init is not None, f"{self.name} has no power"
-        children = Path(f"/proc/{self._init.pid}/task/{self._init.pid}/children").read_text().split()
         words = ["bash", "-c", command] if isinstance(command, str) else list(command)
-        into = ["nsenter", f"--target={children[0]}", "--mount", "--pid", "--uts", "--ipc", "--net"]
+        into = [
+            "nsenter",
+            f"--target={_children(self._init.pid)[0]}",
+            "--mount",
+            "--pid",
+            "--uts",
+            "--ipc",
+            "--net",
+        ]
         variables = [f"{key}={value}" for key, value in {**self.env, **env}.items()]
         return [*into, *MORTAL, "env", "-i", "--chdir=/tmp", *variables, *words]
 
@@ -282,9 +289,15 @@ class Nodes:
 
 
 def send(process: subprocess.Popen, number: signal.Signals) -> None:
-    """Send a signal to a command that a node started, and to all of its group."""
+    """Send a signal to a command that a node started; what has entered the node for it ends or goes on with it."""
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
+        os.kill(int(_children(process.pid)[0]), number)
+        if number == signal.SIGCONT:
+            os.kill(process.pid, number)  # it had stopped with its command
+
+
+def _children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
 
 
 def _ip(*words: str) -> None:
