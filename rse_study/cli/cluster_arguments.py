@@ -1,4 +1,4 @@
-"""What the verbs of `cluster` share: which study is meant, which jobs it has, a job in words."""
+"""Which study a verb of `cluster` means, and which jobs it has there."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class StudyOnCluster:
-    """A study on a cluster: what the cluster says of it, and what this machine remembers."""
+    """A study on a cluster: what both of them know of its jobs."""
 
     spec: ClusterSpec
     backend: Backend

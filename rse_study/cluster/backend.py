@@ -1,4 +1,7 @@
-"""What every kind of cluster can be asked: its jobs, to run one, to show its output, to end it."""
+"""What every kind of cluster can be asked.
+
+Its jobs, to run one, to show what it printed, to end it.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +11,8 @@ from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.rendered import RenderedFile
 
-Command = tuple[str, ...]
+CommandWords = tuple[str, ...]
+"""a program and its arguments"""
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,12 @@ class Backend(Protocol):
         """Return the folder for a job's files on this machine."""
 
     def jobs(self) -> list[JobReport]:
-        """Return every job the cluster knows, ours and others; none where no cluster was started."""
+        """Return every job the cluster knows, ours and others.
 
-    def submission(self, submission: Submission) -> list[Command]:
+        None where no cluster was started.
+        """
+
+    def submission(self, submission: Submission) -> list[CommandWords]:
         """Return the commands that submit a job, in order; nothing is run."""
 
     def submit(self, submission: Submission) -> str:
@@ -58,8 +65,8 @@ class Backend(Protocol):
     def show_log(self, report: JobReport, is_followed: bool) -> None:
         """Print a job's output, with `is_followed` until the job ends."""
 
-    def ending(self, reports: list[JobReport]) -> list[Command]:
-        """Return the commands that end these jobs and what was started for them; nothing is run."""
+    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
+        """Return the commands by which `end` ends jobs; nothing is run."""
 
     def end(self, reports: list[JobReport]) -> None:
         """End these jobs, and the cluster where it was started for them."""

@@ -1,4 +1,4 @@
-"""What a cluster says of a job, in words that are the same for every kind of cluster."""
+"""What a cluster says of a job, in the same words for every kind of cluster."""
 
 import math
 import re
@@ -78,7 +78,9 @@ def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
 
 
 def stem_of(submission_id: str) -> str:
-    """Return a submission id without its fingerprint and attempt; empty where it is none of ours.
+    """Return a submission id without its fingerprint and attempt.
+
+    Empty where it is none of ours.
 
     >>> stem_of("rse-my-grid-0123456789ab-3"), stem_of("nightly")
     ('rse-my-grid', '')

@@ -1,4 +1,4 @@
-"""Jobs of KubeRay: a RayJob that Kubernetes is given, asked for and relieved of with `kubectl`."""
+"""Jobs of KubeRay: RayJobs, by `kubectl`."""
 
 import json
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rse_study.cluster.backend import Command, NodeHours, Submission
+from rse_study.cluster.backend import CommandWords, NodeHours, Submission
 from rse_study.cluster.job_report import JobReport, JobState
 from rse_study.cluster.program import call, follow
 from rse_study.errors import InputError
@@ -43,7 +43,7 @@ class KubeRayBackend:
         items = json.loads(self._required(self._kubectl("get", "rayjobs.ray.io", "--output=json", TIMEOUT)))
         return [_report(item) for item in items["items"]]
 
-    def submission(self, submission: Submission) -> list[Command]:
+    def submission(self, submission: Submission) -> list[CommandWords]:
         return [self._kubectl("apply", f"--filename={submission.folder / MANIFEST}", TIMEOUT)]
 
     def submit(self, submission: Submission) -> str:
@@ -56,7 +56,7 @@ class KubeRayBackend:
         options = ("--follow", "--pod-running-timeout=10m") if is_followed else ()
         follow(self._kubectl("logs", f"job/{report.handle}", *options), remedy=REMEDY)
 
-    def ending(self, reports: list[JobReport]) -> list[Command]:
+    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
         return [self._kubectl("delete", "rayjob.ray.io", report.handle, TIMEOUT) for report in reports]
 
     def end(self, reports: list[JobReport]) -> None:
@@ -68,11 +68,11 @@ class KubeRayBackend:
         hours = sum(report.num_nodes * report.hours for report in reports)
         return [NodeHours("", num_nodes, hours)] if reports else []
 
-    def _kubectl(self, *words: str) -> Command:
+    def _kubectl(self, *words: str) -> CommandWords:
         context = (f"--context={self.context}",) if self.context else ()
         return ("kubectl", *context, f"--namespace={self.namespace}", *words)
 
-    def _required(self, command: Command) -> str:
+    def _required(self, command: CommandWords) -> str:
         result = call(command, remedy=REMEDY)
         if result.code:
             raise InputError(f"kubectl: {result.complaint}", rule=_rule_of(result.complaint), remedy=REMEDY)

@@ -1,6 +1,6 @@
-"""Clusters that Ray's own launcher starts, on machines of one's own or in a cloud: `ray up`, jobs, `ray down`.
+"""Clusters that Ray's own launcher starts: `ray up`, jobs, `ray down`.
 
-Their dashboard listens on the head alone: it is reached through a tunnel of SSH, which `ray dashboard` opens.
+They are on machines of one's own or in a cloud. Their dashboard listens on the head alone: it is reached through a tunnel of SSH, which `ray dashboard` opens.
 """
 
 import os
@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rse_study.cluster.backend import Command, NodeHours, Submission
+from rse_study.cluster.backend import CommandWords, NodeHours, Submission
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.program import call, follow
 from rse_study.cluster.ray_dashboard import DEFAULT_TOKEN, RayDashboard
@@ -28,7 +28,7 @@ DASHBOARD_PORT = 8265
 
 @dataclass(frozen=True)
 class LauncherBackend:
-    """A cluster of Ray's launcher: it outlives its jobs, and goes on costing until `cluster down`."""
+    """A cluster of Ray's launcher. It outlives its jobs, until `cluster down`."""
 
     name: str
     home: Path
@@ -50,7 +50,7 @@ class LauncherBackend:
         with self._ray() as ray:
             return ray.reports()
 
-    def submission(self, submission: Submission) -> list[Command]:
+    def submission(self, submission: Submission) -> list[CommandWords]:
         tunnel = self._tunnel(DASHBOARD_PORT)
         return [self._up(), tunnel, self._ray_at(DASHBOARD_PORT).submission(submission)]
 
@@ -58,7 +58,10 @@ class LauncherBackend:
         if not self._is_up():
             write_whole(self.configuration, (submission.folder / CONFIGURATION).read_bytes())
             if follow(self._up(), remedy=REMEDY, env=self._ray_at(DASHBOARD_PORT).dashboard.env):
-                rule, remedy = "Ray's launcher says above why", "`rse-study cluster down` ends what it started"
+                rule, remedy = (
+                    "Ray's launcher says above why",
+                    "`rse-study cluster down` ends what it started",
+                )
                 raise InputError("the cluster did not start", where=self.name, rule=rule, remedy=remedy)
         with self._ray() as ray:
             return ray.submit(submission)
@@ -67,7 +70,7 @@ class LauncherBackend:
         with self._ray() as ray:
             ray.show_log(report.submission_id, is_followed)
 
-    def ending(self, reports: list[JobReport]) -> list[Command]:
+    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
         return [("ray", "down", "--yes", str(self.configuration))] if self.configuration.is_file() else []
 
     def end(self, reports: list[JobReport]) -> None:
@@ -83,7 +86,7 @@ class LauncherBackend:
         with self._ray() as ray:
             return ray.node_hours(time.time())
 
-    def _up(self) -> Command:
+    def _up(self) -> CommandWords:
         return ("ray", "up", "--yes", str(self.configuration))
 
     def _is_up(self) -> bool:
@@ -92,7 +95,7 @@ class LauncherBackend:
             return False
         return call(("ray", "get-head-ip", str(self.configuration)), remedy=REMEDY).code == 0
 
-    def _tunnel(self, port: int) -> Command:
+    def _tunnel(self, port: int) -> CommandWords:
         return ("ray", "dashboard", "--port", str(port), str(self.configuration))
 
     def _ray_at(self, port: int) -> RayJobs:

@@ -1,4 +1,4 @@
-"""A cluster of several nodes on this machine: a script that keeps them running, and jobs on it."""
+"""A cluster of several nodes on this machine: a script, and jobs on it."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rse_study.cluster.backend import Command, NodeHours, Submission
+from rse_study.cluster.backend import CommandWords, NodeHours, Submission
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.kinds.local import LocalCluster
 from rse_study.cluster.ray_dashboard import RayDashboard
@@ -41,7 +41,7 @@ class LocalBackend:
     def jobs(self) -> list[JobReport]:
         return self.ray.reports() if self.ray.dashboard.answers() else []
 
-    def submission(self, submission: Submission) -> list[Command]:
+    def submission(self, submission: Submission) -> list[CommandWords]:
         return [("bash", str(submission.folder / SCRIPT)), self.ray.submission(submission)]
 
     def submit(self, submission: Submission) -> str:
@@ -52,7 +52,7 @@ class LocalBackend:
     def show_log(self, report: JobReport, is_followed: bool) -> None:
         self.ray.show_log(report.submission_id, is_followed)
 
-    def ending(self, reports: list[JobReport]) -> list[Command]:
+    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
         number = self._process()
         return [*self.ray.stopping(reports), *([("kill", "--", f"-{number}")] if number else [])]
 

@@ -14,9 +14,9 @@ ASK_SECONDS = 5.0
 
 
 def print_log(path: Path, is_over: Callable[[], bool]) -> None:
-    """Print a file as it grows, until it is over; what is written last is printed, too.
+    """Print a file as it grows, until its job is over.
 
-    A file that is not there yet is waited for as long as the job is not over.
+    What is written last is printed, too. A file that is not there yet is waited for as long as the job is not over.
     """
     wait_for(path, is_over)
     with path.open("rb") as stream:
@@ -30,7 +30,10 @@ def print_log(path: Path, is_over: Callable[[], bool]) -> None:
 
 
 def wait_for(path: Path, is_over: Callable[[], bool]) -> None:
-    """Wait until a file is there. Raises MissingFile where its job is over without one."""
+    """Wait until a file is there.
+
+    Raises MissingFile where its job is over without one.
+    """
     asked = 0.0
     while not path.is_file():
         if time.monotonic() - asked >= ASK_SECONDS:

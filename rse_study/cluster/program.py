@@ -1,5 +1,6 @@
-"""Programs of other people that start, show and end jobs: `sbatch`, `kubectl`, `ray` and theirs."""
+"""Programs that start, show and end jobs: `sbatch`, `kubectl`, `ray`."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 
+ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 SECONDS = 120.0
 """how long a question to a cluster may take"""
 
@@ -22,9 +24,10 @@ class ProgramResult:
 
     @property
     def complaint(self) -> str:
-        """The last line it printed to say what is wrong: below a traceback that is the error itself."""
-        lines = [line.strip() for line in (self.err or self.out).splitlines() if line.strip()]
-        return lines[-1] if lines else f"exit code {self.code}"
+        """What it printed to say what is wrong, in one line: below a traceback the error."""
+        lines = [line.strip() for line in (self.err or self.out).splitlines() if any(map(str.isalnum, line))]
+        errors = [line for line in lines if ERROR.match(line)]
+        return (errors or lines or [f"exit code {self.code}"])[-1]
 
 
 def call(
@@ -100,4 +103,6 @@ def shown(command: Sequence[str]) -> str:
 
 
 def _missing(command: Sequence[str], remedy: str) -> InputError:
-    return InputError(f"no program {command[0]!r}", rule="this kind of cluster is driven by it", remedy=remedy)
+    return InputError(
+        f"no program {command[0]!r}", rule="this kind of cluster is driven by it", remedy=remedy
+    )

@@ -1,4 +1,4 @@
-"""What the dashboard of a Ray cluster answers over HTTP: its jobs and its nodes, as JSON.
+"""What the dashboard of a Ray cluster answers: its jobs and nodes, as JSON.
 
 `ray job list` prints Python objects; the same server answers in JSON.
 """
@@ -71,7 +71,9 @@ class RayDashboard:
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", error)
             what = f"no Ray cluster answers ({reason})"
-            remedy = "Is the cluster up, and this its dashboard? `rse-study cluster status` says what was started"
+            remedy = (
+                "Is the cluster up, and this its dashboard? `rse-study cluster status` says what was started"
+            )
             raise NoAnswer(what, where=self.address, remedy=remedy) from None
 
     def _token(self) -> str:

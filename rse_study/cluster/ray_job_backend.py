@@ -1,13 +1,12 @@
-"""Jobs of a running Ray cluster: `ray job submit`, `logs`, `stop`, at the address of its dashboard."""
+"""Jobs of a running Ray cluster: `ray job submit`, `logs`, `stop`."""
 
 import io
 import shutil
 import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from rse_study.cluster.backend import Command, NodeHours, Submission
+from rse_study.cluster.backend import CommandWords, NodeHours, Submission
 from rse_study.cluster.job import STUDY_FILE
 from rse_study.cluster.job_report import JobReport, JobState
 from rse_study.cluster.program import call, follow
@@ -38,8 +37,8 @@ class RayJobs:
         num_nodes = sum(node["state"] == "ALIVE" for node in self.dashboard.nodes())
         return [_report(job, num_nodes) for job in self.dashboard.jobs() if job.get("submission_id")]
 
-    def submission(self, submission: Submission) -> Command:
-        """Return the command that submits a job; its driver runs on the head, as Ray does by itself."""
+    def submission(self, submission: Submission) -> CommandWords:
+        """Return the command that submits a job. Ray runs it on the head."""
         job = submission.job
         where = ("--address", self.dashboard.address, "--submission-id", job.submission_id)
         files = ("--working-dir", str(submission.folder / CODE))
@@ -54,9 +53,13 @@ class RayJobs:
     def show_log(self, submission_id: str, is_followed: bool) -> None:
         """Print a job's output, with `is_followed` until it ends."""
         options = ("--follow",) if is_followed else ()
-        follow(self._job("logs", submission_id, *options), remedy=REMEDY, env=self.dashboard.env)
+        follow(
+            self._job("logs", submission_id, "--log-color=false", *options),
+            remedy=REMEDY,
+            env=self.dashboard.env,
+        )
 
-    def stopping(self, reports: list[JobReport]) -> list[Command]:
+    def stopping(self, reports: list[JobReport]) -> list[CommandWords]:
         """Return the commands that stop those of these jobs that are not over."""
         return [self._job("stop", report.submission_id) for report in reports if report.is_active]
 
@@ -71,23 +74,28 @@ class RayJobs:
         for node in self.dashboard.nodes():
             group = "head" if node["is_head_node"] else node.get("labels", {}).get(GROUP_LABEL, "")
             ended = node["end_time_ms"] / 1000 if node["end_time_ms"] else now
-            spans.setdefault(group, []).append((node["state"] == "ALIVE", ended - node["start_time_ms"] / 1000))
+            spans.setdefault(group, []).append(
+                (node["state"] == "ALIVE", ended - node["start_time_ms"] / 1000)
+            )
         return [
             NodeHours(group, sum(alive for alive, _ in nodes), sum(seconds for _, seconds in nodes) / 3600)
             for group, nodes in spans.items()
         ]
 
-    def _job(self, verb: str, submission_id: str, *options: str) -> Command:
+    def _job(self, verb: str, submission_id: str, *options: str) -> CommandWords:
         return ("ray", "job", verb, "--address", self.dashboard.address, *options, submission_id)
 
-    def _required(self, command: Command) -> None:
+    def _required(self, command: CommandWords) -> None:
         result = call(command, remedy=REMEDY, env=self.dashboard.env)
         if result.code:
             raise InputError(f"ray job: {result.complaint}", where=self.dashboard.address)
 
 
 def write_code(submission: Submission) -> None:
-    """Unpack the wheel beside the study: Ray puts the folder on every node, and on Python's path there."""
+    """Unpack the wheel beside the study.
+
+    Ray puts the folder on every node, and on Python's path there.
+    """
     folder = submission.folder / CODE
     shutil.rmtree(folder, ignore_errors=True)
     with zipfile.ZipFile(io.BytesIO(submission.job.wheel.content)) as wheel:
@@ -107,5 +115,5 @@ def _report(job: dict[str, Any], num_nodes: int) -> JobReport:
         num_nodes=num_nodes,
         started=started / 1000 if started else None,
         ended=ended / 1000 if ended else None,
-        reason=message[0] if message and state == "failed" else "",
+        reason=message[0].partition(", last available logs")[0] if message and state == "failed" else "",
     )

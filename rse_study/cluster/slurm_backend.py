@@ -1,11 +1,11 @@
-"""Jobs of Slurm: `sbatch`, `squeue`, `sacct`, `scancel`, given on a login node of the cluster."""
+"""Jobs of Slurm, from a login node: `sbatch`, `squeue`, `sacct`, `scancel`."""
 
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rse_study.cluster.backend import Command, NodeHours, Submission
+from rse_study.cluster.backend import CommandWords, NodeHours, Submission
 from rse_study.cluster.job_report import JobReport, JobState
 from rse_study.cluster.log_file import print_log
 from rse_study.cluster.program import ProgramResult, call
@@ -17,7 +17,9 @@ REMEDY = "Give the command on a login node of the cluster, where sbatch and sque
 DAYS = 30
 """how far back Slurm's accounting is asked"""
 STATES: dict[str, JobState] = {
-    **dict.fromkeys(("PENDING", "CONFIGURING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"), "waiting"),
+    **dict.fromkeys(
+        ("PENDING", "CONFIGURING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"), "waiting"
+    ),
     **dict.fromkeys(("RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED"), "running"),
     "COMPLETED": "complete",
     **dict.fromkeys(("CANCELLED", "PREEMPTED", "REVOKED"), "stopped"),
@@ -49,7 +51,7 @@ class SlurmBackend:
         known = {report.handle: report for report in _reports(accounted.out if not accounted.code else "")}
         return list((known | {report.handle: report for report in _reports(queued)}).values())
 
-    def submission(self, submission: Submission) -> list[Command]:
+    def submission(self, submission: Submission) -> list[CommandWords]:
         return [("sbatch", "--parsable", str(submission.folder / SCRIPT))]
 
     def submit(self, submission: Submission) -> str:
@@ -60,7 +62,7 @@ class SlurmBackend:
         log = self.folder_of(report.submission_id) / LOG
         print_log(log, is_over=lambda: not (is_followed and self._is_active(report)))
 
-    def ending(self, reports: list[JobReport]) -> list[Command]:
+    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
         return [("scancel", report.handle) for report in reports if report.is_active]
 
     def end(self, reports: list[JobReport]) -> None:

@@ -1,4 +1,7 @@
-"""What was submitted from this machine, as JSON: `<store>/.clusters/<cluster>/<study>.json`."""
+"""What was submitted from this machine, as JSON.
+
+It is in `<store>/.clusters/<cluster>/<study>.json`.
+"""
 
 import json
 from collections.abc import Iterable
@@ -15,7 +18,7 @@ FOLDER = ".clusters"
 
 @dataclass(frozen=True)
 class SubmissionRecord:
-    """What is remembered of a study on a cluster. The cluster itself is asked first: it may have forgotten."""
+    """What is remembered of a study on a cluster, which may have forgotten it."""
 
     study: str
     submission_id: str
@@ -30,7 +33,10 @@ class SubmissionRecord:
     """the jobs of the study as they were last seen"""
 
     def with_reports(self, reports: Iterable[JobReport]) -> "SubmissionRecord":
-        """Return the same with what the cluster says now; jobs it has forgotten stay as they were seen."""
+        """Return the same with what the cluster says now.
+
+        Jobs it has forgotten stay as they were seen.
+        """
         known = {report.handle: report for report in self.reports}
         for report in reports:
             before = known.get(report.handle, report)

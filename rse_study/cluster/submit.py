@@ -35,7 +35,7 @@ class Submitted:
 
 
 def prepare_submission(spec: ClusterSpec, backend: Backend, job: Job, jobs: list[JobReport]) -> Submission:
-    """Return the submission of a study, under an id that the cluster will take; nothing is written.
+    """Return the submission of a study, under an id that the cluster will take.
 
     Parameters
     ----------
@@ -105,13 +105,13 @@ def write_submission(submission: Submission) -> None:
         write_job_files(submission.job, folder)
     except OSError as error:
         remedy = "Is this a machine that sees the folder?"
-        raise InputError(
-            f"cannot be written: {error.strerror}", where=str(folder), remedy=remedy
-        ) from None
+        raise InputError(f"cannot be written: {error.strerror}", where=str(folder), remedy=remedy) from None
 
 
 def _require_one_edition(jobs: list[JobReport], job: Job) -> None:
-    others = [each for each in jobs if each.is_active and not each.submission_id.startswith(job.submission_id)]
+    others = [
+        each for each in jobs if each.is_active and not each.submission_id.startswith(job.submission_id)
+    ]
     if others:
         what = f"{job.study} is {others[-1].state} as {others[-1].submission_id}, from another edition of its file"
         remedy = "Wait for its end, or end it with `rse-study cluster down`, and submit this one then"

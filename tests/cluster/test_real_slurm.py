@@ -110,7 +110,9 @@ def status_of(slurm: Slurm, study: str) -> dict:
 
 def wait_until_over(slurm: Slurm, study: str) -> dict:
     """Wait until no job of the study waits or runs; its status then."""
-    wait_until(lambda: all(job["state"] not in ("waiting", "running") for job in status_of(slurm, study)["jobs"]))
+    wait_until(
+        lambda: all(job["state"] not in ("waiting", "running") for job in status_of(slurm, study)["jobs"])
+    )
     return status_of(slurm, study)
 
 

@@ -1,4 +1,4 @@
-"""What `cluster status` does: a study's job, its nodes, its cells, and what it has cost."""
+"""What `cluster status` does: show a study's jobs, nodes, cells and cost."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -42,7 +42,10 @@ def show_cluster_status(given: str, study: str, as_json: bool, store: Path) -> N
 
 
 def ledger_folder(where: StudyOnCluster) -> Path | None:
-    """Return a folder of this machine with the study's ledger, or the newest copy of it; None without one."""
+    """Return the folder with the newest ledger of a study, or a copy of it.
+
+    None where this machine sees none.
+    """
     storage = where.record.storage if where.record else where.spec.storage
     candidates = [Path(where.spec.store) / where.study]
     if storage and "://" not in storage:
