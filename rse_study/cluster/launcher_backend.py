@@ -1,6 +1,7 @@
 """Clusters that Ray's own launcher starts: `ray up`, jobs, `ray down`.
 
-They are on machines of one's own or in a cloud. Their dashboard listens on the head alone: it is reached through a tunnel of SSH, which `ray dashboard` opens.
+They are on machines of one's own or in a cloud. Their dashboard listens on the head alone: it is reached through a
+tunnel of ssh, which `ray dashboard` opens.
 """
 
 import os
