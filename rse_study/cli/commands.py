@@ -15,7 +15,6 @@ from rse_study.cli.arguments import (
     DEFAULT_STORE,
     CellArgument,
     ClusterArgument,
-    ClusterStudyArgument,
     Context,
     DataFolder,
     MaxCost,
@@ -408,7 +407,7 @@ def data_fetch(
 
 def cluster_render(
     spec: ClusterArgument,
-    study: ClusterStudyArgument = "",
+    study: StudyArgument,
     override: Overrides = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the files here, and what the job needs.")
@@ -416,7 +415,7 @@ def cluster_render(
 ) -> None:
     """Print what Slurm, KubeRay or Ray's launcher would be given.
 
-    Touches no cluster. Without STUDY: the cluster's own files, of the kinds that have some.
+    Touches no cluster.
     """
     from rse_study.cli.verbs.cluster_render import render_cluster
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rse_study.cluster.spec import ClusterSpec
-from rse_study.cluster.study_text import study_text
+from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.wheel import Wheel
+from rse_study.cluster.yaml_text import yaml_text
 from rse_study.study.checking.validation import CheckedStudy
 
-STUDY_FILE = "study.yaml"
 ID_DIGITS = 12
 
 
@@ -58,17 +57,26 @@ def job_of(
     limits
         More arguments of `run`: --max-hours and --max-cost.
     """
-    study = checked.study
-    storage = storage_of(checked, spec)
-    # `python -m`: a node may have the code and no script of it.
-    command = ("python", "-m", "rse_study", "run", STUDY_FILE, "--address", "auto", "--store", spec.store)
-    settled = ("-o", f"storage={storage}") if storage else ()
+    study, storage = checked.study, storage_of(checked, spec)
+    # `python -m`: a node may have the code and no script of it. The storage is in the file: a URL on a command line
+    # would have to survive every shell between here and the head.
+    command = (
+        "python",
+        "-m",
+        "rse_study",
+        "run",
+        spec.study_path,
+        "--address",
+        "auto",
+        "--store",
+        spec.store,
+    )
     return Job(
         study=study.name,
         submission_id=f"rse-{study.name}-{study.fingerprint()[:ID_DIGITS]}",
-        study_yaml=study_text(content),
+        study_yaml=yaml_text(content | ({"storage": storage} if storage else {})),
         storage=storage,
-        command=(*command, *settled, *limits),
+        command=(*command, *limits),
         wheel=wheel,
     )
 

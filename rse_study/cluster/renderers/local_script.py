@@ -15,7 +15,7 @@ def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
             "#!/bin/bash",
             f"# {spec.name}: {spec.num_nodes - 1} worker(s) and a head, which end with this script.",
         ],
-        [*spec.environment.setup, *exports(variables_of(spec))],
+        [*spec.environment.activate, *exports(variables_of(spec))],
         _token(spec),
         _head(spec),
         _workers(spec),

@@ -87,7 +87,7 @@ def _opening(spec: SlurmCluster, job: Job) -> list[str]:
     return [
         f"# {job.study}: Ray on the nodes of this job, the study on it, and an end to both.",
         "set -m  # what runs in the background hears an interrupt",
-        *spec.environment.setup,
+        *spec.environment.activate,
         *exports(variables_of(spec)),
         "# A token of this job alone: in the environment of its processes, and in no file.",
         "RAY_AUTH_TOKEN=$(python -c 'import secrets; print(secrets.token_hex(32))')",
