@@ -15,6 +15,7 @@ from rse_study.cli.arguments import (
     DEFAULT_STORE,
     CellArgument,
     ClusterArgument,
+    ClusterStudyArgument,
     Context,
     DataFolder,
     MaxCost,
@@ -422,6 +423,25 @@ def cluster_render(
     render_cluster(spec, study, override or (), out)
 
 
+def cluster_validate(
+    spec: ClusterArgument,
+    study: ClusterStudyArgument = "",
+    override: Overrides = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="kuberay: schema of RayJob v1, or its CustomResourceDefinition."),
+    ] = None,
+) -> None:
+    """Check a cluster, and a study on it, and say every problem at once.
+
+    Offline: the spec, what the study needs, and every rendered file by the validators of those who will read it.
+    Exit code 2 with a line for each problem.
+    """
+    from rse_study.cli.verbs.cluster_validate import validate_cluster
+
+    validate_cluster(spec, study, override or (), schema)
+
+
 COMMANDS: tuple[Command, ...] = (
     train,
     validate,
@@ -440,4 +460,4 @@ COMMANDS: tuple[Command, ...] = (
     doctor,
 )
 DATA_COMMANDS: dict[str, Command] = {"list": data_list, "verify": data_verify, "fetch": data_fetch}
-CLUSTER_COMMANDS: dict[str, Command] = {"render": cluster_render}
+CLUSTER_COMMANDS: dict[str, Command] = {"render": cluster_render, "validate": cluster_validate}

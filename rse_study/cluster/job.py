@@ -12,7 +12,10 @@ from typing import Any
 from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.wheel import Wheel
 from rse_study.cluster.yaml_text import yaml_text
+from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.definition.config import Study
+from rse_study.study.record import resolved
 
 ID_DIGITS = 12
 
@@ -57,27 +60,40 @@ def job_of(
     limits
         More arguments of `run`: --max-hours and --max-cost.
     """
-    study, storage = checked.study, storage_of(checked, spec)
-    # `python -m`: a node may have the code and no script of it. The storage is in the file: a URL on a command line
-    # would have to survive every shell between here and the head.
-    command = (
-        "python",
-        "-m",
-        "rse_study",
-        "run",
-        spec.study_path,
-        "--address",
-        "auto",
-        "--store",
-        spec.store,
-    )
+    storage = storage_of(checked, spec)
+    settled = content | ({"storage": storage} if storage else {})
     return Job(
-        study=study.name,
-        submission_id=f"rse-{study.name}-{study.fingerprint()[:ID_DIGITS]}",
-        study_yaml=yaml_text(content | ({"storage": storage} if storage else {})),
+        study=checked.study.name,
+        submission_id=submission_id(checked.study),
+        study_yaml=yaml_text(settled),
         storage=storage,
-        command=(*command, *limits),
+        command=(*run_command(spec), *limits),
         wheel=wheel,
+    )
+
+
+def submission_id(study: Study) -> str:
+    """Return what the study is called on a cluster: the same question has the same name.
+
+    What it may cost, where it runs and where its files are is no part of it.
+    """
+    asked = {name: value for name, value in resolved(study).items() if name != "storage"}
+    return f"rse-{study.name}-{fingerprint_of(asked)[:ID_DIGITS]}"
+
+
+def run_command(spec: ClusterSpec) -> tuple[str, ...]:
+    """Return the command that runs the study on the head.
+
+    The storage is in the study's file: on a command line, a URL would have to survive every shell on its way.
+    """
+    # `python -m`: a node may have the code and no script of it.
+    return ("python", "-m", "rse_study", "run", spec.study_path, "--address", "auto", "--store", spec.store)
+
+
+def sample_job(spec: ClusterSpec, wheel: Wheel) -> Job:
+    """Return a job of no study: what it takes to check the files of a cluster as such."""
+    return Job(
+        "sample", f"rse-sample-{'0' * ID_DIGITS}", "name: sample\n", spec.storage, run_command(spec), wheel
     )
 
 

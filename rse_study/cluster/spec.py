@@ -40,10 +40,9 @@ class ClusterSpec(Spec):
         """Where the driver finds the study's file: in the folder it is started in."""
         return STUDY_FILE
 
-    @property
-    def num_nodes(self) -> int:
-        """The most nodes that are billed at a time, the head included."""
-        return 1 + sum(group.max_nodes for group in self.workers.values())
+    def fewest_nodes(self, group: WorkerGroup) -> int:
+        """Return how many nodes of a group there are without work: all, where nothing can be given back."""
+        return group.max_nodes
 
 
 class LauncherCluster(ClusterSpec):

@@ -45,6 +45,9 @@ class CloudCluster(LauncherCluster):
     zone: str = ""
     """empty: any of the region"""
 
+    def fewest_nodes(self, group: WorkerGroup) -> int:
+        return group.min_nodes
+
 
 class AwsCluster(CloudCluster):
     """Amazon EC2."""

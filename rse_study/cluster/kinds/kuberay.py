@@ -71,6 +71,9 @@ class KuberayCluster(ClusterSpec):
     ship_code: bool = True
     """off: the image has the code of this version, which is too large for a ConfigMap (1 MiB)"""
 
+    def fewest_nodes(self, group: WorkerGroup) -> int:
+        return group.min_nodes
+
     @property
     def study_path(self) -> str:
         """Where the head finds the study's file."""

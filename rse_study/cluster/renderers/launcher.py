@@ -61,7 +61,7 @@ def render_cloud(spec: CloudCluster, job: Job) -> tuple[RenderedFile, ...]:
         }
     content = {
         "cluster_name": spec.name,
-        "max_workers": spec.num_nodes - 1,
+        "max_workers": sum(group.max_nodes for group in spec.workers.values()),
         "idle_timeout_minutes": spec.limits.idle_minutes,
         "provider": provider_of(spec),
         **_shared(spec, job),
