@@ -25,7 +25,7 @@ def per_node(machine: Machine, resources: Resources, cpus: int | None = None) ->
 
 
 def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, Machine, int, int]]:
-    """Yield the group, the machine, the CPUs left for trials, and how many such nodes there are at most."""
+    """Yield group, machine, CPUs left for trials, and the most such nodes there are."""
     for name, group in spec.workers.items():
         if isinstance(spec, SlurmCluster):  # head and driver have their share of the first node
             yield name, group, max(0, group.cpus - spec.head.cpus), 1
@@ -36,5 +36,5 @@ def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, Machine, int, int]]:
 
 
 def num_fitting(spec: ClusterSpec, resources: Resources) -> int:
-    """Return how many workers of cells fit on the whole cluster, when it is as large as it may be."""
+    """Return how many workers of cells fit on the cluster at its largest."""
     return sum(per_node(machine, resources, cpus) * count for _, machine, cpus, count in nodes_of(spec))

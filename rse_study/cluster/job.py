@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rse_study.cluster.job_report import submission_stem
 from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.wheel import Wheel
 from rse_study.cluster.yaml_text import yaml_text
@@ -27,7 +28,7 @@ class Job:
     study: str
     """its name"""
     submission_id: str
-    """rse-NAME-DIGITS; the digits follow from all that the resolved study says"""
+    """rse-NAME-DIGITS; the digits follow from the question, which other resources leave as it is"""
     study_yaml: str
     """the resolved study, which needs no other file"""
     storage: str
@@ -73,12 +74,12 @@ def job_of(
 
 
 def submission_id(study: Study) -> str:
-    """Return what the study is called on a cluster: the same question has the same name.
+    """Return the study's name on a cluster: the same question has the same one.
 
     What it may cost, where it runs and where its files are is no part of it.
     """
     asked = {name: value for name, value in resolved(study).items() if name != "storage"}
-    return f"rse-{study.name}-{fingerprint_of(asked)[:ID_DIGITS]}"
+    return f"{submission_stem(study.name)}-{fingerprint_of(asked)[:ID_DIGITS]}"
 
 
 def run_command(spec: ClusterSpec) -> tuple[str, ...]:

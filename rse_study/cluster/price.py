@@ -26,7 +26,7 @@ def hourly_price(spec: ClusterSpec) -> HourlyPrice:
 
 
 def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
-    """Return what an hour of one device costs, on nodes that are as full of cells as they can be.
+    """Return what an hour of one device costs, on nodes that are full of cells.
 
     A device is a GPU, or a CPU core where cells use no GPU, as in `plan`. All nodes that run cells are billed, and
     the head; so is what of a node no cell can use.

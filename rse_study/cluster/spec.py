@@ -41,7 +41,10 @@ class ClusterSpec(Spec):
         return STUDY_FILE
 
     def fewest_nodes(self, group: WorkerGroup) -> int:
-        """Return how many nodes of a group there are without work: all, where nothing can be given back."""
+        """Return how many nodes of a group there are without work.
+
+        All, where none can be given back.
+        """
         return group.max_nodes
 
 

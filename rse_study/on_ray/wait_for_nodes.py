@@ -9,7 +9,7 @@ import socket
 import sys
 import time
 
-from ray._raylet import GcsClient
+from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import RayError
 
 PAUSE = 1.0  # seconds between two looks

@@ -1,4 +1,4 @@
-"""What `cluster validate` does: every problem of a cluster, and of a study on it, at once."""
+"""What `cluster validate` does: say every problem at once, or what the cluster is."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

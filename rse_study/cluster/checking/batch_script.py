@@ -25,7 +25,10 @@ OPTIONS = frozenset(NAMES.split())
 
 
 def check_batch_script(text: str, *, where: str) -> Iterator[InputError]:
-    """Yield what bash cannot read, and directives that sbatch does not know; `where` names the spec's file."""
+    """Yield what bash cannot read, and directives that sbatch does not know.
+
+    `where` names the spec's file.
+    """
     yield from _syntax(text, where)
     names = [word.lstrip("-").partition("=")[0] for word in DIRECTIVE.findall(text)]
     for word, name in zip(DIRECTIVE.findall(text), names, strict=True):

@@ -28,7 +28,9 @@ METADATA = ("name", "generateName", "namespace", "labels", "annotations", "final
 
 
 def read_schema(path: Path) -> Schema:
-    """Return the schema in a file: JSON, YAML, or gzip of them; a whole CustomResourceDefinition, too.
+    """Return the schema in a file: JSON, YAML, or gzip of them.
+
+    It may be a whole CustomResourceDefinition, too.
 
     Raises InputError where it holds none.
     """

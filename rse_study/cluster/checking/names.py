@@ -21,7 +21,7 @@ MACHINE_RULE = "the cloud's machines are called so: a-z, 0-9 and -, a letter fir
 
 
 def check_names(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
-    """Yield a problem for each name that will be refused; `where` names the spec's file."""
+    """Yield a problem for each name that will be refused in the spec's file, `where`."""
     for at, name, pattern, rule in _names(spec):
         if not pattern.fullmatch(name):
             yield InputError(f"{at} = {name!r}", where=where, rule=rule, remedy=_remedy(name, pattern))

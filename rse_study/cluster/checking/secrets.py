@@ -20,7 +20,7 @@ REMEDIES = {
 
 
 def check_secrets(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
-    """Yield a problem for each variable or URL with a secret; `where` names the spec's file."""
+    """Yield a problem for each variable or URL with a secret in the file `where`."""
     remedy = REMEDIES.get(spec.kind, "Put it into a file on the nodes that `activate` reads")
     for name in spec.environment.variables:
         if NAME.search(name) and not REFERENCE.search(name):

@@ -39,7 +39,7 @@ def check_storage(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> It
 
 
 def check_storage_access(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
-    """Yield a problem where nodes have no right to write to the cluster's storage; `where` names its file."""
+    """Yield a problem where nodes may not write to the storage that `where` names."""
     scheme, is_own_server = (
         urlsplit(spec.storage).scheme,
         "endpoint_override" in parse_qs(urlsplit(spec.storage).query),

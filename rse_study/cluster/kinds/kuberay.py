@@ -34,7 +34,7 @@ class KubeGroup(WorkerGroup, Pod):
     """how Kubernetes calls the GPUs"""
 
 
-class Claim(Spec):
+class VolumeClaim(Spec):
     """A persistent volume claim that every pod mounts."""
 
     claim: str = field(min_length=1)
@@ -58,7 +58,7 @@ class KuberayCluster(ClusterSpec):
     """Secret with the token under the key `auth_token`"""
     secrets: tuple[str, ...] = ()
     """Secrets whose keys become variables of every pod: the storage's credentials"""
-    volumes: tuple[Claim, ...] = ()
+    volumes: tuple[VolumeClaim, ...] = ()
     service_account: str = ""
     image_pull_secret: str = ""
     queue: str = ""

@@ -1,4 +1,4 @@
-"""YAML of Ray's launcher (`ray up`): a safe head, workers that come and go with the work."""
+"""YAML of Ray's launcher (`ray up`): a safe head, workers that come with the work."""
 
 from typing import Any
 

@@ -16,10 +16,9 @@ from rse_study.errors import InputError
 
 JOB_FILE, FILES_FILE = "rayjob.yaml", "configmap.yaml"
 CODE = "/rse/code"
-LONGEST_NAME = 47  # of a RayJob: KubeRay makes longer names from it
 MOST_BYTES = 1_048_576  # of a ConfigMap
 MANAGED = {"app.kubernetes.io/managed-by": "rse-study"}
-Manifest = dict[str, Any]
+KubeObject = dict[str, Any]
 
 
 def render_rayjob(spec: KuberayCluster, job: Job) -> tuple[RenderedFile, ...]:
@@ -30,18 +29,7 @@ def render_rayjob(spec: KuberayCluster, job: Job) -> tuple[RenderedFile, ...]:
     )
 
 
-def object_name(job: Job) -> str:
-    """Return the name of the job's objects: what Kubernetes takes, and still its own.
-
-    >>> len(object_name(Job("a" * 64, f"rse-{'a' * 64}-0123456789ab", "", "", (), None)))
-    47
-    """
-    head, _, digits = job.submission_id.rpartition("-")
-    room = LONGEST_NAME - len(digits) - 1
-    return f"{head.replace('_', '-')[:room].rstrip('-')}-{digits}"
-
-
-def config_map(spec: KuberayCluster, job: Job) -> Manifest:
+def config_map(spec: KuberayCluster, job: Job) -> KubeObject:
     """Return the ConfigMap with the study's file and the wheel.
 
     Raises InputError where they are too large for one.
@@ -64,9 +52,9 @@ def config_map(spec: KuberayCluster, job: Job) -> Manifest:
     }
 
 
-def ray_job(spec: KuberayCluster, job: Job) -> Manifest:
+def ray_job(spec: KuberayCluster, job: Job) -> KubeObject:
     """Return the RayJob: a cluster made for it, and taken away when it has ended."""
-    content: Manifest = {
+    content: KubeObject = {
         "entrypoint": quoted(job.command),
         "jobId": job.submission_id,
         "submissionMode": spec.submission_mode,
@@ -82,12 +70,12 @@ def ray_job(spec: KuberayCluster, job: Job) -> Manifest:
     return {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": _metadata(spec, job), "spec": content}
 
 
-def _metadata(spec: KuberayCluster, job: Job) -> Manifest:
+def _metadata(spec: KuberayCluster, job: Job) -> KubeObject:
     queue = {"kueue.x-k8s.io/queue-name": spec.queue} if spec.queue else {}
-    return {"name": object_name(job), "namespace": spec.namespace, "labels": MANAGED | queue}
+    return {"name": job.submission_id, "namespace": spec.namespace, "labels": MANAGED | queue}
 
 
-def _cluster(spec: KuberayCluster, job: Job) -> Manifest:
+def _cluster(spec: KuberayCluster, job: Job) -> KubeObject:
     return {
         "rayVersion": spec.ray_version,
         "authOptions": {"mode": "token", "secretName": spec.token_secret},
@@ -109,7 +97,7 @@ def _cluster(spec: KuberayCluster, job: Job) -> Manifest:
     }
 
 
-def _group(spec: KuberayCluster, job: Job, name: str, group: KubeGroup) -> Manifest:
+def _group(spec: KuberayCluster, job: Job, name: str, group: KubeGroup) -> KubeObject:
     gpus = {group.gpu_resource: str(group.gpus)} if group.gpus else {}
     return {
         "groupName": name,
@@ -128,7 +116,7 @@ def _group(spec: KuberayCluster, job: Job, name: str, group: KubeGroup) -> Manif
 
 def _template(
     spec: KuberayCluster, job: Job, machine: KubeHead | KubeGroup, name: str, gpus: Mapping[str, str]
-) -> Manifest:
+) -> KubeObject:
     amounts = {"cpu": str(machine.cpus), "memory": f"{round(machine.memory_gib * 1024)}Mi", **gpus}
     container = {
         "name": name,
@@ -159,7 +147,7 @@ def _variables(spec: KuberayCluster) -> dict[str, str]:
     return variables_of(spec) | ({"PYTHONPATH": CODE} if spec.ship_code else {})
 
 
-def _unpack(spec: KuberayCluster, job: Job) -> Manifest:
+def _unpack(spec: KuberayCluster, job: Job) -> KubeObject:
     return {
         "name": "unpack-code",
         "image": spec.image,
@@ -172,15 +160,15 @@ def _unpack(spec: KuberayCluster, job: Job) -> Manifest:
     }
 
 
-def _mounts(spec: KuberayCluster) -> list[Manifest]:
-    mounts: list[Manifest] = [{"name": "job", "mountPath": FILES, "readOnly": True}]
+def _mounts(spec: KuberayCluster) -> list[KubeObject]:
+    mounts: list[KubeObject] = [{"name": "job", "mountPath": FILES, "readOnly": True}]
     if spec.ship_code:
         mounts.append({"name": "code", "mountPath": CODE})
     return [*mounts, *({"name": each.claim, "mountPath": each.path} for each in spec.volumes)]
 
 
-def _volumes(spec: KuberayCluster, job: Job) -> list[Manifest]:
-    volumes: list[Manifest] = [{"name": "job", "configMap": {"name": object_name(job)}}]
+def _volumes(spec: KuberayCluster, job: Job) -> list[KubeObject]:
+    volumes: list[KubeObject] = [{"name": "job", "configMap": {"name": job.submission_id}}]
     if spec.ship_code:
         volumes.append({"name": "code", "emptyDir": {}})
     claims = [

@@ -103,13 +103,13 @@ def test_storage_that_is_not_shared_is_refused(name, overrides, is_refused):
         ),
         ("kuberay", "workers.gpu.labels={pool: 'a b'}", "workers.gpu.labels.pool = 'a b'"),
         ("gcp-gpu", "name=1st", "name = '1st'"),
-        ("slurm", "folder='/shared/rse study'", "folder = '/shared/rse study'"),
+        ("slurm", "folder='/shared/rse%j'", "folder = '/shared/rse%j'"),
         ("aws-gpu", "instance_profile=''", "instance_profile is not given: without it workers may not write"),
         ("gcp-gpu", "service_account=''", "service_account is not given"),
     ],
 )
 def test_what_others_would_refuse_is_refused_here(name, override, problem):
-    (said,) = problems_on(name, (), override)
+    said, *_ = problems_on(name, (), override)
     assert said.startswith(problem)
 
 

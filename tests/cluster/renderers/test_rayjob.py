@@ -4,12 +4,16 @@ import base64
 
 import pytest
 
+from rse_study.cluster.checking.names import LABEL
+from rse_study.cluster.job_report import attempt_id, submission_stem
 from rse_study.cluster.render import render
-from rse_study.cluster.renderers.rayjob import LONGEST_NAME, config_map, object_name
+from rse_study.cluster.renderers.rayjob import config_map
 from rse_study.errors import InputError
 from rse_study.yaml12 import parse_yaml
 from tests.cluster.golden_files import rendered
 from tests.cluster.samples import WHEEL, job_on, shipped
+
+LONGEST_NAME = 47  # of a RayJob; KubeRay refuses longer ones
 
 
 @pytest.fixture
@@ -53,9 +57,11 @@ def test_a_wheel_that_is_too_large_is_refused_with_another_way():
 @pytest.mark.parametrize(
     "study", ["a", "under_scored", "x" * 64, "a-very-long-name-that-ends-with-a-dash-here---"]
 )
-def test_the_objects_name_is_one_that_kubernetes_takes(study):
-    name = object_name(job_on(shipped("kuberay"), study))
+def test_a_submission_id_is_a_name_that_kubernetes_takes(study):
+    name = attempt_id(f"{submission_stem(study)}-0123456789ab", 99)
     assert len(name) <= LONGEST_NAME
-    assert name.replace("-", "a").isalnum()
-    assert name == name.lower()
-    assert name.endswith("-0123456789ab")
+    assert LABEL.fullmatch(name)
+
+
+def test_long_names_that_begin_alike_stay_apart():
+    assert submission_stem("x" * 63) != submission_stem("x" * 64)
