@@ -1,16 +1,23 @@
 """The queue of one stage: which cells are left to run, in order. Without Ray."""
 
 import math
+from collections.abc import Iterable
+from itertools import count
+from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell, CellSource, TrialOutcome, judged
 from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
 from rse_study.results.result_file import FILE_NAME, Result, read_result
-from rse_study.results.schema import cell_folder
+from rse_study.results.schema import MODEL_FOLDER, cell_folder
 from rse_study.study.definition.config import Study
 from rse_study.study.early_stopping import verdict
+
+OF_ONE_CONFIGURATION = (FILE_NAME, EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
+"""What a cell's folder holds that another configuration must not take up."""
 
 
 class CellQueue:
@@ -93,7 +100,9 @@ class CellQueue:
             self._note(row)
         return self._verdicts[cell.identity, t]  # the first verdict stands, whoever asks again
 
-    def finish(self, cell: Cell, reason: str = "", *, for_good: bool = False) -> CellRecord | None:
+    def finish(
+        self, cell: Cell, reason: str = "", *, for_good: bool = False, excused: bool = False
+    ) -> CellRecord | None:
         """Commit a cell that ended: its `result.json`, or else the reason there is none.
 
         Parameters
@@ -104,6 +113,8 @@ class CellQueue:
             Why there is no result, as far as anybody could say.
         for_good : bool
             Whether it would end in the same way again.
+        excused : bool
+            Whether the attempt does not count: all of Ray was lost, and the cell with it.
 
         Returns
         -------
@@ -111,6 +122,7 @@ class CellQueue:
             None where its process was lost and it is tried again: up to max_attempts times in one run.
         """
         result = self._new_result_of(cell)
+        self._tries[cell.identity] -= excused
         if result is None and not for_good and self._tries[cell.identity] < cell.resources.max_attempts:
             self._ledger.lose(cell.identity, reason or "ended without a result")
             self._interrupted.append(cell)
@@ -170,11 +182,27 @@ class CellQueue:
         try:
             result = read_result(directory)
         except InputError as damage:
-            # Moved away, or the loop would trip over it too.
-            (directory / FILE_NAME).replace(directory / f"{FILE_NAME}.damaged")
-            self._ledger.log("damaged", str(damage), identity)
+            self._set_aside(identity, [FILE_NAME], "damaged", str(damage))
             return None
-        return result if result.identity == identity else None
+        if result.identity != identity:
+            why = f"the result of another configuration: {result.identity}"
+            self._set_aside(identity, OF_ONE_CONFIGURATION, "other", why)
+            return None
+        return result
+
+    def _set_aside(self, identity: str, names: Iterable[str], what: str, why: str) -> None:
+        """Move away what the loop would trip over."""
+        directory = cell_folder(self._ledger.study_dir, identity)
+        for path in (directory / name for name in names):
+            if path.exists():
+                path.replace(free_name(path.with_name(f"{path.name}.{what}")))
+        self._ledger.log(what, why, identity)
 
     def _value_of(self, result: Result | None) -> float | None:
         return None if result is None else result.final.get(self._study.objective.metric)
+
+
+def free_name(path: Path) -> Path:
+    """The path, or the same with the first number that nobody has taken."""
+    numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return path if not path.exists() else next(one for one in numbered if not one.exists())

@@ -62,7 +62,7 @@ def run_study(
         ledger = stack.enter_context(Ledger.open(folders.study))
         run = StudyRun(checked, folders, ledger, MaterialsCache(prepare), read, callback)
         run.prepare()
-        runtime = RayRuntime(stack, folders, run.materials, num_cpus, address)
+        runtime = RayRuntime(stack, folders, run.materials, callback, num_cpus, address)
         stack.enter_context(graceful_interrupt(lambda: _close(runtime, callback)))
         run.all_stages(runtime)
         if runtime.closing.is_set():

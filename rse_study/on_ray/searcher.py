@@ -1,7 +1,7 @@
 """The queue of cells as Tune sees it: a searcher whose proposals are whole cells."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Event
 from typing import Any
 
@@ -11,6 +11,7 @@ from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.coordinator import Coordinator
+from rse_study.on_ray.losses import Losses
 from rse_study.on_ray.payload import Payloads
 
 PREFIX = "metrics/"
@@ -32,8 +33,10 @@ class CellSearcher(Searcher):
         Gives verdicts to workers.
     callback : StudyCallback
         Gets how cells start, go and end.
-    max_concurrent : int
-        Cells at a time.
+    concurrency : callable
+        Gives how many cells may run at a time, now.
+    losses : Losses
+        Reports cells whose process was lost.
     closing : Event
         Set where no other cell is to start.
     """
@@ -44,7 +47,8 @@ class CellSearcher(Searcher):
         payloads: Payloads,
         coordinator: Coordinator,
         callback: StudyCallback,
-        max_concurrent: int,
+        concurrency: Callable[[], int],
+        losses: Losses,
         closing: Event,
     ) -> None:
         super().__init__()
@@ -54,7 +58,7 @@ class CellSearcher(Searcher):
             coordinator,
             callback,
         )
-        self._max_concurrent, self._closing = max_concurrent, closing
+        self._concurrency, self._losses, self._closing = concurrency, losses, closing
         self._running: dict[str, Cell] = {}
         # Monotonic time of a running trial's last report; ahead of now until the first.
         self._last_report: dict[str, float] = {}
@@ -64,9 +68,9 @@ class CellSearcher(Searcher):
     def suggest(self, trial_id: str) -> Any:
         """The next cell as a configuration for its trial.
 
-        None while as many run as fit, or while one may be tried again.
+        None while as many run as fit, while one may be tried again, or while it is not yet said why others were lost.
         """
-        if len(self._running) >= self._max_concurrent:
+        if len(self._running) >= self._concurrency() or self._losses.num_open:
             return None
         cell = None if self._closing.is_set() else self._queue.next_cell()
         if cell is None:
@@ -112,9 +116,32 @@ class CellSearcher(Searcher):
         reason = self._ended_by_us.pop(trial_id, "") or str(last.get("reason", "")) or gone
         record = self._queue.finish(cell, reason, for_good=bool(last.get("for_good")))
         if record is None:
-            self._callback.lost(cell, reason)
+            self._losses.add(cell, reason)
         else:
             self._callback.ended(cell, record)
+
+    @property
+    def num_running(self) -> int:
+        """Cells that run now."""
+        return len(self._running)
+
+    @property
+    def num_wanted(self) -> int:
+        """Cells that would run now if there were room for all."""
+        return len(self._running) + self._queue.num_left
+
+    def abandon(self, reason: str) -> int:
+        """Enter that all running cells are lost through no fault of theirs; how many are tried again."""
+        cells = list(self._running.values())
+        self._running.clear()
+        num_lost = 0
+        for cell in cells:
+            record = self._queue.finish(cell, reason, excused=True)
+            if record is None:
+                num_lost += 1
+            else:  # its result lay there already
+                self._callback.ended(cell, record)
+        return num_lost
 
     def silent(self) -> Iterator[tuple[str, Cell]]:
         """Trials that have reported nothing for longer than their cell allows."""

@@ -34,6 +34,9 @@ class Teller:
     def lost(self, cell, reason):
         self.message(f"lost {cell.number}/{cell.seed} {reason}")
 
+    def node_lost(self, node, cells):
+        self.message(f"node lost with {len(cells)} cells")
+
 
 def run_in_world(
     content: dict, world: Path, folder: Path, hear: Callable[[str], None], address: str = ""
