@@ -1,0 +1,342 @@
+"""Several machines on one: a network namespace each, a bridge between them, and a disk of their own.
+
+Nothing of it is left in the machine's own network. It takes root and iproute2.
+"""
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+PROJECT = Path(__file__).parents[2]
+TOOLS = ("ip", "unshare", "nsenter", "setpriv")
+LOCKS = Path("/run/lock")
+MORTAL = ("setpriv", "--pdeathsig=KILL")
+"""ends with the process that started it, however that one ends"""
+PREFIX = "rse-nodes"
+MOST = 64  # sets of nodes at once on one machine
+SHARED = Path("/tmp/shared")
+"""where a folder that all nodes see is found on each of them"""
+
+# What pid 1 of a node does: its own mounts, then nothing but to reap what its children left.
+INIT = """
+set -e
+exec </dev/null
+hostname "$NAME"
+mount --bind "$DISK/hosts" /etc/hosts
+mount -t tmpfs tmpfs /dev/shm
+keep() {  # seen on the node although it lies in the folder that is replaced
+    case "$1" in /tmp/*) mkdir -p "$DISK$1"; mount --bind "$1" "$DISK$1";; esac
+}
+for folder in $VISIBLE; do keep "$folder"; done
+if [ -n "$COMMON" ]; then mkdir -p "$DISK/tmp/shared"; mount --bind "$COMMON" "$DISK/tmp/shared"; fi
+for folder in $HIDDEN; do mount -t tmpfs -o ro,size=4k tmpfs "$folder"; done
+mount --bind "$PROJECT" "$PROJECT"
+mount -o remount,bind,ro "$PROJECT"
+case "$PROJECT" in /tmp/*) mount -o remount,bind,ro "$DISK$PROJECT";; esac
+mount --rbind "$DISK/tmp" /tmp
+touch /tmp/.ready
+sleep infinity &
+while :; do wait || true; done
+"""
+
+
+def reason_without() -> str:
+    """Why this machine cannot have nodes; empty where it can."""
+    if os.geteuid() != 0:
+        return "network namespaces need root"
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        return f"not installed: {', '.join(missing)}"
+    probe = subprocess.run(
+        ["unshare", "--net", "--mount", "--pid", "--fork", "--uts", "--ipc", "true"], capture_output=True
+    )
+    return "" if probe.returncode == 0 else "this machine allows no namespaces"
+
+
+class Node:
+    """One machine: an address, a host name, processes, a disk that outlives a power cut."""
+
+    def __init__(self, nodes: "Nodes", number: int) -> None:
+        self.number = number
+        self.name = f"rn{number}"
+        self.address = f"10.77.0.{number}"
+        self.disk = nodes.home / self.name
+        """its disk as the test sees it; `disk/tmp` is the node's /tmp"""
+        self._nodes = nodes
+        self._space = f"{nodes.prefix}-{number}"
+        self._port = f"port{number}"
+        self._init: subprocess.Popen | None = None
+        bridge = nodes.bridge
+        _ip("netns", "add", self._space)
+        _ip("-n", bridge, "link", "add", self._port, "type", "veth", "peer", "eth0", "netns", self._space)
+        _ip("-n", bridge, "link", "set", self._port, "master", "br0", "up")
+        _ip("-n", self._space, "address", "add", f"{self.address}/24", "dev", "eth0")
+        for device in ("lo", "eth0"):
+            _ip("-n", self._space, "link", "set", device, "up")
+
+    def run(
+        self,
+        command: str | Sequence[str],
+        env: Mapping[str, str] | None = None,
+        check: bool = True,
+        timeout: float | None = 300.0,
+        **options: Any,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command on the node to its end; its output is in the answer, errors among it.
+
+        Parameters
+        ----------
+        command
+            a list of words, or one line of bash
+        env
+            variables beside the node's own
+        check
+            fail, with the output, where the command does
+        timeout
+            seconds, after which the command is killed and TimeoutExpired raised
+        options
+            for subprocess.run
+        """
+        merged = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} | options
+        done = subprocess.run(self._inside(command, env or {}), text=True, timeout=timeout, **merged)
+        assert not check or done.returncode == 0, f"{self.name}: {command}: {done.returncode}\n{done.stdout}"
+        return done
+
+    def start(
+        self,
+        command: str | Sequence[str],
+        env: Mapping[str, str] | None = None,
+        log: Path | None = None,
+        **options: Any,
+    ) -> "subprocess.Popen[str]":
+        """Start a command on the node, which `send` sends signals to. It ends when its Popen is killed.
+
+        Parameters
+        ----------
+        command
+            a list of words, or one line of bash
+        env
+            variables beside the node's own
+        log
+            a file on the test's side that takes the output; without it, `options` say where output goes
+        options
+            for subprocess.Popen
+        """
+        sink: IO[str] | None = log.open("a", encoding="utf-8") if log else None
+        merged = {"stdin": subprocess.DEVNULL, "start_new_session": True, "text": True} | options
+        if sink is not None:
+            merged |= {"stdout": sink, "stderr": subprocess.STDOUT}
+        try:
+            return subprocess.Popen(self._inside(command, env or {}), **merged)
+        finally:
+            if sink is not None:
+                sink.close()
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What every process of the node finds in its environment."""
+        return {
+            "PATH": f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "LANG": "C.UTF-8",
+            "HOME": "/tmp/home",
+            "RSE_STUDY_CACHE": "/tmp/cache",
+            "PYTHONPATH": str(PROJECT),
+            "OMP_NUM_THREADS": "1",
+            **self._nodes.env,
+        }
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the node has power."""
+        return self._init is not None and self._init.poll() is None
+
+    def kill(self) -> None:
+        """Cut the node's power: every process is gone, and nobody on the network hears a word of it."""
+        self.link(up=False)
+        if self._init is not None:
+            self._init.kill()
+            self._init.wait()
+            self._init = None
+
+    def restart(self, empty_disk: bool = False) -> None:
+        """Give the node power again, with the disk it had or (a replaced machine) an empty one."""
+        self.kill()
+        if empty_disk:
+            _remove(self.disk)
+        self._boot()
+        self.link(up=True)
+
+    def link(self, up: bool) -> None:
+        """Plug the node's cable in, or pull it out."""
+        _ip("-n", self._nodes.bridge, "link", "set", self._port, "up" if up else "down")
+
+    def _boot(self) -> None:
+        (self.disk / "tmp" / "home").mkdir(parents=True, exist_ok=True)
+        (self.disk / "tmp").chmod(0o1777)
+        (self.disk / "hosts").write_text(self._nodes.hosts, encoding="utf-8")
+        ready = self.disk / "tmp" / ".ready"
+        ready.unlink(missing_ok=True)
+        isolated = ["--mount", "--pid", "--uts", "--ipc", "--mount-proc", "--fork", "--kill-child=KILL"]
+        self._init = subprocess.Popen(
+            [*MORTAL, "nsenter", f"--net=/run/netns/{self._space}", "unshare", *isolated, "bash", "-c", INIT],
+            env={
+                "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+                "NAME": self.name,
+                "DISK": str(self.disk),
+                "PROJECT": str(PROJECT),
+                "VISIBLE": f"{PROJECT} {sys.prefix} {sys.base_prefix}",
+                "HIDDEN": " ".join(map(str, self._nodes.hidden)),
+                "COMMON": str(self._nodes.shared or ""),
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 20
+        while not ready.exists():
+            assert self._init.poll() is None and time.monotonic() < deadline, f"{self.name} does not start"
+            time.sleep(0.02)
+
+    def _inside(self, command: str | Sequence[str], env: Mapping[str, str]) -> list[str]:
+        assert self._init is not None, f"{self.name} has no power"
+        words = ["bash", "-c", command] if isinstance(command, str) else list(command)
+        into = [
+            "nsenter",
+            f"--target={_children(self._init.pid)[0]}",
+            "--mount",
+            "--pid",
+            "--uts",
+            "--ipc",
+            "--net",
+        ]
+        variables = [f"{key}={value}" for key, value in {**self.env, **env}.items()]
+        return [*into, *MORTAL, "env", "-i", "--chdir=/tmp", *variables, *words]
+
+
+class Nodes:
+    """Machines `rn1`, `rn2`, ... at 10.77.0.1, 10.77.0.2, ... of a network of their own.
+
+    Several sets can be up at once. What a killed test left behind is swept when its number is taken again.
+    """
+
+    def __init__(
+        self,
+        num: int,
+        env: Mapping[str, str] | None = None,
+        shared: Path | None = None,
+        hidden: Sequence[Path] = (),
+        keep: bool = False,
+    ) -> None:
+        """Describe the machines; they start with the `with` block.
+
+        Parameters
+        ----------
+        num
+            how many
+        env
+            variables for every process on every node
+        shared
+            a folder that all nodes see, at `SHARED`; without it nothing is shared that can be written to
+        hidden
+            folders of this machine that no node sees (they are empty there), such as a folder of data
+        keep
+            leave the disks for a look afterwards
+        """
+        self.num, self.env, self.shared, self.keep = num, dict(env or {}), shared, keep
+        self.hidden = tuple(hidden)
+        self.hosts = "127.0.0.1 localhost\n" + "".join(f"10.77.0.{i} rn{i}\n" for i in range(1, num + 1))
+        self.all: list[Node] = []
+
+    def __enter__(self) -> "Nodes":
+        self._lock, self.prefix = _take_number()
+        self.bridge = f"{self.prefix}-bridge"
+        self.home = Path(tempfile.mkdtemp(prefix=f"{self.prefix}-"))
+        try:
+            _ip("netns", "add", self.bridge)
+            _ip("-n", self.bridge, "link", "add", "br0", "type", "bridge")
+            _ip("-n", self.bridge, "link", "set", "br0", "up")
+            for number in range(1, self.num + 1):
+                self.all.append(Node(self, number))
+                self.all[-1]._boot()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for node in self.all:
+            node.kill()
+        self.all.clear()
+        _sweep(self.prefix)
+        if not self.keep:
+            _remove(self.home)
+        self._lock.close()
+
+    def __getitem__(self, index: int) -> Node:
+        return self.all[index]
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+
+def send(process: subprocess.Popen, number: signal.Signals) -> None:
+    """Send a signal to a command that a node started; what has entered the node for it ends or goes on with it."""
+    with suppress(ProcessLookupError):
+        os.kill(int(_children(process.pid)[0]), number)
+        if number == signal.SIGCONT:
+            os.kill(process.pid, number)  # it had stopped with its command
+
+
+def _children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+
+
+def _ip(*words: str) -> None:
+    done = subprocess.run(["ip", *words], capture_output=True, text=True)
+    assert done.returncode == 0, f"ip {' '.join(words)}: {done.stderr}"
+
+
+def _take_number() -> tuple[IO[str], str]:
+    """The first number nobody holds: the kernel gives a killed holder's back. Its remains are swept."""
+    for number in range(MOST):
+        lock = (LOCKS / f"{PREFIX}{number}.lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            continue
+        prefix = f"{PREFIX}{number}"
+        _sweep(prefix)
+        for folder in Path(tempfile.gettempdir()).glob(f"{prefix}-*"):
+            _remove(folder)
+        return lock, prefix
+    raise AssertionError(f"{MOST} sets of nodes are up already")
+
+
+def _sweep(prefix: str) -> None:
+    """End what runs in network namespaces of this prefix, and remove them."""
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout.splitlines()
+    for space in (line.split()[0] for line in listed if line.startswith(f"{prefix}-")):
+        pids = subprocess.run(["ip", "netns", "pids", space], capture_output=True, text=True).stdout.split()
+        for pid in map(int, pids):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        _ip("netns", "del", space)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a disk, from which processes that were killed a moment ago may still be disappearing."""
+    for _ in range(50):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.1)
