@@ -155,7 +155,7 @@ def nodes_to_come(environment: Mapping[str, str] = os.environ) -> tuple[Node, ..
         raise InputError(f"{text!r} ({error})", where=NODES_VARIABLE, rule=rule, remedy=remedy) from None
 
 
-def _node_type(given: Mapping[str, Any]) -> Node:
+def _node_type(given: Any) -> Node:
     resources = {str(kind): float(amount) for kind, amount in given["resources"].items()}
     labels = {str(key): str(value) for key, value in given.get("labels", {}).items()}
     most = given.get("max", ANY_NUMBER)

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import psutil
 import ray
@@ -41,6 +41,7 @@ class RayLost(BaseException):
         """cells that ran then and are tried again"""
 
 
+@runtime_checkable
 class Probe(Protocol):
     """One look at a Ray."""
 

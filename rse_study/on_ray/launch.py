@@ -3,8 +3,9 @@
 import logging
 import os
 import socket
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 
 import ray
 from ray._private.authentication.authentication_token_setup import (
@@ -65,7 +66,8 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
     try:
         yield
     finally:
-        ray.shutdown()
+        with redirect_stdout(sys.stderr):  # it prints once more what raylets reported
+            ray.shutdown()
 
 
 def _start(num_cpus: int) -> None:

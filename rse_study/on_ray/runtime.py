@@ -21,7 +21,7 @@ from rse_study.on_ray.launch import ray_session
 from rse_study.on_ray.losses import HOLD_SECONDS, Losses
 from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.payload import Payloads
-from rse_study.on_ray.ray_output import stderr_in_file
+from rse_study.on_ray.ray_output import ray_output_in_file
 from rse_study.on_ray.reservation import trial_reservation
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.study_folders import StudyFolders
@@ -157,7 +157,7 @@ class RayRuntime:
 
     def _begin(self) -> None:
         if self._log is None:
-            self._log = self._stack.enter_context(stderr_in_file(self._folders.study / "log"))
+            self._log = self._stack.enter_context(ray_output_in_file(self._folders.study / "log"))
             self._stack.callback(lambda: self._session.close())
         self._session.enter_context(self._ray())
         kind = "joined" if self._address else "own"
@@ -183,18 +183,19 @@ class RayRuntime:
             self.closing.wait(REJOIN_PAUSE_SECONDS)
 
     def _take_leave(self, loss: RayLost) -> None:
-        """End what is left of a Ray that was lost, and say so."""
+        """Say that Ray was lost, and end what is left of it."""
         self._num_losses += 1
+        if self._num_losses <= MAX_RESTARTS:
+            cells = f"; {_count_again(loss.num_cells)}" if loss.num_cells else ""
+            back = "joined" if self._address else "started"
+            again = f"it is {back} again ({self._num_losses} of {MAX_RESTARTS} times)"
+            self._callback.message(f"Ray was lost: {loss}{cells}; {again}. {self._says_more()}")
         self._session.close()
         assert self._watch is not None
         self._watch.clear()
         self._watch = self._coordinator = None
         if self._num_losses > MAX_RESTARTS:
             raise self._gave_up(str(loss))
-        cells = f"; {_count_again(loss.num_cells)}" if loss.num_cells else ""
-        back = "joined" if self._address else "started"
-        again = f"it is {back} again ({self._num_losses} of {MAX_RESTARTS} times)"
-        self._callback.message(f"Ray was lost: {loss}{cells}; {again}. {self._says_more()}")
 
     def _gave_up(self, reason: str) -> Unavailable:
         times = f"{self._num_losses} time{'s' * (self._num_losses > 1)} in this run"
