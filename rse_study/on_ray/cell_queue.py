@@ -1,12 +1,12 @@
 """The queue of one stage: which cells are left to run, in order. Without Ray."""
 
 import math
-from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell, CellSource, TrialOutcome, judged
+from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.ledger import Ledger
@@ -16,8 +16,8 @@ from rse_study.results.schema import MODEL_FOLDER, cell_folder
 from rse_study.study.definition.config import Study
 from rse_study.study.early_stopping import verdict
 
-OF_ONE_CONFIGURATION = (FILE_NAME, EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
-"""What a cell's folder holds that another configuration must not take up."""
+BESIDE_A_RESULT = (EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
+"""What a cell's folder holds, too, that another configuration must not take up."""
 
 
 class CellQueue:
@@ -35,14 +35,23 @@ class CellQueue:
         Where new cells come from.
     ledger : Ledger
         What has run already, and where everything is entered.
+    files : StudyFiles
+        Brings the results that workers wrote.
     rungs : tuple of int
         Steps at which a cell waits for a verdict.
     """
 
     def __init__(
-        self, study: Study, stage: Stage, source: CellSource, ledger: Ledger, rungs: tuple[int, ...] = ()
+        self,
+        study: Study,
+        stage: Stage,
+        source: CellSource,
+        ledger: Ledger,
+        files: StudyFiles,
+        rungs: tuple[int, ...] = (),
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
+        self._files = files
         self._interrupted: list[Cell] = []
         self._tries: dict[str, int] = {}  # in this run
         self._attempts: dict[str, int] = {}  # in all
@@ -172,6 +181,7 @@ class CellQueue:
 
     def _new_result_of(self, cell: Cell) -> Result | None:
         """The result of the attempt that just ended; a continued cell's old one does not count."""
+        self._files.bring_result(cell.identity)
         result = self._result_of(cell.identity)
         return None if result is not None and cell.continues and result.status == "stopped_early" else result
 
@@ -182,21 +192,23 @@ class CellQueue:
         try:
             result = read_result(directory)
         except InputError as damage:
-            self._set_aside(identity, [FILE_NAME], "damaged", str(damage))
+            # Moved away, or the loop would trip over it too.
+            self._files.set_aside(identity, f"{FILE_NAME}.damaged")
+            self._ledger.log("damaged", str(damage), identity)
             return None
         if result.identity != identity:
-            why = f"the result of another configuration: {result.identity}"
-            self._set_aside(identity, OF_ONE_CONFIGURATION, "other", why)
+            self._set_aside_another(identity, result.identity)
             return None
         return result
 
-    def _set_aside(self, identity: str, names: Iterable[str], what: str, why: str) -> None:
-        """Move away what the loop would trip over."""
+    def _set_aside_another(self, identity: str, other: str) -> None:
+        """Move away what another configuration left in a cell's folder."""
         directory = cell_folder(self._ledger.study_dir, identity)
-        for path in (directory / name for name in names):
+        self._files.set_aside(identity, free_name(directory / f"{FILE_NAME}.other").name)
+        for path in (directory / name for name in BESIDE_A_RESULT):
             if path.exists():
-                path.replace(free_name(path.with_name(f"{path.name}.{what}")))
-        self._ledger.log(what, why, identity)
+                path.replace(free_name(path.with_name(f"{path.name}.other")))
+        self._ledger.log("other", f"the result of another configuration: {other}", identity)
 
     def _value_of(self, result: Result | None) -> float | None:
         return None if result is None else result.final.get(self._study.objective.metric)

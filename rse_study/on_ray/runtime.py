@@ -24,7 +24,7 @@ from rse_study.on_ray.payload import Payloads
 from rse_study.on_ray.ray_output import ray_output_in_file
 from rse_study.on_ray.reservation import trial_reservation
 from rse_study.on_ray.searcher import CellSearcher
-from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.study_files import StudyFiles
 from rse_study.on_ray.trainable import run_inline, run_on_train
 from rse_study.on_ray.watchdog import Watchdog
 from rse_study.study.definition.config import Resources
@@ -43,8 +43,8 @@ class RayRuntime:
     ----------
     stack : ExitStack
         Ends Ray and the coordinator.
-    folders : StudyFolders
-        Of the study.
+    files : StudyFiles
+        Of the study, and how workers get at them.
     materials : MaterialsCache
         What cells are trained on.
     callback : StudyCallback
@@ -57,17 +57,19 @@ class RayRuntime:
 
     closing: Event
     """set as soon as no other cell is to start"""
+    failure: Unavailable | None = None
+    """what is gone for good"""
 
     def __init__(
         self,
         stack: ExitStack,
-        folders: StudyFolders,
+        files: StudyFiles,
         materials: MaterialsCache,
         callback: StudyCallback,
         num_cpus: int,
         address: str,
     ) -> None:
-        self._stack, self._folders, self._materials, self._callback = stack, folders, materials, callback
+        self._stack, self._files, self._materials, self._callback = stack, files, materials, callback
         self._num_cpus, self._address = num_cpus, address
         self._session = ExitStack()
         self._coordinator: Coordinator | None = None
@@ -93,10 +95,15 @@ class RayRuntime:
         size.await_room(self.closing)
         return size
 
+    def give_up(self, failure: Unavailable) -> None:
+        """Start no other cell: something the run stands on is gone for good."""
+        self.failure = self.failure or failure
+        self.closing.set()
+
     @property
     def payloads(self) -> Payloads:
         """Makes payloads for the processes of this runtime."""
-        return Payloads(self._folders, self._materials, self._coordinator.name if self._coordinator else "")
+        return Payloads(self._files, self._materials, self._coordinator.name if self._coordinator else "")
 
     def check(self) -> None:
         """Raise RayLost where Ray is gone."""
@@ -141,7 +148,7 @@ class RayRuntime:
         assert self._coordinator is not None and self._watch is not None
         losses = Losses(callback, self._coordinator.nodes_of, HOLD_SECONDS if self._address else 0.0)
         searcher = CellSearcher(
-            queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self.closing
+            queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self
         )
         watchers = [
             ClusterCallback(self._watch, size, losses, searcher, self._coordinator),
@@ -149,7 +156,7 @@ class RayRuntime:
         ]
         trainable = run_inline if resources.runs_on == "inline" else run_on_train
         try:
-            tuner.run(searcher, trainable, watchers, self._folders.ray, trial_reservation(resources))
+            tuner.run(searcher, trainable, watchers, self._files.folders.ray, trial_reservation(resources))
             size.close()
         except RayLost as loss:
             loss.num_cells = searcher.abandon(f"Ray was lost: {loss}")
@@ -157,14 +164,14 @@ class RayRuntime:
 
     def _begin(self) -> None:
         if self._log is None:
-            self._log = self._stack.enter_context(ray_output_in_file(self._folders.study / "log"))
+            self._log = self._stack.enter_context(ray_output_in_file(self._files.folders.study / "log"))
             self._stack.callback(lambda: self._session.close())
         self._session.enter_context(self._ray())
         kind = "joined" if self._address else "own"
         probe = JoinedRay() if self._address else OwnRay()
         self._watch = ClusterWatch(probe, self._exit_stuck, STUCK_SECONDS[kind])
         self._session.callback(self._watch.close)
-        self._coordinator = Coordinator(f"coordinator-{_short_hash(self._folders.study)}")
+        self._coordinator = Coordinator(f"coordinator-{_short_hash(self._files.folders.study)}")
         self._session.callback(self._coordinator.close)
 
     def _ray(self) -> ExitStack:

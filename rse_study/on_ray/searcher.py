@@ -3,10 +3,11 @@
 import time
 from collections.abc import Callable, Iterator
 from threading import Event
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ray.tune.search import Searcher
 
+from rse_study.errors import Unavailable
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
@@ -16,6 +17,17 @@ from rse_study.on_ray.payload import Payloads
 
 PREFIX = "metrics/"
 START_SECONDS = 300.0  # a process that starts on a busy node has this much longer before its first report
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """Whether a run goes on."""
+
+    closing: Event
+    """set where no other cell is to start"""
+
+    def give_up(self, failure: Unavailable) -> None:
+        """Start no other cell: something the run stands on is gone for good."""
 
 
 class CellSearcher(Searcher):
@@ -37,8 +49,8 @@ class CellSearcher(Searcher):
         Gives how many cells may run at a time, now.
     losses : Losses
         Reports cells whose process was lost.
-    closing : Event
-        Set where no other cell is to start.
+    runtime : Closing
+        Says whether another cell is to start; is told what is gone for good.
     """
 
     def __init__(
@@ -49,7 +61,7 @@ class CellSearcher(Searcher):
         callback: StudyCallback,
         concurrency: Callable[[], int],
         losses: Losses,
-        closing: Event,
+        runtime: Closing,
     ) -> None:
         super().__init__()
         self._queue, self._payloads, self._coordinator, self._callback = (
@@ -58,7 +70,7 @@ class CellSearcher(Searcher):
             coordinator,
             callback,
         )
-        self._concurrency, self._losses, self._closing = concurrency, losses, closing
+        self._concurrency, self._losses, self._runtime = concurrency, losses, runtime
         self._running: dict[str, Cell] = {}
         # Monotonic time of a running trial's last report; ahead of now until the first.
         self._last_report: dict[str, float] = {}
@@ -72,13 +84,17 @@ class CellSearcher(Searcher):
         """
         if len(self._running) >= self._concurrency() or self._losses.num_open:
             return None
-        cell = None if self._closing.is_set() else self._queue.next_cell()
+        cell = None if self._runtime.closing.is_set() else self._queue.next_cell()
         if cell is None:
+            return None if self._running else Searcher.FINISHED
+        try:
+            payload = self._payloads.of_cell(cell, self._queue.attempt_of(cell), self._queue.rungs_of(cell))
+        except Unavailable as gone:
+            self._runtime.give_up(gone)
             return None if self._running else Searcher.FINISHED
         self._running[trial_id], self._last_report[trial_id] = cell, time.monotonic() + START_SECONDS
         self._coordinator.expect(cell.identity)
         self._callback.started(cell)
-        payload = self._payloads.of_cell(cell, self._queue.attempt_of(cell), self._queue.rungs_of(cell))
         return payload.as_config()
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
@@ -114,7 +130,11 @@ class CellSearcher(Searcher):
         del self._last_report[trial_id]
         gone = "its process ended before it could say why" if error else ""
         reason = self._ended_by_us.pop(trial_id, "") or str(last.get("reason", "")) or gone
-        record = self._queue.finish(cell, reason, for_good=bool(last.get("for_good")))
+        try:
+            record = self._queue.finish(cell, reason, for_good=bool(last.get("for_good")))
+        except Unavailable as gone:  # its result may lie there: the next run looks
+            self._runtime.give_up(gone)
+            return
         if record is None:
             self._losses.add(cell, reason)
         else:
@@ -136,7 +156,11 @@ class CellSearcher(Searcher):
         self._running.clear()
         num_lost = 0
         for cell in cells:
-            record = self._queue.finish(cell, reason, excused=True)
+            try:
+                record = self._queue.finish(cell, reason, excused=True)
+            except Unavailable as gone:  # its result may lie there: the next run looks
+                self._runtime.give_up(gone)
+                break
             if record is None:
                 num_lost += 1
             else:  # its result lay there already

@@ -11,7 +11,9 @@ from rse_study.study.definition.config import Resources
 
 def cluster(*nodes):
     """Nodes from (CPUs, GPUs) each."""
-    return [Node(f"10.0.0.{i}", {"CPU": float(cpus), "GPU": float(gpus)}) for i, (cpus, gpus) in enumerate(nodes)]
+    return [
+        Node(f"10.0.0.{i}", {"CPU": float(cpus), "GPU": float(gpus)}) for i, (cpus, gpus) in enumerate(nodes)
+    ]
 
 
 @pytest.mark.parametrize(
