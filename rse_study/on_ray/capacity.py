@@ -45,7 +45,7 @@ def has_labels(node: Node, resources: Resources) -> bool:
 def slots(node: Node, resources: Resources) -> int:
     """How many workers fit on a node.
 
-    >>> slots(Node("a", {"CPU": 8, "GPU": 2}), Resources(threads=1, gpus=0.6))
+    >>> slots(Node("a", {"CPU": 8.0, "GPU": 2.0}), Resources(threads=1, gpus=0.6))
     2
     """
     if not has_labels(node, resources):
@@ -61,7 +61,7 @@ def _fits(kind: str, total: float, amount: float) -> int:
     return math.floor(total / amount + 1e-9)
 
 
-def room(nodes: Iterable[Node], resources: Resources) -> int:
+def num_fitting(nodes: Iterable[Node], resources: Resources) -> int:
     """How many cells fit at a time.
 
     Every worker's share lies on one node; workers of one cell may lie on several.
@@ -71,7 +71,7 @@ def room(nodes: Iterable[Node], resources: Resources) -> int:
 
 def concurrency(resources: Resources, nodes: Iterable[Node]) -> int:
     """How many cells run at a time: as many as fit, or as the study wants."""
-    fits = room(nodes, resources)
+    fits = num_fitting(nodes, resources)
     return min(fits, resources.max_concurrent) if resources.max_concurrent else fits
 
 
@@ -90,7 +90,7 @@ def require_room(resources: Resources, nodes: Sequence[Node]) -> None:
     InputError
         Where one worker's share fits on no single node, or all of them together are too few.
     """
-    if room(nodes, resources) > 0:
+    if num_fitting(nodes, resources) > 0:
         return
     where, workers = "resources", resources.workers
     if not any(slots(node, resources) for node in nodes):
@@ -131,7 +131,9 @@ def _count(number: int) -> str:
 
 
 def nodes_to_come(environment: Mapping[str, str] = os.environ) -> tuple[Node, ...]:
-    """The node types that an autoscaler may start, as whoever started the cluster told us.
+    """The node types that an autoscaler may start.
+
+    Whoever started the cluster says so in the environment.
 
     >>> text = '[{"name": "gpu", "resources": {"CPU": 8, "GPU": 1}, "max": 3}]'
     >>> nodes_to_come({"RSE_STUDY_NODES": text})[0].count

@@ -68,7 +68,10 @@ class OwnRay:
         return self._nodes
 
     def clear(self) -> None:
-        """End workers whose raylet was killed: they must not write into a cell that is tried again."""
+        """End workers whose raylet was killed.
+
+        They must not write into a cell that is tried again.
+        """
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 if process.environ().get(RAYLET_OF_WORKER) == str(self._raylet):

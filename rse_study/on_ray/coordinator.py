@@ -84,7 +84,10 @@ class Coordinator:
         self._answer: ray.ObjectRef | None = None
 
     def refresh(self) -> None:
-        """Learn where cells run; tell an actor that was made again what it has forgotten. It waits for nothing."""
+        """Learn where cells run; tell an actor made again what it forgot.
+
+        It waits for nothing.
+        """
         if self._answer is None:
             self._answer = self._actor.content.remote()
         elif ray.wait([self._answer], timeout=0)[0]:

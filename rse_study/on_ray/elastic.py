@@ -5,7 +5,7 @@ from threading import Event
 
 from rse_study.errors import Unavailable
 from rse_study.on_ray.callbacks import StudyCallback
-from rse_study.on_ray.capacity import Node, concurrency, nodes_to_come, require_room, room, slots
+from rse_study.on_ray.capacity import Node, concurrency, nodes_to_come, num_fitting, require_room, slots
 from rse_study.on_ray.cluster_watch import ClusterWatch
 from rse_study.on_ray.demand import Demand
 from rse_study.study.definition.config import Resources
@@ -44,7 +44,9 @@ class ElasticSize:
         return concurrency(self._resources, self._watch.nodes)
 
     def await_room(self, closing: Event) -> None:
-        """Wait for the first node that has room for a cell. Refuse a cell that no node could have room for.
+        """Wait for the first node that has room for a cell.
+
+        Refuses a cell that no node could have room for.
 
         Raises
         ------
@@ -54,7 +56,7 @@ class ElasticSize:
             Where no node has come for too long.
         """
         since = time.monotonic()
-        while not room(self._watch.nodes, self._resources) and not closing.is_set():
+        while not num_fitting(self._watch.nodes, self._resources) and not closing.is_set():
             self._watch.check()
             waited = time.monotonic() - since
             if not self._may_come() or (not self._types and waited > FIRST_NODES_SECONDS):
@@ -71,7 +73,7 @@ class ElasticSize:
         return not self._is_own and not any(node.resources.get(kind) for node in self._watch.nodes)
 
     def follow(self, num_wanted: int) -> list[Node]:
-        """Say who joined, ask the autoscaler for what is missing; the nodes that are gone since.
+        """Say who joined, and ask for what is missing; the nodes that are gone.
 
         Parameters
         ----------
@@ -101,10 +103,10 @@ class ElasticSize:
     def _ask(self, num_wanted: int) -> None:
         if self._types:
             most = concurrency(self._resources, self._types)
-            self._demand.ask(min(num_wanted, most) - room(self._watch.nodes, self._resources))
+            self._demand.ask(min(num_wanted, most) - num_fitting(self._watch.nodes, self._resources))
 
     def _note_room(self, num_wanted: int) -> None:
-        if room(self._watch.nodes, self._resources) or not num_wanted:
+        if num_fitting(self._watch.nodes, self._resources) or not num_wanted:
             self._empty_since = None
         elif self._empty_since is None:
             self._empty_since = time.monotonic()

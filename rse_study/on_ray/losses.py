@@ -11,7 +11,9 @@ HOLD_SECONDS = 5.0  # a node and its cells are not declared dead in the same mom
 
 
 class Losses:
-    """Says which cells were lost: one line for a node and its cells, one for every other cell.
+    """Says which cells were lost.
+
+    One line for a node and its cells, one for every other cell.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""What Ray prints goes to a file: from C++, from Python, and from threads of its own."""
+"""What Ray prints goes to a file.
+
+From C++, from Python, and from threads of its own.
+"""
 
 import os
 import sys
@@ -29,7 +32,7 @@ class _PartedStdout:
 
 @contextmanager
 def ray_output_in_file(folder: Path) -> Iterator[Path]:
-    """Lead stderr of this process, and what Ray's threads print, to a new file in `folder`.
+    """Lead stderr, and what Ray's threads print, to a new file in `folder`.
 
     The file is removed where nothing was printed.
     """

@@ -21,5 +21,8 @@ def trial_reservation(resources: Resources) -> tune.PlacementGroupFactory:
 
 
 def labels_of_bundles(resources: Resources, number: int) -> dict[str, Any]:
-    """The argument that keeps bundles of a placement group on nodes with the labels; none where there are none."""
+    """The argument that keeps bundles of a placement group on some nodes.
+
+    None where no labels are asked for.
+    """
     return {"bundle_label_selector": [dict(resources.labels)] * number} if resources.labels else {}

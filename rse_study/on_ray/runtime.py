@@ -1,4 +1,7 @@
-"""Ray for as long as a run lasts, started when the first cell needs it, and again where it is lost."""
+"""Ray for as long as a run lasts.
+
+It is started when the first cell needs it, and again where it is lost.
+"""
 
 import hashlib
 import sys
@@ -79,7 +82,7 @@ class RayRuntime:
         self.closing = Event()
 
     def open(self, resources: Resources) -> ElasticSize:
-        """Start Ray if it is not running yet; wait for the first node that has room for a cell.
+        """Start Ray if it is not running; wait for a node with room for a cell.
 
         Raises
         ------
@@ -132,7 +135,7 @@ class RayRuntime:
         self.persist(lambda: self._run_once(queue, resources, callback))
 
     def persist(self, work: Callable[[], None]) -> None:
-        """Do some work with Ray, from its beginning again wherever Ray is lost; it must bear that."""
+        """Do some work with Ray, from its beginning again where Ray is lost."""
         done = False
         while not done and not self.closing.is_set():
             try:

@@ -151,7 +151,10 @@ class CellSearcher(Searcher):
         return len(self._running) + self._queue.num_left
 
     def abandon(self, reason: str) -> int:
-        """Enter that all running cells are lost through no fault of theirs; how many are tried again."""
+        """Enter that all running cells are lost; how many are tried again.
+
+        It was no fault of theirs.
+        """
         cells = list(self._running.values())
         self._running.clear()
         num_lost = 0

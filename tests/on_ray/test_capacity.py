@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.on_ray.capacity import Node, concurrency, nodes_to_come, require_room, room
+from rse_study.on_ray.capacity import Node, concurrency, nodes_to_come, num_fitting, require_room
 from rse_study.study.definition.config import Resources
 
 
@@ -71,8 +71,8 @@ def test_a_label_chooses_nodes():
         Node("a", {"CPU": 8.0, "GPU": 8.0}, {"gpu": "a10"}),
         Node("b", {"CPU": 8.0, "GPU": 2.0}, {"gpu": "h100", "zone": "x"}),
     ]
-    assert room(nodes, Resources(gpus=1, labels={"gpu": "h100"})) == 2
-    assert room(nodes, Resources(gpus=1, labels={"gpu": "h100", "zone": "y"})) == 0
+    assert num_fitting(nodes, Resources(gpus=1, labels={"gpu": "h100"})) == 2
+    assert num_fitting(nodes, Resources(gpus=1, labels={"gpu": "h100", "zone": "y"})) == 0
 
 
 def test_what_may_come_counts():
@@ -80,7 +80,7 @@ def test_what_may_come_counts():
     (node,) = nodes_to_come({"RSE_STUDY_NODES": json.dumps(types)})
     wanted = Resources(threads=4, labels={"kind": "big"})
     require_room(wanted, [*cluster((1.0, 0)), node])
-    assert room([node], wanted) == 3
+    assert num_fitting([node], wanted) == 3
     assert nodes_to_come({}) == ()
 
 

@@ -119,7 +119,7 @@ def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes:
 
 
 def num_devices(resources: Resources) -> float:
-    """Return what a cell occupies: GPUs or parts of one, or, without any, processor cores."""
+    """Return what a cell occupies: (parts of) GPUs, or else processor cores."""
     return float(resources.workers * (resources.gpus or resources.threads))
 
 
