@@ -21,6 +21,8 @@ class Losses:
         Gets what is said.
     nodes_of : callable
         Gives the ids of the nodes where a cell ran.
+    said : callable
+        Is called after something was said.
     hold_seconds : float
         How long a loss waits for its node's; 0 where there is one node.
     """
@@ -29,9 +31,11 @@ class Losses:
         self,
         callback: StudyCallback,
         nodes_of: Callable[[str], set[str]],
+        said: Callable[[], None] = lambda: None,
         hold_seconds: float = HOLD_SECONDS,
     ) -> None:
-        self._callback, self._nodes_of, self._hold_seconds = callback, nodes_of, hold_seconds
+        self._callback, self._nodes_of = callback, nodes_of
+        self._said, self._hold_seconds = said, hold_seconds
         self._cells: list[tuple[float, Cell, str, set[str]]] = []
         self._nodes: list[tuple[float, Node]] = []
         self._lost_before: dict[str, str] = {}
@@ -61,9 +65,11 @@ class Losses:
                 self._cells.remove(entry)
                 names = [self._lost_before[node] for node in nodes if node in self._lost_before]
                 self._callback.lost(cell, f"with node {names[0]}" if names else reason)
+                self._said()
 
     def _report_node(self, node: Node) -> None:
         with_it = [entry for entry in self._cells if node.identity in entry[3]]
         self._cells = [entry for entry in self._cells if entry not in with_it]
         self._lost_before[node.identity] = node.name
         self._callback.node_lost(node.name, [cell for _, cell, _, _ in with_it])
+        self._said()

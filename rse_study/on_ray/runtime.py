@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from os import _exit
 from pathlib import Path
 from threading import Event
@@ -78,7 +79,7 @@ class RayRuntime:
         self._coordinator: Coordinator | None = None
         self._watch: ClusterWatch | None = None
         self._log: Path | None = None
-        self._num_losses = 0
+        self._num_losses, self._has_said_where = 0, False
         self.closing = Event()
 
     def open(self, resources: Resources) -> ElasticSize:
@@ -149,7 +150,8 @@ class RayRuntime:
             return
         size = self.open(resources)
         assert self._coordinator is not None and self._watch is not None
-        losses = Losses(callback, self._coordinator.nodes_of, HOLD_SECONDS if self._address else 0.0)
+        hold_seconds = HOLD_SECONDS if self._address else 0.0
+        losses = Losses(callback, self._coordinator.nodes_of, self._say_where_once, hold_seconds)
         searcher = CellSearcher(
             queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self
         )
@@ -200,6 +202,9 @@ class RayRuntime:
             back = "joined" if self._address else "started"
             again = f"it is {back} again ({self._num_losses} of {MAX_RESTARTS} times)"
             self._callback.message(f"Ray was lost: {loss}{cells}; {again}. {self._says_more()}")
+        print(
+            f"{datetime.now(UTC):%H:%M:%S} Ray was lost: {loss}", file=sys.stderr
+        )  # its place in Ray's own words
         self._session.close()
         assert self._watch is not None
         self._watch.clear()
@@ -212,6 +217,13 @@ class RayRuntime:
         return Unavailable(
             f"Ray was lost {times}, now: {reason}", f"{self._says_more()}; the same command goes on"
         )
+
+    def _say_where_once(self) -> None:
+        """After the first loss: where Ray's own words about this and later ones are."""
+        if not self._has_said_where:
+            self._has_said_where = True
+            print(f"{datetime.now(UTC):%H:%M:%S} a cell or a node was lost", file=sys.stderr)
+            self._callback.message(f"what Ray says about losses is in {self._log}")
 
     def _says_more(self) -> str:
         return f"What Ray said is in {self._log}"
