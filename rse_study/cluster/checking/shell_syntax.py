@@ -26,7 +26,7 @@ def check_shell(text: str, *, where: str) -> Iterator[InputError]:
 
 
 def check_commands(content: dict[str, Any], *, where: str) -> Iterator[InputError]:
-    """Yield what bash cannot read of a launcher's commands, each of which has a shell of its own."""
+    """Yield what bash cannot read of a launcher's commands, each in a shell."""
     for key in COMMANDS:
         for command in content.get(key, ()):
             yield from check_shell(command, where=where)
