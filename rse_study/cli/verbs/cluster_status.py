@@ -101,4 +101,4 @@ def _times(report: JobReport) -> str:
 def _nodes(nodes: list[NodeHours]) -> str:
     if not nodes:
         return "none"
-    return ", ".join(f"{each.num_nodes}{f' {each.group}' if each.group else ''}" for each in nodes)
+    return ", ".join(f"{each.num_nodes} {each.group or 'workers'}" for each in nodes)
