@@ -408,7 +408,7 @@ def data_fetch(
 
 def cluster_render(
     spec: ClusterArgument,
-    study: ClusterStudyArgument = "",
+    study: StudyArgument,
     override: Overrides = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the files here, and what the job needs.")
@@ -416,11 +416,30 @@ def cluster_render(
 ) -> None:
     """Print what Slurm, KubeRay or Ray's launcher would be given.
 
-    Touches no cluster. Without STUDY: the cluster's own files, of the kinds that have some.
+    Touches no cluster.
     """
     from rse_study.cli.verbs.cluster_render import render_cluster
 
     render_cluster(spec, study, override or (), out)
+
+
+def cluster_validate(
+    spec: ClusterArgument,
+    study: ClusterStudyArgument = "",
+    override: Overrides = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="kuberay: schema of RayJob v1, or its CustomResourceDefinition."),
+    ] = None,
+) -> None:
+    """Check a cluster, and a study on it; say every problem at once.
+
+    Offline: the spec, what the study needs, and every rendered file by the validators of those who will read it.
+    Exit code 2 with a line for each problem.
+    """
+    from rse_study.cli.verbs.cluster_validate import validate_cluster
+
+    validate_cluster(spec, study, override or (), schema)
 
 
 def cluster_submit(
@@ -508,6 +527,7 @@ COMMANDS: tuple[Command, ...] = (
 DATA_COMMANDS: dict[str, Command] = {"list": data_list, "verify": data_verify, "fetch": data_fetch}
 CLUSTER_COMMANDS: dict[str, Command] = {
     "render": cluster_render,
+    "validate": cluster_validate,
     "submit": cluster_submit,
     "status": cluster_status,
     "logs": cluster_logs,

@@ -1,5 +1,6 @@
 """What a cluster says of a job, in the same words for every kind of cluster."""
 
+import hashlib
 import math
 import re
 import time
@@ -8,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 JobState = Literal["waiting", "running", "complete", "failed", "stopped"]
+LONGEST_STEM = 27
+"""letters of a study's name: KubeRay takes 47 for a RayJob, and 20 are ours"""
 ACTIVE: tuple[JobState, ...] = ("waiting", "running")
 
 
@@ -73,8 +76,22 @@ def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
     >>> of_study([JobReport("rse-b-0123456789ab", "7", "failed", "FAILED")], "a")
     []
     """
-    mine = [each for each in reports if stem_of(each.submission_id) == f"rse-{study}"]
+    mine = [each for each in reports if stem_of(each.submission_id) == submission_stem(study)]
     return sorted(mine, key=lambda each: (each.started or math.inf, each.attempt))
+
+
+def submission_stem(study: str) -> str:
+    """Return what the submission ids of a study begin with.
+
+    They are names of objects of Kubernetes, too: no `_`, and with fingerprint and attempt at most 47 characters.
+
+    >>> submission_stem("my-grid"), submission_stem("my_grid")
+    ('rse-my-grid', 'rse-my-grid-05e3')
+    """
+    plain = study.replace("_", "-")[:LONGEST_STEM].strip("-")
+    if plain == study:
+        return f"rse-{study}"
+    return f"rse-{plain[: LONGEST_STEM - 5].rstrip('-')}-{hashlib.sha256(study.encode()).hexdigest()[:4]}"
 
 
 def stem_of(submission_id: str) -> str:

@@ -11,7 +11,6 @@ from rse_study.cluster.job_report import JobReport, JobState
 from rse_study.cluster.program import call, follow
 from rse_study.errors import InputError
 
-MANIFEST = "rayjob.yaml"
 REMEDY = "Install kubectl, and give it access to the cluster (`kubectl config get-contexts`)"
 TIMEOUT = "--request-timeout=30s"
 STATES: dict[str, JobState] = {
@@ -44,7 +43,9 @@ class KubeRayBackend:
         return [_report(item) for item in items["items"]]
 
     def submission(self, submission: Submission) -> list[CommandWords]:
-        return [self._kubectl("apply", f"--filename={submission.folder / MANIFEST}", TIMEOUT)]
+        # On the server's side: the client's would copy the wheel into an annotation, which is too small.
+        files = (f"--filename={submission.folder / file.name}" for file in submission.files)
+        return [self._kubectl("apply", "--server-side", *files, TIMEOUT)]
 
     def submit(self, submission: Submission) -> str:
         for command in self.submission(submission):
@@ -57,7 +58,11 @@ class KubeRayBackend:
         follow(self._kubectl("logs", f"job/{report.handle}", *options), remedy=REMEDY)
 
     def ending(self, reports: list[JobReport]) -> list[CommandWords]:
-        return [self._kubectl("delete", "rayjob.ray.io", report.handle, TIMEOUT) for report in reports]
+        kinds = ("rayjob.ray.io", "configmap")
+        return [
+            self._kubectl("delete", *(f"{kind}/{report.handle}" for kind in kinds), TIMEOUT)
+            for report in reports
+        ]
 
     def end(self, reports: list[JobReport]) -> None:
         for command in self.ending(reports):

@@ -58,7 +58,9 @@ class LauncherBackend:
     def submit(self, submission: Submission) -> str:
         if not self._is_up():
             write_whole(self.configuration, (submission.folder / CONFIGURATION).read_bytes())
-            if follow(self._up(), remedy=REMEDY, env=self._ray_at(DASHBOARD_PORT).dashboard.env):
+            # The file names the wheel beside it.
+            env = self._ray_at(DASHBOARD_PORT).dashboard.env
+            if follow(self._up(), remedy=REMEDY, folder=submission.folder, env=env):
                 rule, remedy = (
                     "Ray's launcher says above why",
                     "`rse-study cluster down` ends what it started",
