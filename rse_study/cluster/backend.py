@@ -65,11 +65,11 @@ class Backend(Protocol):
     def show_log(self, report: JobReport, is_followed: bool) -> None:
         """Print a job's output, with `is_followed` until the job ends."""
 
-    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
+    def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         """Return the commands by which `end` ends jobs; nothing is run."""
 
-    def end(self, reports: list[JobReport]) -> None:
-        """End these jobs, and the cluster where it was started for them."""
+    def end(self, reports: list[JobReport], is_last: bool) -> None:
+        """End these jobs; with `is_last` the cluster, too, where it outlives its jobs."""
 
     def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
         """Return how long nodes were there for these jobs."""

@@ -57,15 +57,17 @@ class KubeRayBackend:
         options = ("--follow", "--pod-running-timeout=10m") if is_followed else ()
         follow(self._kubectl("logs", f"job/{report.handle}", *options), remedy=REMEDY)
 
-    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
+    def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         kinds = ("rayjob.ray.io", "configmap")
         return [
-            self._kubectl("delete", *(f"{kind}/{report.handle}" for kind in kinds), TIMEOUT)
+            self._kubectl(
+                "delete", *(f"{kind}/{report.handle}" for kind in kinds), "--ignore-not-found", "--wait=false"
+            )
             for report in reports
         ]
 
-    def end(self, reports: list[JobReport]) -> None:
-        for command in self.ending(reports):
+    def end(self, reports: list[JobReport], is_last: bool) -> None:
+        for command in self.ending(reports, is_last):
             self._required(command)
 
     def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:

@@ -62,11 +62,11 @@ class SlurmBackend:
         log = self.folder_of(report.submission_id) / LOG
         print_log(log, is_over=lambda: not (is_followed and self._is_active(report)))
 
-    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
+    def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         return [("scancel", report.handle) for report in reports if report.is_active]
 
-    def end(self, reports: list[JobReport]) -> None:
-        for command in self.ending(reports):
+    def end(self, reports: list[JobReport], is_last: bool) -> None:
+        for command in self.ending(reports, is_last):
             _required(*command)
 
     def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:

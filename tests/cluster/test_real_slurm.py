@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.results.schema import ledger_path
+from rse_study.storage.storage import ledger_key
 from tests.nodes.namespaces import SHARED, Nodes
 from tests.nodes.slurm import Slurm, environment, reason_without, running_slurm
 
@@ -24,11 +24,10 @@ SPEC = f"""
 kind: slurm
 name: two-nodes
 folder: {SHARED}/jobs
-store: {SHARED}/studies
+storage: {SHARED}/storage
 head: {{cpus: 1, memory_gib: 1, price_per_hour: 0}}
 workers:
   node: {{min_nodes: 2, max_nodes: 2, cpus: 2, memory_gib: 3, price_per_hour: 1.5}}
-environment: {{variables: {{RSE_STUDY_CACHE: {SHARED}/cache}}}}
 limits: {{hours: 1}}
 """
 STUDY = """
@@ -142,5 +141,6 @@ def most_at_a_time(slurm: Slurm, study: str) -> int:
 
 def rows(slurm: Slurm, study: str, query: str) -> list[tuple]:
     assert slurm.nodes.shared is not None
-    with closing(sqlite3.connect(ledger_path(slurm.nodes.shared / "studies" / study))) as ledger:
+    copy = slurm.nodes.shared / "storage" / ledger_key(study)
+    with closing(sqlite3.connect(copy)) as ledger:
         return ledger.execute(query).fetchall()
