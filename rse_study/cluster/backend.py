@@ -5,7 +5,7 @@ Its jobs, to run one, to show what it printed, to end it.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import JobReport
@@ -38,6 +38,7 @@ class NodeHours:
     """of all of them together, those that are gone included"""
 
 
+@runtime_checkable
 class Backend(Protocol):
     """A cluster, driven by its own programs from this machine.
 

@@ -40,7 +40,7 @@ class KubeRayBackend:
 
     def jobs(self) -> list[JobReport]:
         items = json.loads(self._required(self._kubectl("get", "rayjobs.ray.io", "--output=json", TIMEOUT)))
-        return [_report(item) for item in items["items"]]
+        return [report_of(item) for item in items["items"]]
 
     def submission(self, submission: Submission) -> list[CommandWords]:
         # On the server's side: the client's would copy the wheel into an annotation, which is too small.
@@ -92,7 +92,8 @@ def _rule_of(complaint: str) -> str:
     return "Kubernetes does not answer, or refused it"
 
 
-def _report(item: dict[str, Any]) -> JobReport:
+def report_of(item: dict[str, Any]) -> JobReport:
+    """Return what the status of a RayJob says."""
     status = item.get("status") or {}
     native = status.get("jobStatus") or ""
     deployment = status.get("jobDeploymentStatus") or ""

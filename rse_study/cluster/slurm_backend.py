@@ -48,8 +48,8 @@ class SlurmBackend:
             "sacct", "--noheader", "--parsable2", "--allocations", since, f"--format={ACCOUNTED}"
         )
         queued = _required("squeue", "--me", "--noheader", "--states=all", f"--format={QUEUED}")
-        known = {report.handle: report for report in _reports(accounted.out if not accounted.code else "")}
-        return list((known | {report.handle: report for report in _reports(queued)}).values())
+        known = {report.handle: report for report in reports_in(accounted.out if not accounted.code else "")}
+        return list((known | {report.handle: report for report in reports_in(queued)}).values())
 
     def submission(self, submission: Submission) -> list[CommandWords]:
         return [("sbatch", "--parsable", str(submission.folder / SCRIPT))]
@@ -91,7 +91,8 @@ def _required(*command: str) -> str:
     return result.out
 
 
-def _reports(text: str) -> Iterator[JobReport]:
+def reports_in(text: str) -> Iterator[JobReport]:
+    """Yield a report for each line that squeue or sacct printed."""
     for line in text.splitlines():
         handle, native, nodes, started, ended, reason, name = line.split("|", maxsplit=6)
         word = native.split()[0]  # CANCELLED by 1000

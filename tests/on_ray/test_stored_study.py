@@ -14,13 +14,13 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import driver_lease
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.driver_lease import DriverLease
-from rse_study.on_ray.ledger_copy import bring_ledger, ledger_key, copy_of
+from rse_study.on_ray.ledger_copy import bring_ledger, copy_of
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.storage.models import bring_model
-from rse_study.storage.storage import Storage
+from rse_study.storage.storage import Storage, ledger_key
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
