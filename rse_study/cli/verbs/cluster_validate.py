@@ -9,6 +9,7 @@ from rse_study.cli.arguments import study_file
 from rse_study.cluster.checking.batch_script import check_batch_script
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.crd import check_manifest, read_schema
+from rse_study.cluster.checking.resources import resources_by_path
 from rse_study.cluster.job import Job, job_of, sample_job
 from rse_study.cluster.kinds.kuberay import KuberayCluster
 from rse_study.cluster.kinds.slurm import SlurmCluster
@@ -69,6 +70,7 @@ def validate_cluster(given: str, study: str, overrides: Sequence[str], schema: P
         findings.problems += check_cluster(spec, where=where)
         if checked is not None:
             findings.problems += check_study_on(spec, checked, where=where)
+            findings.notes += _unused(spec, checked)
         job = _job(spec, checked, study, overrides)
         files = findings.attempt(lambda: render(spec, job)) or ()
         for file in files:
@@ -79,6 +81,13 @@ def validate_cluster(given: str, study: str, overrides: Sequence[str], schema: P
     print(f"{spec.name}: valid. {describe_price(spec)}")
     for note in findings.notes:
         print(note)
+
+
+def _unused(spec: ClusterSpec, checked: CheckedStudy) -> list[str]:
+    has_gpus = any(group.gpus for group in spec.workers.values())
+    if not has_gpus or any(resources.gpus for _, resources in resources_by_path(checked.study)):
+        return []
+    return [f"warning: {checked.study.name} uses no GPU, and the GPUs of {spec.name} are paid for"]
 
 
 def _job(spec: ClusterSpec, checked: CheckedStudy | None, study: str, overrides: Sequence[str]) -> Job:
