@@ -10,8 +10,10 @@ from rse_study.cluster.checking.batch_script import check_batch_script
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.crd import check_manifest, read_schema
 from rse_study.cluster.checking.resources import resources_by_path
+from rse_study.cluster.checking.shell_syntax import check_commands, check_shell
 from rse_study.cluster.job import Job, job_of, sample_job
 from rse_study.cluster.kinds.kuberay import KuberayCluster
+from rse_study.cluster.kinds.local import LocalCluster
 from rse_study.cluster.kinds.slurm import SlurmCluster
 from rse_study.cluster.price import describe_price
 from rse_study.cluster.reading import cluster_file, read_cluster
@@ -104,11 +106,20 @@ def _check_file(
     if isinstance(spec, SlurmCluster):
         findings.problems += check_batch_script(file.text, where=where)
         findings.notes.append(f"{file.name}: read by bash, its directives known to sbatch 22.05")
+    elif isinstance(spec, LocalCluster):
+        findings.problems += check_shell(file.text, where=where)
+        findings.notes.append(f"{file.name}: read by bash")
     elif isinstance(spec, LauncherCluster):
         from rse_study.on_ray.launcher_check import check_launcher_file
 
-        findings.problems += check_launcher_file(parse_yaml(file.text, where=where), where=where)
-        findings.notes.append(f"{file.name}: read by Ray's validators and against its schema")
+        content = parse_yaml(file.text, where=where)
+        findings.problems += [
+            *check_launcher_file(content, where=where),
+            *check_commands(content, where=where),
+        ]
+        findings.notes.append(
+            f"{file.name}: read by Ray's validators and against its schema, its commands by bash"
+        )
     elif isinstance(spec, KuberayCluster) and file.name == JOB_FILE:
         findings.problems += _against_schema(file, findings, schema, where)
 
