@@ -25,6 +25,7 @@ kind: slurm
 name: two-nodes
 folder: {SHARED}/jobs
 storage: {SHARED}/storage
+shared: [{SHARED}]
 head: {{cpus: 1, memory_gib: 1, price_per_hour: 0}}
 workers:
   node: {{min_nodes: 2, max_nodes: 2, cpus: 2, memory_gib: 3, price_per_hour: 1.5}}
