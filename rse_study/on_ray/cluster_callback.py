@@ -60,7 +60,8 @@ class ClusterCallback(Callback):
             return
         self._checked = time.monotonic()
         self._coordinator.refresh()
-        self._losses.report(self._size.follow(self._searcher.num_wanted))
+        gone = self._size.follow(self._searcher.num_wanted, self._searcher.num_running)
+        self._losses.report(gone)
 
     def __getstate__(self) -> dict[str, Any]:
         return {}
