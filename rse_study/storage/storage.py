@@ -22,6 +22,11 @@ def study_key(name: str) -> str:
     return f"studies/{name}"
 
 
+def ledger_key(name: str) -> str:
+    """Where the copy of a study's ledger lies."""
+    return f"{study_key(name)}/ledger.sqlite"
+
+
 class Storage:
     """Reads and writes objects at a location.
 
