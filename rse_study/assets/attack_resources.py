@@ -1,5 +1,6 @@
 """What a recipe is given, and its fingerprints: other words find other texts."""
 
+import shutil
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -7,9 +8,12 @@ from pathlib import Path
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import minilm_folder
 from rse_study.assets.sentence_similarity import sentence_similarity
+from rse_study.assets.store import build, write_meta
+from rse_study.data import wordnet
 from rse_study.data.text_files import find_file
-from rse_study.data.typos import lookalikes
+from rse_study.data.typos import KEYBOARD, LOOKALIKES, lookalikes
 from rse_study.data.wordnet import wordnet_fingerprint
+from rse_study.evaluation.attacks.lexicons import stopwords
 from rse_study.evaluation.attacks.lexicons.lookalikes import keyboard
 from rse_study.evaluation.attacks.lexicons.ppdb import FILE, SynonymList
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
@@ -36,6 +40,33 @@ def fingerprints_of(recipe: str, data_dir: Path) -> dict[str, str]:
     return {need.value: _BY_CONTENT[need](data_dir) for need in needs if need != Resource.MASKED_LM}
 
 
+def word_lists(root: Path, recipe: str, data_dir: Path) -> Path:
+    """A folder with what the recipe reads of the data folder, in the same places.
+
+    Parameters
+    ----------
+    root
+        The folder of all assets.
+    recipe
+        Its name.
+    data_dir
+        The data folder.
+    """
+
+    def copy(draft: Path) -> None:
+        for need in needs:
+            for path in _FILES.get(need, ()):
+                found = find_file(path, data_dir)
+                target = draft / found.relative_to(data_dir)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(found, target)
+        draft.mkdir(parents=True, exist_ok=True)
+        write_meta(draft, {"recipe": recipe})
+
+    needs = RECIPES.get(recipe).needs
+    return build(root, "word-lists", fingerprints_of(recipe, data_dir), copy)
+
+
 def _synonym_lists(data_dir: Path) -> str:
     return _synonym_lists_of(data_dir, hash_file(find_file(FILE, data_dir)))
 
@@ -46,6 +77,14 @@ def _synonym_lists_of(data_dir: Path, content: str) -> str:
     return fingerprint_of(SynonymList.open(data_dir).synonyms)
 
 
+_FILES: dict[Resource, tuple[str | Path, ...]] = {
+    Resource.WORDNET: (wordnet.FOLDER / wordnet.ARCHIVE,),
+    Resource.STOP_WORDS: (stopwords.ARCHIVE,),
+    Resource.SYNONYM_LISTS: (FILE,),
+    Resource.LOOK_ALIKES: (LOOKALIKES,),
+    Resource.KEYBOARD: (KEYBOARD,),
+}
+"""Files of the data folder; a model is no file of it."""
 _BY_CONTENT: dict[Resource, Callable[[Path], str]] = {
     Resource.WORDNET: wordnet_fingerprint,
     Resource.STOP_WORDS: lambda data_dir: fingerprint_of(sorted(english_stopwords(data_dir))),

@@ -16,8 +16,7 @@ def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:
     """sha256 over a folder's weights, configuration, tokenizer; a hub name's commit."""
     folder = Path(path_or_name)
     if not folder.is_dir():
-        found = cached_file(path_or_name, "config.json", revision=revision)
-        return f"{path_or_name}@{Path(str(found)).parent.name}"
+        return f"{path_or_name}@{folder_of_model(path_or_name, revision).name}"
     # An asset's meta.json says how long it took to build: no part of what it is.
     known = (path for path in folder.iterdir() if path.suffix in WEIGHTS + DESCRIPTIONS and path.name != META)
     files = sorted(known)
@@ -29,6 +28,14 @@ def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:
             remedy="Give the folder that save_pretrained wrote",
         )
     return fingerprint_of({path.name: hash_file(path) for path in files})
+
+
+def folder_of_model(path_or_name: str, revision: str = "main") -> Path:
+    """Where a model's files lie on this machine: its folder, or the hub's cache."""
+    folder = Path(path_or_name)
+    if folder.is_dir():
+        return folder
+    return Path(str(cached_file(path_or_name, "config.json", revision=revision))).parent
 
 
 def fingerprint_of_weights(folder: Path) -> str:

@@ -3,16 +3,14 @@
 Of several processes the first builds, and the others wait.
 """
 
-import fcntl
 import json
-import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rse_study.spec import fingerprint_of, hash_file
+from rse_study.storage.locked import locked
 
 META = "meta.json"  # written last by every builder
 
@@ -52,7 +50,7 @@ def build(root: Path, kind: str, key: Any, builder: Callable[[Path], None]) -> P
     if is_complete(final):
         return final
     root.mkdir(parents=True, exist_ok=True)
-    with _locked(root / f".{final.name}.lock"):
+    with locked(root / f".{final.name}.lock"):
         if not is_complete(final):
             draft = root / f".{final.name}.draft"
             shutil.rmtree(draft, ignore_errors=True)
@@ -73,14 +71,3 @@ def write_meta(draft: Path, content: dict[str, Any]) -> None:
 def is_complete(directory: Path) -> bool:
     """A folder counts from the moment its meta.json is there."""
     return (directory / META).is_file()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    # The lock file stays: removing it would let two processes hold locks on two files of one name.
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

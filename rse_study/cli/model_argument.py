@@ -10,6 +10,7 @@ from rse_study.cli.cell_argument import find_cell
 from rse_study.errors import InputError
 from rse_study.results import schema
 from rse_study.results.reader import Reader
+from rse_study.storage.models import bring_model
 
 ASSETS = ("tiny", "minilm-mlm")
 
@@ -56,8 +57,9 @@ def cell_folder(source: str, trial: str, store: Path) -> Path:
     if Path(source).is_dir() and not schema.ledger_path(Path(source)).is_file():
         raise InputError("holds neither a model nor a ledger", where=source, remedy="Has the run ended?")
     study = study_folder(source, store)
-    folder = schema.cell_folder(study, _identity(study, trial))
-    if not (folder / schema.MODEL_FOLDER / "config.json").is_file():
+    identity = _identity(study, trial)
+    folder = schema.cell_folder(study, identity)
+    if not (folder / schema.MODEL_FOLDER / "config.json").is_file() and not bring_model(study, identity):
         rule, remedy = (
             "a cell that ended keeps one, unless the study says `keep_models`",
             "Choose another",

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rse_study.cluster.spec import ClusterSpec
-from rse_study.cluster.study_text import study_text
+from rse_study.cluster.job_report import submission_stem
+from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.wheel import Wheel
+from rse_study.cluster.yaml_text import yaml_text
+from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.definition.config import Study
+from rse_study.study.record import resolved
 
-STUDY_FILE = "study.yaml"
 ID_DIGITS = 12
 
 
@@ -25,7 +28,7 @@ class Job:
     study: str
     """its name"""
     submission_id: str
-    """rse-NAME-DIGITS; the digits follow from all that the resolved study says"""
+    """rse-NAME-DIGITS; the digits follow from the question, which other resources leave as it is"""
     study_yaml: str
     """the resolved study, which needs no other file"""
     storage: str
@@ -58,18 +61,40 @@ def job_of(
     limits
         More arguments of `run`: --max-hours and --max-cost.
     """
-    study = checked.study
     storage = storage_of(checked, spec)
-    # `python -m`: a node may have the code and no script of it.
-    command = ("python", "-m", "rse_study", "run", STUDY_FILE, "--address", "auto", "--store", spec.store)
-    settled = ("-o", f"storage={storage}") if storage else ()
+    settled = content | ({"storage": storage} if storage else {})
     return Job(
-        study=study.name,
-        submission_id=f"rse-{study.name}-{study.fingerprint()[:ID_DIGITS]}",
-        study_yaml=study_text(content),
+        study=checked.study.name,
+        submission_id=submission_id(checked.study),
+        study_yaml=yaml_text(settled),
         storage=storage,
-        command=(*command, *settled, *limits),
+        command=(*run_command(spec), *limits),
         wheel=wheel,
+    )
+
+
+def submission_id(study: Study) -> str:
+    """Return the study's name on a cluster: the same question has the same one.
+
+    What it may cost, where it runs and where its files are is no part of it.
+    """
+    asked = {name: value for name, value in resolved(study).items() if name != "storage"}
+    return f"{submission_stem(study.name)}-{fingerprint_of(asked)[:ID_DIGITS]}"
+
+
+def run_command(spec: ClusterSpec) -> tuple[str, ...]:
+    """Return the command that runs the study on the head.
+
+    The storage is in the study's file: on a command line, a URL would have to survive every shell on its way.
+    """
+    # `python -m`: a node may have the code and no script of it.
+    return ("python", "-m", "rse_study", "run", spec.study_path, "--address", "auto", "--store", spec.store)
+
+
+def sample_job(spec: ClusterSpec, wheel: Wheel) -> Job:
+    """Return a job of no study: what it takes to check the files of a cluster as such."""
+    return Job(
+        "sample", f"rse-sample-{'0' * ID_DIGITS}", "name: sample\n", spec.storage, run_command(spec), wheel
     )
 
 

@@ -34,8 +34,8 @@ class WorkerGroup(Machine):
 class Environment(Spec):
     """What the processes of a node find there: software and variables."""
 
-    setup: tuple[str, ...] = ()
-    """shell lines before anything starts: `module load ...`, `source .../bin/activate`, `pip install ...`"""
+    activate: tuple[str, ...] = ()
+    """shell lines that make Python and Ray available: `module load ...`, `source .../bin/activate`"""
     variables: dict[str, str] = Field(default_factory=dict)
     """of every process; no secret belongs here"""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rse_study.cluster.kinds import KINDS
 from rse_study.cluster.spec import ClusterSpec
-from rse_study.errors import InputError
+from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
 
@@ -44,4 +44,15 @@ def read_cluster(given: str, overrides: Sequence[str] = ()) -> ClusterSpec:
     if not isinstance(kind, str) or kind not in KINDS:
         remedy = did_you_mean(str(kind), KINDS)
         raise InputError(f"kind = {kind!r}", where=str(path), rule="no such kind of cluster", remedy=remedy)
-    return build(KINDS[kind], content, where=str(path))
+    try:
+        return build(KINDS[kind], content, where=str(path))
+    except InputErrors as error:
+        raise InputErrors([_with_remedy(problem) for problem in error.problems]) from None
+
+
+def _with_remedy(problem: InputError) -> InputError:
+    """A price is asked for on purpose: whoever forgets it finds out from the bill."""
+    if problem.what.endswith("price_per_hour") and problem.rule == "is required":
+        remedy = "Write what an hour of one such node costs; 0 where nobody bills it"
+        return InputError(problem.what, where=problem.where, rule=problem.rule, remedy=remedy)
+    return problem

@@ -1,21 +1,31 @@
 """The files of a cluster and of a job on it: one pure function for all kinds."""
 
 from rse_study.cluster.job import Job
+from rse_study.cluster.kinds.clouds import CloudCluster
+from rse_study.cluster.kinds.kuberay import KuberayCluster
 from rse_study.cluster.kinds.local import LocalCluster
+from rse_study.cluster.kinds.onprem import OnpremCluster
 from rse_study.cluster.kinds.slurm import SlurmCluster
 from rse_study.cluster.rendered import RenderedFile
+from rse_study.cluster.renderers.launcher import render_cloud, render_onprem
 from rse_study.cluster.renderers.local_script import render_local
+from rse_study.cluster.renderers.rayjob import render_rayjob
 from rse_study.cluster.renderers.sbatch import render_sbatch
 from rse_study.cluster.spec import ClusterSpec
 
 
-def render(spec: ClusterSpec, job: Job | None) -> tuple[RenderedFile, ...]:
+def render(spec: ClusterSpec, job: Job) -> tuple[RenderedFile, ...]:
     """Return what is handed to Slurm, to Kubernetes, to Ray's launcher, or to a shell.
 
-    Without a job: the files of the cluster alone, which Slurm and KubeRay do not have.
+    Slurm and KubeRay start a cluster for the job; `local` and the launcher's kinds start one to which it is submitted.
     """
-    if isinstance(spec, LocalCluster):
-        return render_local(spec)
-    if isinstance(spec, SlurmCluster) and job is not None:
+    if isinstance(spec, SlurmCluster):
         return render_sbatch(spec, job)
-    return ()
+    if isinstance(spec, KuberayCluster):
+        return render_rayjob(spec, job)
+    if isinstance(spec, CloudCluster):
+        return render_cloud(spec, job)
+    if isinstance(spec, OnpremCluster):
+        return render_onprem(spec, job)
+    assert isinstance(spec, LocalCluster)
+    return render_local(spec)

@@ -11,6 +11,7 @@ from rse_study.spec import Spec, field
 DRIVER_RESOURCE = "rse_driver"
 """the resource that only the head offers: a driver, and what merely waits, reserves it instead of CPUs"""
 NUM_DRIVERS = 1000
+STUDY_FILE = "study.yaml"
 
 
 class ClusterSpec(Spec):
@@ -35,6 +36,31 @@ class ClusterSpec(Spec):
     limits: Limits = Limits()
 
     @property
-    def num_nodes(self) -> int:
-        """The most nodes that are billed at a time, the head included."""
-        return 1 + sum(group.max_nodes for group in self.workers.values())
+    def study_path(self) -> str:
+        """Where the driver finds the study's file: in the folder it is started in."""
+        return STUDY_FILE
+
+    def fewest_nodes(self, group: WorkerGroup) -> int:
+        """Return how many nodes of a group there are without work.
+
+        All, where none can be given back.
+        """
+        return group.max_nodes
+
+
+class LauncherCluster(ClusterSpec):
+    """What Ray's own launcher (`ray up`) starts by ssh."""
+
+    store: str = field("/tmp/rse-study/studies", min_length=1)
+    """folder of the driver's ledgers, on the head's own disk"""
+    ssh_user: str = field("ubuntu", min_length=1)
+    ssh_key: str = ""
+    """private key; empty: Ray's, or ssh's own choice"""
+    token: str = field("~/.ray/auth_token", min_length=1)
+    """file with the token on this machine; `ray up` puts it on every node"""
+    container: str = ""
+    """image in which everything runs on a node; empty: on the node itself"""
+    setup: tuple[str, ...] = ()
+    """shell lines for a new node, once: `python -m venv ...`"""
+    install: bool = True
+    """nodes install our wheel with its dependencies; off: they have them already, in this version"""

@@ -3,11 +3,12 @@
 MiniLM tells sentence similarity, the masked LM is the one that a study names.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
-from rse_study.assets.attack_resources import fingerprints_of, resources_of
+from rse_study.assets.attack_resources import fingerprints_of, resources_of, word_lists
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.data.corpus import Corpus, read_corpus
@@ -20,6 +21,7 @@ from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLM
 from rse_study.models.generators import load_generator
 from rse_study.models.word_predictor import WordPredictor
 from rse_study.spec import fingerprint_of, hash_file
+from rse_study.storage.node_cache import is_stored
 
 MINILM_MLM = "minilm-mlm"
 _WIKI = ("wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentences.txt")
@@ -58,7 +60,7 @@ def load_resources(
     if not needs_masked_lm(recipe):
         return resources
     at = resolved or find_masked_lm(masked_lm)
-    path_or_name = _minilm_mlm(data_dir) if masked_lm == MINILM_MLM else at.path_or_name
+    path_or_name = _minilm_mlm(data_dir) if at.path_or_name == MINILM_MLM else at.path_or_name
     model: MaskedLM = WordPredictor(load_generator(path_or_name, at.revision))
     return replace(resources, masked_lm=NamedModel(masked_lm, model))
 
@@ -89,10 +91,45 @@ def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
     return fingerprint_of([fingerprints_of(recipe, data_dir), of_masked_lm])
 
 
-def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[AttackResources]:
-    """`load_resources` of one recipe, to be called where the attack runs.
+@dataclass(frozen=True)
+class ResourceLoader:
+    """Loads a recipe's resources where the attack runs: elsewhere, on another day.
 
-    That may be in another folder, and on another day: the masked LM stays the one of now.
+    The masked LM stays the one of now.
+    """
+
+    recipe: str
+    data_dir: Path
+    masked_lm: str
+    """as the study names it"""
+    resolved: MaskedLMRef | None = None
+    """where it is; None where the recipe asks none"""
+
+    def __call__(self) -> AttackResources:
+        """Load them."""
+        return load_resources(self.recipe, self.data_dir, self.masked_lm, self.resolved)
+
+    def relocated(self, move: Callable[[str], str]) -> "ResourceLoader":
+        """The same resources in other folders.
+
+        Parameters
+        ----------
+        move : callable
+            Is given the name of each folder, gives the new one. Of a data folder only what the recipe reads is moved.
+        """
+        folder = str(self.data_dir)
+        moved = Path(
+            move(folder if is_stored(folder) else str(word_lists(_assets(), self.recipe, self.data_dir)))
+        )
+        if self.resolved is None:
+            return replace(self, data_dir=moved)
+        named = self.resolved.path_or_name
+        model = _minilm_mlm(self.data_dir) if named == MINILM_MLM else named
+        return replace(self, data_dir=moved, resolved=replace(self.resolved, path_or_name=move(model)))
+
+
+def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> ResourceLoader:
+    """What loads the resources of one recipe where the attack runs.
 
     Parameters
     ----------
@@ -104,7 +141,7 @@ def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> partial[Attack
         Folder, hub name or minilm-mlm.
     """
     resolved = find_masked_lm(masked_lm) if needs_masked_lm(recipe) else None
-    return partial(load_resources, recipe, data_dir.resolve(), masked_lm, resolved)
+    return ResourceLoader(recipe, data_dir.resolve(), masked_lm, resolved)
 
 
 def find_masked_lm(masked_lm: str) -> MaskedLMRef:
@@ -145,4 +182,8 @@ def _on_the_hub(name: str) -> str:
 
 def _minilm_mlm(data_dir: Path) -> str:
     sentences = read_corpus(Corpus.model_validate({"source": list(_WIKI), "limit": 0}), data_dir).sentences
-    return str(minilm_generator(cache_dir() / "assets", sentences))
+    return str(minilm_generator(_assets(), sentences))
+
+
+def _assets() -> Path:
+    return cache_dir().absolute() / "assets"

@@ -4,7 +4,7 @@ A classifier is fine-tuned from the encoder, then attacked by one recipe.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from math import nan
 from pathlib import Path
@@ -16,13 +16,12 @@ from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled
 from rse_study.data.victim_texts import training_for
-from rse_study.downstream.attack_models import fingerprint_resources, resources_for
+from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.fine_tuned import drawn
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.vectors import Embed
@@ -44,7 +43,7 @@ class AttackedClassifier:
     training: Labelled
     recipe: str
     settings: Settings
-    resources: Callable[[], AttackResources]
+    resources: ResourceLoader
     """Called where the attack runs: the models among them do not travel."""
     made_of: str
     """Fingerprint of the resources."""
@@ -75,6 +74,10 @@ class AttackedClassifier:
         resources = resources_for(recipe, data_dir, attacks.masked_lm)
         whole = read_attack_set(task, data_dir)
         return cls(whole, training.take(places), recipe, settings, resources, made_of)
+
+    def relocated(self, move: Callable[[str], str]) -> "AttackedClassifier":
+        """The same evaluation; its models and word lists lie where `move` says."""
+        return replace(self, resources=self.resources.relocated(move))
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ RobustSentEmbed, section 4.2.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import nan
 from pathlib import Path
@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
-from rse_study.downstream.attack_models import fingerprint_resources, resources_for
+from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import figures_of, without_nan
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Attacks, Settings
@@ -25,7 +25,6 @@ from rse_study.evaluation.adversarial_sts import fit_score, sample_of, summarise
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.vectors import Embed
@@ -58,7 +57,7 @@ class AttackedSimilarity:
     """Pairs that map cosines to the gold scale."""
     recipe: str
     attacks: Attacks
-    resources: Callable[[], AttackResources]
+    resources: ResourceLoader
     """Called where the attack runs: the models among them do not travel."""
     made_of: str
     """Fingerprint of the resources."""
@@ -93,6 +92,10 @@ class AttackedSimilarity:
     def task(self) -> str:
         """AdvSTS-B or AdvSICK-R."""
         return f"{PREFIX}{self.pairs.name}"
+
+    def relocated(self, move: Callable[[str], str]) -> "AttackedSimilarity":
+        """The same evaluation; its models and word lists lie where `move` says."""
+        return replace(self, resources=self.resources.relocated(move))
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
 """What is scored: vectors and, where there are any, weights."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
@@ -57,6 +57,14 @@ class FineTunedEvaluation(Evaluation, Protocol):
     """An evaluation that a subject without weights cannot be asked."""
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]: ...
+
+
+@runtime_checkable
+class RelocatableEvaluation(Evaluation, Protocol):
+    """An evaluation that reads folders where it is asked."""
+
+    def relocated(self, move: Callable[[str], str]) -> "RelocatableEvaluation":
+        """The same one, with every folder where `move` puts it."""
 
 
 def score_model(subject: ScoredModel, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:

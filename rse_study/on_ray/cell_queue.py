@@ -4,6 +4,7 @@ import math
 
 from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell, CellSource, TrialOutcome, judged
+from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
@@ -28,14 +29,23 @@ class CellQueue:
         Where new cells come from.
     ledger : Ledger
         What has run already, and where everything is entered.
+    files : StudyFiles
+        Brings the results that workers wrote.
     rungs : tuple of int
         Steps at which a cell waits for a verdict.
     """
 
     def __init__(
-        self, study: Study, stage: Stage, source: CellSource, ledger: Ledger, rungs: tuple[int, ...] = ()
+        self,
+        study: Study,
+        stage: Stage,
+        source: CellSource,
+        ledger: Ledger,
+        files: StudyFiles,
+        rungs: tuple[int, ...] = (),
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
+        self._files = files
         self._interrupted: list[Cell] = []
         self._tries: dict[str, int] = {}  # in this run
         self._attempts: dict[str, int] = {}  # in all
@@ -160,6 +170,7 @@ class CellQueue:
 
     def _new_result_of(self, cell: Cell) -> Result | None:
         """The result of the attempt that just ended; a continued cell's old one does not count."""
+        self._files.bring_result(cell.identity)
         result = self._result_of(cell.identity)
         return None if result is not None and cell.continues and result.status == "stopped_early" else result
 
@@ -171,7 +182,7 @@ class CellQueue:
             result = read_result(directory)
         except InputError as damage:
             # Moved away, or the loop would trip over it too.
-            (directory / FILE_NAME).replace(directory / f"{FILE_NAME}.damaged")
+            self._files.set_aside(identity, f"{FILE_NAME}.damaged")
             self._ledger.log("damaged", str(damage), identity)
             return None
         return result if result.identity == identity else None

@@ -3,14 +3,21 @@
 from contextlib import ExitStack
 from pathlib import Path
 
+from rse_study.data.location import cache_dir
 from rse_study.on_ray.callbacks import StudyCallback
+from rse_study.on_ray.ledger_copy import CopyingCallback
 from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.runtime import RayRuntime
+from rse_study.on_ray.stored_study import stored_study
+from rse_study.on_ray.study_files import SharedFolders, StoredFiles, StudyFiles
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
+from rse_study.on_ray.workplace import STORAGE_CACHE
 from rse_study.results.ledger import Ledger
 from rse_study.results.rebuild import rebuild
 from rse_study.results.schema import ledger_path
+from rse_study.storage.location import absolute
+from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.interrupts import graceful_interrupt
 from rse_study.training.materials import PrepareMaterials
@@ -51,23 +58,47 @@ def run_study(
     ------
     InputError
         Where the study cannot run here.
+    Unavailable
+        Where its storage, or Ray, is gone for good.
     KeyboardInterrupt
         After an interruption, when running cells have ended and Ray is gone.
     """
     folders = StudyFolders(directory.resolve())
-    if not ledger_path(folders.study).exists() and (folders.study / "study.json").exists():
-        rebuilt = rebuild(folders.study)
-        callback.message(f"the ledger was gone: rebuilt, with {rebuilt.num_results} results found on disk")
     with ExitStack() as stack:
+        files, callback = _open_files(checked.study.storage, folders, callback, stack)
+        _rebuild_what_is_lost(folders.study, callback)
         ledger = stack.enter_context(Ledger.open(folders.study))
-        run = StudyRun(checked, folders, ledger, MaterialsCache(prepare), read, callback)
+        run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback)
         run.prepare()
-        runtime = RayRuntime(stack, folders, run.materials, num_cpus, address)
+        runtime = RayRuntime(stack, files, run.materials, num_cpus, address)
+        if isinstance(callback, CopyingCallback):
+            callback.on_failure = runtime.give_up
         stack.enter_context(graceful_interrupt(lambda: _close(runtime, callback)))
         run.all_stages(runtime)
+        if runtime.failure is not None:
+            raise runtime.failure
         if runtime.closing.is_set():
             raise KeyboardInterrupt
     return folders.study
+
+
+def _open_files(
+    location: str, folders: StudyFolders, callback: StudyCallback, stack: ExitStack
+) -> tuple[StudyFiles, StudyCallback]:
+    """The study's files, with what a driver elsewhere left of them."""
+    if not location:
+        return SharedFolders(folders), callback
+    storage = Storage(absolute(location))
+    copying = stack.enter_context(stored_study(storage, folders.study, callback))
+    files = StoredFiles(folders, storage, cache_dir().absolute() / STORAGE_CACHE)
+    files.bring_results()
+    return files, copying
+
+
+def _rebuild_what_is_lost(study_dir: Path, callback: StudyCallback) -> None:
+    if not ledger_path(study_dir).exists() and (study_dir / "study.json").exists():
+        rebuilt = rebuild(study_dir)
+        callback.message(f"the ledger was gone: rebuilt, with {rebuilt.num_results} results found on disk")
 
 
 def _close(runtime: RayRuntime, callback: StudyCallback) -> None:

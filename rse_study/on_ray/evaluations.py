@@ -16,11 +16,13 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.payload import BaselinePayload, CellPayload, Payload
-from rse_study.results.evaluation_file import read_evaluations, write_evaluations
+from rse_study.on_ray.workplace import Workplace, workplace
+from rse_study.results.evaluation_file import FILE_NAME, read_evaluations, write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import MODEL_FOLDER
-from rse_study.study.baselines import measure_baselines
+from rse_study.study.baselines import attacks_folder, measure_baselines
+from rse_study.training.materials import Materials
 from rse_study.training.processes import train_locally
 from rse_study.training.trial import Cadences
 
@@ -56,13 +58,13 @@ def scored_in(ledger: Ledger) -> set[tuple[str, str, str]]:
     return {(row.subject, row.evaluation, row.fingerprint) for row in ledger.evaluations()}
 
 
-def start_scoring(payload: CellPayload, evaluations: list[Evaluation]) -> ray.ObjectRef:
-    """Start a task that scores one cell."""
+def start_scoring(payload: CellPayload, evaluations: list[ray.ObjectRef]) -> ray.ObjectRef:
+    """Start a task that scores one cell; evaluations travel to each node once."""
     task = ray.remote(evaluate_cell).options(max_retries=3, **_reserved(payload))
-    return task.remote(payload, evaluations)
+    return task.remote(payload, *evaluations)
 
 
-def start_scoring_baseline(payload: BaselinePayload, evaluation: Evaluation) -> ray.ObjectRef:
+def start_scoring_baseline(payload: BaselinePayload, evaluation: ray.ObjectRef) -> ray.ObjectRef:
     """Start a task that scores one baseline on one evaluation."""
     task = ray.remote(evaluate_baseline).options(max_retries=3, **_reserved(payload))
     return task.remote(payload, evaluation)
@@ -93,58 +95,63 @@ def as_they_come(tasks: Sequence[ray.ObjectRef], closing: Event) -> Iterator[lis
 def evaluate_baseline(payload: BaselinePayload, evaluation: Evaluation) -> list[EvaluationRow]:
     """The rows of one baseline. Its classifiers stay: others may share them."""
     torch.set_num_threads(payload.threads)
-    return measure_baselines(
-        payload.trial,
-        payload.load_materials(),
-        [payload.baseline],
-        [evaluation],
-        payload.folder,
-        payload.device,
-    )
+    outcomes = attacks_folder(payload.baseline)
+    with workplace(payload, names=[outcomes], evaluations=[evaluation]) as here:
+        rows = measure_baselines(
+            payload.trial, here.materials, [payload.baseline], here.evaluations, here.folder, payload.device
+        )
+        here.publish(outcomes)
+        return rows
 
 
-def evaluate_cell(payload: CellPayload, evaluations: list[Evaluation]) -> list[EvaluationRow]:
+def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[EvaluationRow]:
     """The rows of one cell; those its file has already are not measured again.
 
     Where its model was not kept, it is trained again for this alone: on a CPU bit for bit.
     """
     torch.set_num_threads(payload.threads)
-    rows = _written(payload, evaluations)
-    written = {row.evaluation for row in rows}
-    lacking = [one for one in evaluations if one.name not in written]
-    return [*rows, *_measured(payload, lacking)] if lacking else rows
+    with workplace(payload, names=(FILE_NAME, MODEL_FOLDER, ATTACKS), evaluations=evaluations) as here:
+        rows = _written(payload, here)
+        written = {row.evaluation for row in rows}
+        lacking = [one for one in here.evaluations if one.name not in written]
+        return [*rows, *_measured(payload, here, lacking)] if lacking else rows
 
 
-def _written(payload: CellPayload, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
+def _written(payload: CellPayload, here: Workplace) -> list[EvaluationRow]:
     """What an attempt before wrote of these evaluations and did not report.
 
     Nothing where that is damaged.
     """
-    wanted = {(payload.cell, one.name, one.fingerprint) for one in evaluations}
+    wanted = {(payload.cell, one.name, one.fingerprint) for one in here.evaluations}
     try:
-        rows = read_evaluations(payload.folder)
+        rows = read_evaluations(here.folder)
     except InputError:
         return []
     return [row for row in rows if (row.subject, row.evaluation, row.fingerprint) in wanted]
 
 
-def _measured(payload: CellPayload, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
+def _measured(
+    payload: CellPayload, here: Workplace, evaluations: Sequence[Evaluation]
+) -> list[EvaluationRow]:
     """Scores, each in the cell's file before it is reported, like a result."""
-    rows, folder = list[EvaluationRow](), payload.folder
+    rows, folder = list[EvaluationRow](), here.folder
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        model = _scored_model(payload, Path(scratch))
+        model = _scored_model(payload, here, Path(scratch))
         for part in _parts(evaluations):
             scores = score_model(model, part)
             write_evaluations(folder, scores)
+            here.publish(FILE_NAME)
+            here.publish(ATTACKS)
             rows += scores
     shutil.rmtree(folder / CLASSIFIERS, ignore_errors=True)
     return rows
 
 
-def _scored_model(payload: CellPayload, scratch: Path) -> ScoredModel:
+def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> ScoredModel:
     """The cell's model, on the device where its task runs."""
-    folder, device = payload.folder, payload.device
-    model = folder / MODEL_FOLDER if (folder / MODEL_FOLDER).is_dir() else _train_again(payload, scratch)
+    folder, device = here.folder, payload.device
+    kept = folder / MODEL_FOLDER
+    model = kept if kept.is_dir() else _train_again(payload, here.materials, scratch)
     pooling, template = payload.trial.encoder.pooling, payload.trial.encoder.template
     encoder, tokenizer = load_encoder(model, pooling)
     classifiers, attacks = folder / CLASSIFIERS, folder / ATTACKS
@@ -162,22 +169,13 @@ def _parts(evaluations: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:
     yield from ([one] for one in evaluations if not isinstance(one, FrozenEvaluation))
 
 
-def drop_models(folders: Sequence[Path]) -> None:
-    """Delete what keep_models does not keep.
-
-    A cell's result stays; its model can be made again.
-    """
-    for folder in folders:
-        shutil.rmtree(folder / MODEL_FOLDER, ignore_errors=True)
-
-
-def _train_again(payload: CellPayload, scratch: Path) -> Path:
+def _train_again(payload: CellPayload, materials: Materials, scratch: Path) -> Path:
     # For its model alone, which what is watched does not change: that is not measured again.
     trial = payload.trial.model_copy(update={"watched": Cadences()})
     train_locally(
         trial,
         payload.seed,
-        payload.load_materials(),
+        materials,
         scratch,
         workers=payload.workers,
         threads=payload.threads,

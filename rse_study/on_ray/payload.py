@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.study_folders import StudyFolders
-from rse_study.results.schema import baselines_folder, cell_folder
+from rse_study.on_ray.study_files import StudyFiles
 from rse_study.study.definition.config import Baseline, Resources
-from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
 
@@ -20,10 +17,14 @@ class Payload:
 
     trial: Trial
     """the cell's configuration, or the study's base"""
-    materials: Path
-    """file of the trial's materials"""
-    folder: Path
-    """of results"""
+    materials: str
+    """file of the trial's materials: a path, or a key in the storage"""
+    folder: str
+    """of results: a path, or a key in the storage"""
+    storage: str = ""
+    """location of the storage; empty: paths are the same on all nodes"""
+    patience_s: float = 0.0
+    """seconds to wait for a storage that does not answer"""
     workers: int
     """processes that train together"""
     threads: int
@@ -35,10 +36,6 @@ class Payload:
     def device(self) -> str:
         """Torch's name of the device."""
         return "cuda" if self.gpus else "cpu"
-
-    def load_materials(self) -> Materials:
-        """Read the trial's materials."""
-        return Materials.load(self.materials)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,22 +64,20 @@ class CellPayload(Payload):
     """steps at which the loop waits for a verdict"""
     coordinator: str
     """name of the actor that has the verdicts"""
-    train_runs: Path
+    train_runs: str
     """folder for Ray Train's own notes"""
 
     def as_config(self) -> dict[str, Any]:
         """The plain mapping that Tune and Train pass on to their functions."""
         content = {one.name: getattr(self, one.name) for one in fields(self)}
-        paths = {name: str(value) for name, value in content.items() if isinstance(value, Path)}
         # The trial is a text: Tune would take a nested mapping for a space of its own.
-        return {**content, **paths, "rungs": list(self.rungs), "trial": self.trial.model_dump_json()}
+        return {**content, "rungs": list(self.rungs), "trial": self.trial.model_dump_json()}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "CellPayload":
         """What `as_config` made a mapping of."""
-        paths = {name: Path(config[name]) for name in ("materials", "folder", "train_runs")}
         trial = Trial.model_validate_json(config["trial"])
-        return cls(**{**config, **paths, "rungs": tuple(config["rungs"]), "trial": trial})
+        return cls(**{**config, "rungs": tuple(config["rungs"]), "trial": trial})
 
 
 class Payloads:
@@ -90,16 +85,16 @@ class Payloads:
 
     Parameters
     ----------
-    folders : StudyFolders
-        Where results and materials lie.
+    files : StudyFiles
+        How workers get at results and materials.
     materials : MaterialsCache
         Prepares what a trial needs and has not got yet.
     coordinator : str
         Name of the study's coordinator.
     """
 
-    def __init__(self, folders: StudyFolders, materials: MaterialsCache, coordinator: str) -> None:
-        self._folders, self._materials, self._coordinator = folders, materials, coordinator
+    def __init__(self, files: StudyFiles, materials: MaterialsCache, coordinator: str) -> None:
+        self._files, self._materials, self._coordinator = files, materials, coordinator
 
     def of_cell(self, cell: Cell, attempt: int = 0, rungs: tuple[int, ...] = ()) -> CellPayload:
         """The payload of a cell.
@@ -121,8 +116,8 @@ class Payloads:
             attempt=attempt,
             rungs=rungs,
             coordinator=self._coordinator,
-            folder=cell_folder(self._folders.study, cell.identity),
-            train_runs=self._folders.train_runs,
+            folder=self._files.cell(cell.identity),
+            train_runs=self._files.train_runs,
             **self._shared(cell.trial, cell.resources),
         )
 
@@ -138,10 +133,12 @@ class Payloads:
         resources : Resources
             What its task may use.
         """
-        folder = baselines_folder(self._folders.study)
+        folder = self._files.baselines()
         return BaselinePayload(baseline=baseline, folder=folder, **self._shared(base, resources))
 
     def _shared(self, trial: Trial, resources: Resources) -> dict[str, Any]:
-        materials = self._materials.of(trial).save(self._folders.materials)
+        materials = self._files.hand_out(self._materials.of(trial))
         used = resources.model_dump(include={"workers", "threads", "gpus"})
-        return {"trial": trial, "materials": materials, **used}
+        storage = self._files.storage
+        where = {"storage": storage.location, "patience_s": storage.patience_s} if storage else {}
+        return {"trial": trial, "materials": materials, **used, **where}

@@ -11,7 +11,6 @@ from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.evaluations import (
     as_they_come,
-    drop_models,
     missing_evaluations,
     scored_in,
     start_scoring,
@@ -19,10 +18,10 @@ from rse_study.on_ray.evaluations import (
 )
 from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.ledger import Ledger
 from rse_study.results.ranking import best_first
-from rse_study.results.schema import baselines_folder, cell_folder
+from rse_study.results.schema import baselines_folder
 from rse_study.study.baselines import can_measure, measure_baselines
 from rse_study.study.definition.config import Baseline, Study
 
@@ -34,8 +33,8 @@ class Scoring:
     ----------
     study : Study
         Names evaluations, baselines and which models are kept.
-    folders : StudyFolders
-        Where it lies.
+    files : StudyFiles
+        Where it lies, and how models and evaluations get to workers.
     ledger : Ledger
         Holds the scores.
     materials : MaterialsCache
@@ -51,16 +50,17 @@ class Scoring:
     def __init__(
         self,
         study: Study,
-        folders: StudyFolders,
+        files: StudyFiles,
         ledger: Ledger,
         materials: MaterialsCache,
         callback: StudyCallback,
         evaluations: Sequence[Evaluation],
         judges: Sequence[Evaluation],
     ) -> None:
-        self._study, self._folders, self._ledger = study, folders, ledger
+        self._study, self._files, self._ledger = study, files, ledger
         self._materials, self._callback = materials, callback
         self._evaluations, self._judges = evaluations, judges
+        self._carried: dict[str, ray.ObjectRef] = {}
 
     def baselines(self) -> None:
         """Score baselines on dev pairs and every evaluation of vectors, in this process."""
@@ -86,17 +86,17 @@ class Scoring:
             self._ledger.record_evaluations(rows)
             self._callback.message(f"evaluated: {number} of {len(tasks)}")
         if not runtime.closing.is_set():
-            shutil.rmtree(baselines_folder(self._folders.study) / CLASSIFIERS, ignore_errors=True)
-            drop_models(
-                [cell_folder(self._folders.study, identity) for identity in self.models_not_kept(cells)]
-            )
+            shutil.rmtree(baselines_folder(self._files.folders.study) / CLASSIFIERS, ignore_errors=True)
+            self._files.bring_outcomes()
+            self._files.drop_models(self.models_not_kept(cells))
 
     def _start_scoring_cells(self, cells: Sequence[Cell], runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
         missing = missing_evaluations(cells, self._evaluations, self._ledger)
         for cell in cells:
             if cell.identity in missing:
                 runtime.open(cell.resources)
-                wanted = [one for one in self._evaluations if one.name in missing[cell.identity]]
+                lacking = [one for one in self._evaluations if one.name in missing[cell.identity]]
+                wanted = [self._carry(one) for one in lacking]
                 yield start_scoring(runtime.payloads.of_cell(cell), wanted)
 
     def _start_scoring_weights(self, runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
@@ -105,7 +105,13 @@ class Scoring:
         for name, lacking in self._lacking(self._evaluations):
             runtime.open(study.resources)
             payload = runtime.payloads.of_baseline(name, study.base, study.resources)
-            yield from (start_scoring_baseline(payload, one) for one in lacking)
+            yield from (start_scoring_baseline(payload, self._carry(one)) for one in lacking)
+
+    def _carry(self, evaluation: Evaluation) -> ray.ObjectRef:
+        """The evaluation for tasks: its data travel to each node once."""
+        if evaluation.name not in self._carried:
+            self._carried[evaluation.name] = ray.put(self._files.carried(evaluation))
+        return self._carried[evaluation.name]
 
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[Baseline, list[Evaluation]]]:
         """Baselines with the evaluations they have no score of."""

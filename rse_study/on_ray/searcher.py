@@ -3,10 +3,11 @@
 import time
 from collections.abc import Iterator
 from threading import Event
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ray.tune.search import Searcher
 
+from rse_study.errors import Unavailable
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
@@ -15,6 +16,17 @@ from rse_study.on_ray.payload import Payloads
 
 PREFIX = "metrics/"
 START_SECONDS = 300.0  # a process that starts on a busy node has this much longer before its first report
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """Whether a run goes on."""
+
+    closing: Event
+    """set where no other cell is to start"""
+
+    def give_up(self, failure: Unavailable) -> None:
+        """Start no other cell: something the run stands on is gone for good."""
 
 
 class CellSearcher(Searcher):
@@ -34,8 +46,8 @@ class CellSearcher(Searcher):
         Gets how cells start, go and end.
     max_concurrent : int
         Cells at a time.
-    closing : Event
-        Set where no other cell is to start.
+    runtime : Closing
+        Says whether another cell is to start; is told what is gone for good.
     """
 
     def __init__(
@@ -45,7 +57,7 @@ class CellSearcher(Searcher):
         coordinator: Coordinator,
         callback: StudyCallback,
         max_concurrent: int,
-        closing: Event,
+        runtime: Closing,
     ) -> None:
         super().__init__()
         self._queue, self._payloads, self._coordinator, self._callback = (
@@ -54,7 +66,7 @@ class CellSearcher(Searcher):
             coordinator,
             callback,
         )
-        self._max_concurrent, self._closing = max_concurrent, closing
+        self._max_concurrent, self._runtime = max_concurrent, runtime
         self._running: dict[str, Cell] = {}
         # Monotonic time of a running trial's last report; ahead of now until the first.
         self._last_report: dict[str, float] = {}
@@ -68,13 +80,17 @@ class CellSearcher(Searcher):
         """
         if len(self._running) >= self._max_concurrent:
             return None
-        cell = None if self._closing.is_set() else self._queue.next_cell()
+        cell = None if self._runtime.closing.is_set() else self._queue.next_cell()
         if cell is None:
+            return None if self._running else Searcher.FINISHED
+        try:
+            payload = self._payloads.of_cell(cell, self._queue.attempt_of(cell), self._queue.rungs_of(cell))
+        except Unavailable as gone:
+            self._runtime.give_up(gone)
             return None if self._running else Searcher.FINISHED
         self._running[trial_id], self._last_report[trial_id] = cell, time.monotonic() + START_SECONDS
         self._coordinator.expect(cell.identity)
         self._callback.started(cell)
-        payload = self._payloads.of_cell(cell, self._queue.attempt_of(cell), self._queue.rungs_of(cell))
         return payload.as_config()
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
@@ -110,7 +126,11 @@ class CellSearcher(Searcher):
         del self._last_report[trial_id]
         gone = "its process ended before it could say why" if error else ""
         reason = self._ended_by_us.pop(trial_id, "") or str(last.get("reason", "")) or gone
-        record = self._queue.finish(cell, reason, for_good=bool(last.get("for_good")))
+        try:
+            record = self._queue.finish(cell, reason, for_good=bool(last.get("for_good")))
+        except Unavailable as gone:  # its result may lie there: the next run looks
+            self._runtime.give_up(gone)
+            return
         if record is None:
             self._callback.lost(cell, reason)
         else:

@@ -23,7 +23,7 @@ from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.samplers import describe_sampler
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stages import confirm_cells, grid_cells
-from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import BASELINES, FINISHED, Stage
@@ -44,8 +44,8 @@ class StudyRun:
     ----------
     checked : CheckedStudy
         The study, found to be valid.
-    folders : StudyFolders
-        Where it lies.
+    files : StudyFiles
+        Where it lies, and how workers get at its files.
     ledger : Ledger
         Opened to write.
     materials : MaterialsCache
@@ -59,13 +59,13 @@ class StudyRun:
     def __init__(
         self,
         checked: CheckedStudy,
-        folders: StudyFolders,
+        files: StudyFiles,
         ledger: Ledger,
         materials: MaterialsCache,
         read: ReadEvaluation,
         callback: StudyCallback,
     ) -> None:
-        self._checked, self._study, self._folders = checked, checked.study, folders
+        self._checked, self._study, self._folders, self._files = checked, checked.study, files.folders, files
         self._ledger, self.materials, self._read, self._callback = ledger, materials, read, callback
 
     def prepare(self) -> None:
@@ -86,7 +86,7 @@ class StudyRun:
         evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
         self._freeze(base, evaluations, judges)
         self._scoring = Scoring(
-            study, self._folders, self._ledger, self.materials, self._callback, evaluations, judges
+            study, self._files, self._ledger, self.materials, self._callback, evaluations, judges
         )
         self._scoring.baselines()
 
@@ -142,7 +142,7 @@ class StudyRun:
         domains = {axis.name: axis.domain for axis in checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
         source = ProposedCells(checked, proposer, self.materials.identify)
-        queue = CellQueue(study, "search", source, self._ledger, checked.rungs)
+        queue = CellQueue(study, "search", source, self._ledger, self._files, checked.rungs)
         runtime.run(queue, study.resources, self._callback)
         self._ledger.record_importance(
             importance_rows(checked.space.axes, self._complete_trials(), study.objective.direction)
@@ -162,7 +162,7 @@ class StudyRun:
             return
         if stage != "search":
             self._ledger.retire_others({cell.identity for cell in cells}, stage)
-        queue = CellQueue(self._study, stage, FixedCells(cells, self._ledger), self._ledger)
+        queue = CellQueue(self._study, stage, FixedCells(cells, self._ledger), self._ledger, self._files)
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)

@@ -1,5 +1,7 @@
 """What runs in a Tune trial: the loop itself (`inline`) or a Train run (`train`)."""
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import ray.tune
@@ -60,7 +62,8 @@ def _trainer(payload: CellPayload) -> TorchTrainer:
             # The attempt is part of the name: the loop resumes from its own checkpoint, and a Train run that had
             # failed for good would only say so again.
             name=f"{payload.cell[:16]}-{payload.attempt}",
-            storage_path=str(payload.train_runs),
+            # Nobody reads these notes on another node: each of them has its own where nothing is shared.
+            storage_path=payload.train_runs or str(Path(tempfile.gettempdir()) / "rse_study_train"),
             callbacks=[TuneReportCallback()],
             failure_config=FailureConfig(
                 max_failures=MAX_WORKER_FAILURES, controller_failure_limit=MAX_CONTROLLER_FAILURES

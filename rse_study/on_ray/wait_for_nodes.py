@@ -1,21 +1,24 @@
-"""A command that waits until a cluster's workers have joined.
+"""A command that waits until a cluster's head answers and workers have joined.
 
-`python -m rse_study.on_ray.wait_for_nodes NUM SECONDS`; the head's address is in RAY_ADDRESS.
+`python -m rse_study.on_ray.wait_for_nodes NUM SECONDS`; the head's address is in RAY_ADDRESS. It asks the head alone,
+and is no driver: a node of its own, which may still be starting, would hold it up.
 """
 
-import logging
 import os
 import socket
 import sys
 import time
 
-import ray
+from ray._raylet import GcsClient  # type: ignore[attr-defined]
+from ray.exceptions import RayError
 
-PAUSE = 2.0  # seconds between two looks
+PAUSE = 1.0  # seconds between two looks
+CALL_SECONDS = 5.0  # of one question to the head
+ALIVE = 0  # Ray's GcsNodeInfo.GcsNodeState
 
 
-def wait_for_nodes(address: str, num_wanted: int, seconds: float) -> int:
-    """Return how many nodes that offer CPUs have joined.
+def wait_for_nodes(address: str, num_wanted: int, seconds: float) -> int | None:
+    """Return how many nodes that offer CPUs have joined; None where no head answers.
 
     It returns once there are enough, or the time is up.
 
@@ -24,37 +27,38 @@ def wait_for_nodes(address: str, num_wanted: int, seconds: float) -> int:
     address
         HOST:PORT of the head.
     num_wanted
-        Nodes that are enough.
+        Nodes that are enough; 0 waits for the head alone.
     seconds
         The time.
     """
     until = time.monotonic() + seconds
-    num_joined = 0
-    while num_joined < num_wanted and time.monotonic() < until:
-        if ray.is_initialized() or _is_joined(address):
-            num_joined = sum(node["Alive"] and node["Resources"].get("CPU", 0) > 0 for node in ray.nodes())
-        time.sleep(0.0 if num_joined >= num_wanted else PAUSE)
-    ray.shutdown()
-    return num_joined
+    while True:
+        num_joined = _num_joined(address)
+        if (num_joined is not None and num_joined >= num_wanted) or time.monotonic() >= until:
+            return num_joined
+        time.sleep(PAUSE)
 
 
-def _is_joined(address: str) -> bool:
-    """Connect, where somebody answers: Ray itself would try for minutes, and then end this process."""
+def _num_joined(address: str) -> int | None:
+    """None, where nobody answers yet: Ray's client would go on trying, so the port is tried first."""
     host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host, int(port)), timeout=PAUSE).close()
-        ray.init(address, log_to_driver=False, logging_level=logging.CRITICAL)
-    except (OSError, RuntimeError, ValueError):
-        return False
-    return True
+        socket.create_connection((host, int(port)), timeout=CALL_SECONDS).close()
+        nodes = GcsClient(address=address).get_all_node_info(timeout=CALL_SECONDS).values()
+    except (OSError, RayError):
+        return None
+    return sum(node.state == ALIVE and node.resources_total.get("CPU", 0) > 0 for node in nodes)
 
 
 def main() -> int:
     """Wait as the command line says; exit code 1 where nobody came."""
     num_wanted, seconds = int(sys.argv[1]), float(sys.argv[2])
     num_joined = wait_for_nodes(os.environ["RAY_ADDRESS"], num_wanted, seconds)
-    print(f"{num_joined} of {num_wanted} workers have joined", flush=True)
-    return 0 if num_joined else 1
+    if num_joined is None:
+        print("Ray's head does not answer", file=sys.stderr, flush=True)
+    elif num_wanted:
+        print(f"{num_joined} of {num_wanted} workers have joined", flush=True)
+    return 1 if num_joined is None or (num_wanted and not num_joined) else 0
 
 
 if __name__ == "__main__":

@@ -6,10 +6,16 @@ import ray.train
 import torch
 
 from rse_study.collectives import Alone, Collectives, Group
-from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.reporting import Reporter, ReportMetrics
+from rse_study.on_ray.workplace import workplace
+from rse_study.results.result_file import FILE_NAME
+from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training.loop import drive, train
+
+BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER, MODEL_FOLDER)
+"""What an attempt before may have left in the cell's folder; the model is rank 0's alone."""
 
 
 def run_worker(config: dict[str, Any]) -> dict[str, Any]:
@@ -37,17 +43,22 @@ def run_loop(payload: CellPayload, collectives: Collectives, report: ReportMetri
         `reason`: why there is no complete result, empty where there is one. `for_good`: it would end so again.
     """
     torch.set_num_threads(payload.threads)
-    points = train(
-        payload.trial,
-        payload.seed,
-        payload.load_materials(),
-        payload.folder,
-        collectives,
-        device=payload.device,
-        continues=payload.continues,
-    )
     try:
-        drive(points, Reporter(payload, collectives, report).report)
+        names = BEGINS_WITH if collectives.rank == 0 else BEGINS_WITH[:-1]
+        with workplace(payload, names=names) as here:
+            points = train(
+                payload.trial,
+                payload.seed,
+                here.materials,
+                here.folder,
+                collectives,
+                device=payload.device,
+                continues=payload.continues,
+                publish=here.publish,
+            )
+            drive(points, Reporter(payload, collectives, report).report)
     except (NonFiniteLoss, InputError) as error:
         return {"reason": str(error), "for_good": True}  # every worker raises it, and would again
+    except Unavailable as error:
+        return {"reason": str(error), "for_good": False}
     return {"reason": "", "for_good": False}

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from pydantic import ValidationError
 
@@ -23,7 +24,9 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     Texts are written in UTF-8; the folder is made where there is none.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = path.with_name(
+        f".{path.name}.{uuid4().hex[:12]}"
+    )  # two nodes may have one number for their processes
     with draft.open("wb") as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
         stream.flush()

@@ -68,6 +68,13 @@ def ledger_path(study_dir: Path) -> Path:
 
 MODEL_FOLDER = "model"
 """Name of the folder in a cell's folder that holds its model, in Hugging Face's layout."""
+CHECKPOINT_FOLDER = "checkpoint"
+"""Name of the folder in a cell's folder that a run goes on from."""
+
+
+def storage_file(study_dir: Path) -> Path:
+    """Where a study notes the location of its storage."""
+    return study_dir / "storage.json"
 
 
 def cells_folder(study_dir: Path) -> Path:

@@ -56,6 +56,11 @@ def measure_baselines(
     return [row for name in names for row in _scores(name, trial, materials, evaluations, folder, device)]
 
 
+def attacks_folder(name: Baseline) -> str:
+    """Name of the folder with the outcomes of attacks on a baseline."""
+    return f"attacks-{name}"
+
+
 def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
     """Return whether a baseline can be scored on an evaluation.
 
@@ -91,7 +96,7 @@ def _scores(
     loaded, tokenizer = load_encoder(base, pooling, encoder.revision)
     subject = ScoredModel(name, Embedder(loaded.to(device), tokenizer, template))
     if folder is not None:
-        classifiers, attacks = folder / CLASSIFIERS, folder / f"attacks-{name}"
+        classifiers, attacks = folder / CLASSIFIERS, folder / attacks_folder(name)
         weights = ModelFiles(base, pooling, classifiers, attacks, encoder.revision, device, template)
         subject = replace(subject, weights=weights)
     return score_model(subject, evaluations)

@@ -5,6 +5,7 @@ from typing import Literal
 
 from rse_study.errors import InputError
 from rse_study.results.result_file import FILE_NAME, Point, Result, read_result, write_result
+from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.provenance import SIMILARITY_DIGITS, provenance
@@ -67,5 +68,8 @@ def conclude(
         duration_s=state.seconds,
     )
     write_result(session.directory, result)
+    session.publish(MODEL_FOLDER)
+    session.publish(FILE_NAME)
     if status == "complete":
-        checkpoint.remove(session.directory / "checkpoint")
+        checkpoint.remove(session.directory / CHECKPOINT_FOLDER)
+        session.publish(CHECKPOINT_FOLDER)

@@ -15,14 +15,19 @@ from rse_study.collectives import Collectives
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.records import Verdict
 from rse_study.results.result_file import Result
+from rse_study.results.schema import CHECKPOINT_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.cell_result import conclude, finished
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.materials import Materials, identity_of
+from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session
 from rse_study.training.trial import Trial
 
+SAVING_SHARE = (
+    20  # a checkpoint that took a second to write, or to send, is followed by this many without one
+)
 Points = Generator["Progress", Verdict | None, None]
 Report = Callable[["Progress"], Verdict | None]
 
@@ -51,6 +56,7 @@ def train(
     device: str = "cpu",
     checkpoint_seconds: float = 60.0,
     continues: bool = False,
+    publish: Publish = keep_local,
 ) -> Points:
     """Train one cell and yield its points; every worker runs this.
 
@@ -72,9 +78,11 @@ def train(
     device
         Where this worker computes.
     checkpoint_seconds
-        Time between two checkpoints.
+        Time between two checkpoints, 0 = none; more where writing them would take more than a twentieth of it.
     continues
         A cell that was stopped early goes on to its full budget, as if it had never been stopped.
+    publish
+        Called by rank 0 with the name of each file or folder that it has written or removed in the directory.
 
     Raises
     ------
@@ -88,9 +96,9 @@ def train(
     ended = finished(directory, identity)
     if ended is not None and not (continues and ended.status == "stopped_early"):
         _require_one_view(group, target, directory, -1)
-        yield from _last_point(ended, directory, group)
+        yield from _last_point(ended, directory, group, publish)
         return
-    session = open_session(trial, seed, materials, directory, group, target)
+    session = open_session(trial, seed, materials, directory, group, target, publish)
     state = session.resume(identity)
     _require_one_view(group, target, directory, state.t)
     stopped_at = ended.history[-1].t if ended is not None else -1
@@ -128,19 +136,20 @@ def _require_one_view(collectives: Collectives, device: torch.device, directory:
         )
 
 
-def _last_point(ended: Result, directory: Path, group: Collectives) -> Points:
+def _last_point(ended: Result, directory: Path, group: Collectives, publish: Publish) -> Points:
     """The last point of a finished cell; its failure is raised again."""
     if ended.status == "failed":
         raise NonFiniteLoss.parse(ended.reason)
     if ended.status == "complete" and group.rank == 0:
-        checkpoint.remove(directory / "checkpoint")  # left by a crash behind the result
+        checkpoint.remove(directory / CHECKPOINT_FOLDER)  # left by a crash behind the result
+        publish(CHECKPOINT_FOLDER)
     last = ended.history[-1].t
     yield Progress(last, last, dict(ended.final), is_final=True)
 
 
 def _train_from(state: TrainState, session: Session, stopped_at: int, checkpoint_seconds: float) -> Points:
     begun = saved = time.monotonic()
-    earlier = state.seconds
+    earlier, pause = state.seconds, checkpoint_seconds
     if not state.history:
         _note(state, _measure_base(session))
     # A checkpoint's own point is shown again: a crash may have come before its verdict. Not where it was "stop".
@@ -153,9 +162,10 @@ def _train_from(state: TrainState, session: Session, stopped_at: int, checkpoint
         is_new = _advance(state, session)
         now = time.monotonic()
         state.seconds = earlier + now - begun
-        if now - saved >= checkpoint_seconds and state.t < session.num_steps:
+        if now - saved >= pause and state.t < session.num_steps:
             session.save(state)
-            saved = now
+            saved = time.monotonic()
+            pause = checkpoint_seconds and max(checkpoint_seconds, SAVING_SHARE * (saved - now))
     conclude(state, session, "complete")
     yield _progress(state, session)
 

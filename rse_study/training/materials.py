@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from rse_study.data.pairs import StsPairs
 from rse_study.results.atomic import write_whole
@@ -42,29 +43,40 @@ class Materials:
 
     def save(self, folder: Path) -> Path:
         """Write a JSON file named by its content; one that is there already is left alone."""
-        content = {
-            "corpus": str(self.corpus),
-            "base": self.base,
-            "generator": self.generator,
-            "generator_revision": self.generator_revision,
-            "synonyms": self.synonyms,
-            "replayed": self.replayed,
-            "replayed_texts": self.replayed_texts,
-            "watched": self.watched,
-            "fingerprints": self.fingerprints,
-            "dev": self.dev.to_json(),
-        }
-        path = folder / f"{fingerprint_of(content)[:16]}.json"
+        path = folder / f"{fingerprint_of(self._content())[:16]}.json"
         if not path.exists():
-            write_whole(path, json.dumps(content, ensure_ascii=False))
+            write_whole(path, json.dumps(self._content(), ensure_ascii=False))
         return path
 
     @classmethod
     def load(cls, path: Path) -> "Materials":
         """Read a file that `save` wrote."""
-        content = json.loads(path.read_text(encoding="utf-8"))
+        return cls.from_json(path.read_text(encoding="utf-8"))
+
+    def _content(self) -> dict[str, Any]:
+        """Everything for JSON: the dev pairs themselves, folders by their names."""
+        content = {one.name: getattr(self, one.name) for one in fields(self)}
+        return content | {"corpus": str(self.corpus), "dev": self.dev.to_json()}
+
+    @classmethod
+    def from_json(cls, text: str) -> "Materials":
+        """The materials that a file of `save` holds."""
+        content = json.loads(text)
         dev = StsPairs.from_json(content.pop("dev"))
         return cls(**{**content, "corpus": Path(content["corpus"])}, dev=dev)
+
+    def relocated(self, move: Callable[[str], str]) -> "Materials":
+        """The same materials in other folders.
+
+        Parameters
+        ----------
+        move : callable
+            Is given the name of each folder, or a hub's name of a model; gives the new one.
+        """
+        names = ("base", "generator", "synonyms", "replayed", "replayed_texts")
+        folders: dict[str, Any] = {name: move(getattr(self, name)) for name in names if getattr(self, name)}
+        watched = {name: move(folder) for name, folder in self.watched.items()}
+        return replace(self, **folders, corpus=Path(move(str(self.corpus))), watched=watched)
 
 
 PrepareMaterials = Callable[[Trial], Materials]

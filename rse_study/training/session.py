@@ -15,11 +15,12 @@ from rse_study.data.batches import Batches
 from rse_study.errors import NonFiniteLoss
 from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.methods.method import Networks, RunContext, StepOutcome
-from rse_study.results.schema import MODEL_FOLDER
+from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.evaluator import InTrainingEvaluator
 from rse_study.training.materials import Materials
+from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.trial import Trial
 
 
@@ -38,6 +39,8 @@ class Session:
     materials: Materials
     directory: Path
     device: torch.device
+    publish: Publish = keep_local
+    """called by rank 0 after it has written checkpoint, model or result"""
 
     @property
     def num_steps(self) -> int:
@@ -46,7 +49,7 @@ class Session:
 
     def resume(self, identity: str) -> TrainState:
         """Go on from the newest checkpoint in the folder, or begin."""
-        newest = checkpoint.latest(self.directory / "checkpoint")
+        newest = checkpoint.latest(self.directory / CHECKPOINT_FOLDER)
         if newest is None:
             return TrainState(identity, similarity_digits=DIGITS)
         state = checkpoint.read_train_state(newest, identity)
@@ -104,8 +107,10 @@ class Session:
         """Write a checkpoint, by rank 0: workers hold the same weights, moments and V."""
         if self.run.collectives.rank == 0:
             checkpoint.save(
-                self.directory / "checkpoint", state, self.networks, self.optimizer, self.method_state
+                self.directory / CHECKPOINT_FOLDER, state, self.networks, self.optimizer, self.method_state
             )
+            self.publish(MODEL_FOLDER)  # first: the state says which model is the best so far
+            self.publish(CHECKPOINT_FOLDER)
 
     def _keep(self, dev: float, state: TrainState) -> None:
         if self.trial.selection.keep == "best" and state.best is not None and dev <= state.best:

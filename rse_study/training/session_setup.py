@@ -19,6 +19,7 @@ from rse_study.models.loading import load_encoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
 from rse_study.training.materials import Materials
+from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
 from rse_study.training.trial import Trial
 
@@ -32,6 +33,7 @@ def open_session(
     directory: Path,
     collectives: Collectives,
     device: torch.device,
+    publish: Publish = keep_local,
 ) -> Session:
     """Load what a cell needs.
 
@@ -47,6 +49,8 @@ def open_session(
         The workers of the cell.
     device
         Where this worker computes.
+    publish
+        Called by rank 0 after it has written a file of the cell.
 
     Raises
     ------
@@ -73,7 +77,9 @@ def open_session(
         weight_decay=adam.weight_decay,
     )
     state = trial.method.state(networks, streams)
-    return Session(trial, networks, state, optimizer, batches, run, tokenizer, materials, directory, device)
+    return Session(
+        trial, networks, state, optimizer, batches, run, tokenizer, materials, directory, device, publish
+    )
 
 
 def _batches(

@@ -15,6 +15,8 @@ from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.proposed_cells import ProposedCells
 from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.samplers import quasi_random_point
+from rse_study.on_ray.study_files import SharedFolders
+from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result
@@ -61,9 +63,9 @@ def fill(ledger: Ledger, checked: CheckedStudy, num_trials: int) -> None:
 
 
 def take_up(ledger: Ledger, checked: CheckedStudy) -> CellQueue:
-    study = checked.study
+    study, files = checked.study, SharedFolders(StudyFolders(ledger.study_dir))
     return CellQueue(
-        study, "search", ProposedCells(checked, proposer_of(checked), identify), ledger, checked.rungs
+        study, "search", ProposedCells(checked, proposer_of(checked), identify), ledger, files, checked.rungs
     )
 
 

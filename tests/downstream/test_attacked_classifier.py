@@ -10,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
-from rse_study.downstream.attack_models import fingerprint_resources, load_resources
+from rse_study.downstream.attack_models import fingerprint_resources, load_resources, resources_for
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.registry import ADVERSARIAL_STS, all_evaluations, read_evaluation
@@ -22,7 +22,6 @@ from rse_study.downstream.scored_model import (
 )
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError, MissingFile
-from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -69,7 +68,7 @@ def evaluation(data_dir):
         training = singles(80)
         inputs = Labelled("attack-toy", "test", training.texts[:6], training.labels[:6], training.classes)
         settings = Settings(Attacks(**changes), LEARNS)
-        return AttackedClassifier(inputs, training, "pwws", settings, lambda: AttackResources(data_dir), "")
+        return AttackedClassifier(inputs, training, "pwws", settings, resources_for("pwws", data_dir, ""), "")
 
     return made
 
@@ -207,7 +206,7 @@ def test_similarity_under_attack(data_dir, weights, embed):
 
     def scored(**changes):
         asked = AttackedSimilarity(
-            pairs, fitting, "pwws", Attacks(**changes), lambda: AttackResources(data_dir), "tools"
+            pairs, fitting, "pwws", Attacks(**changes), resources_for("pwws", data_dir, ""), "tools"
         )
         rows = score_model(ScoredModel("me", embed, weights), [asked])
         assert {row.evaluation for row in rows} == {"AdvSTS-B/pwws"} == {asked.name}

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rse_study.downstream.attack_models import resources_for
 from rse_study.downstream.attacked_similarity import MAP, AttackedSimilarity
 from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model
 from rse_study.downstream.settings import Attacks
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import cosines_of, fit_score
-from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.score_map import ScoreMap
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -59,7 +59,7 @@ def asked(data_dir):
     def made(**changes):
         settings = Attacks(**{"goal": "maximise", **changes})
         return AttackedSimilarity(
-            PAIRS, FITTING, "pwws", settings, lambda: AttackResources(data_dir), "tools"
+            PAIRS, FITTING, "pwws", settings, resources_for("pwws", data_dir, ""), "tools"
         )
 
     return made

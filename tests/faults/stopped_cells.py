@@ -18,6 +18,7 @@ from ray.util.state import list_actors, list_placement_groups
 
 from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.runtime import RayRuntime
+from rse_study.on_ray.study_files import SharedFolders
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.results.ledger import Ledger
@@ -69,12 +70,10 @@ def stop_cells(executor: str, num_stopped: int, materials: Materials, folder: Pa
     """Run the study and count what is left before its cluster is shut down."""
     checked = study_of(executor, num_stopped)
     with ExitStack() as stack:
-        ledger = stack.enter_context(Ledger.open(folder))
-        run = StudyRun(
-            checked, StudyFolders(folder), ledger, MaterialsCache(lambda trial: materials), few, Silent()
-        )
+        ledger, files = stack.enter_context(Ledger.open(folder)), SharedFolders(StudyFolders(folder))
+        run = StudyRun(checked, files, ledger, MaterialsCache(lambda trial: materials), few, Silent())
         run.prepare()
-        runtime = RayRuntime(stack, StudyFolders(folder), run.materials, 2, "")
+        runtime = RayRuntime(stack, files, run.materials, 2, "")
         run.all_stages(runtime)
         statuses = [cell.status for cell in ledger.cells()]
         titles, driver = ("ImplicitFunc", "RayTrainWorker"), psutil.Process()

@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import ray
 
@@ -21,11 +22,18 @@ SAYS = "address "
 @contextmanager
 def running_cluster(num_cpus: int = 1) -> Iterator[str]:
     """The address of a cluster in a process of its own, which ends with the context, and with this process too."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.on_ray.cluster", str(num_cpus)]
-    with subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with ExitStack() as stack:
+        cache = stack.enter_context(TemporaryDirectory())
+        environment = os.environ | {
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": str(ROOT),
+            "RSE_STUDY_CACHE": cache,
+        }
+        process = stack.enter_context(
+            subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **pipes)
+        )
         assert process.stdin is not None and process.stdout is not None
         said = next((line for line in process.stdout if line.startswith(SAYS)), "")
         assert said, "the cluster did not start"

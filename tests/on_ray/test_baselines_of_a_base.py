@@ -7,6 +7,7 @@ import pytest
 from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.materials_cache import MaterialsCache
+from rse_study.on_ray.study_files import SharedFolders
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.results.ledger import Ledger
@@ -28,8 +29,9 @@ def prepared(checked, materials, tmp_path):
         return MaterialsCache(lambda trial: made)
 
     def prepare(base: str) -> dict[str, float]:
+        files = SharedFolders(StudyFolders(tmp_path))
         with Ledger.open(tmp_path) as ledger:
-            run = StudyRun(checked, StudyFolders(tmp_path), ledger, on(base), few, Listener())
+            run = StudyRun(checked, files, ledger, on(base), few, Listener())
             run.prepare()
             rows = {(row.subject, row.metric): row.value for row in ledger.evaluations()}
             wrong = [row.model_copy(update={"value": -1.0}) for row in ledger.evaluations()]

@@ -8,6 +8,8 @@ from rse_study.on_ray.fixed_cells import FixedCells
 from rse_study.on_ray.proposed_cells import ProposedCells
 from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.stages import grid_cells
+from rse_study.on_ray.study_files import SharedFolders
+from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result, write_result
@@ -39,7 +41,7 @@ class World:
 
     def __init__(self, folder, content):
         self.checked = check_study(build(Study, content, where="x.yaml"), where="x.yaml")
-        self.ledger = Ledger.open(folder)
+        self.ledger, self.files = Ledger.open(folder), SharedFolders(StudyFolders(folder))
         self.ledger.freeze(StudyRecord(name="x", objective=ObjectiveRecord(metric="dev")))
 
     def queue(self):
@@ -48,13 +50,13 @@ class World:
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
         source = ProposedCells(self.checked, proposer, identify)
-        return CellQueue(study, "search", source, self.ledger, self.checked.rungs)
+        return CellQueue(study, "search", source, self.ledger, self.files, self.checked.rungs)
 
     def grid(self):
         self.ledger.close_attempts("the driver ended while it ran")
         cells = grid_cells(self.checked, self.ledger, identify)
         self.ledger.retire_others({cell.identity for cell in cells}, "grid")
-        return CellQueue(self.checked.study, "grid", FixedCells(cells, self.ledger), self.ledger)
+        return CellQueue(self.checked.study, "grid", FixedCells(cells, self.ledger), self.ledger, self.files)
 
     def train(self, cell, dev=50.0, t=3, **settings):
         """What a worker leaves behind."""

@@ -6,6 +6,7 @@ import pytest
 
 from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.scoring import Scoring
+from rse_study.on_ray.study_files import SharedFolders
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
@@ -35,7 +36,7 @@ def gone(study_content, checked, materials, tmp_path):
                 _complete(ledger, cell, {metric: score} if score is not None else {})
             ledger.retire_others({_cell(n).identity for n in range(len(scores)) if n not in retired}, "grid")
             cache = MaterialsCache(lambda trial: materials)
-            scoring = Scoring(study, StudyFolders(tmp_path), ledger, cache, Listener(), [], [])
+            scoring = Scoring(study, SharedFolders(StudyFolders(tmp_path)), ledger, cache, Listener(), [], [])
             left = scoring.models_not_kept([])
         return {number for number in range(len(scores)) if _cell(number).identity in left}
 

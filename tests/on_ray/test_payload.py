@@ -1,11 +1,14 @@
 """What a process is given of a cell or a baseline, and the plain mapping that Tune and Train pass on."""
 
 import json
+from pathlib import Path
 
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.payload import CellPayload, Payloads
+from rse_study.on_ray.study_files import SharedFolders
 from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.workplace import workplace
 from rse_study.study.definition.config import Resources
 from rse_study.training.trial import Trial
 
@@ -14,7 +17,9 @@ CELL = Cell(3, 1, "f" * 64, TRIAL, resources=Resources(workers=2, threads=4, gpu
 
 
 def payloads(folder, materials):
-    return Payloads(StudyFolders(folder), MaterialsCache(lambda trial: materials), "coordinator-1")
+    return Payloads(
+        SharedFolders(StudyFolders(folder)), MaterialsCache(lambda trial: materials), "coordinator-1"
+    )
 
 
 def test_a_cell_comes_back_from_its_mapping_as_it_was(tmp_path, materials):
@@ -29,6 +34,8 @@ def test_a_cell_comes_back_from_its_mapping_as_it_was(tmp_path, materials):
 def test_materials_are_read_from_the_studys_folder(tmp_path, materials):
     of_study = payloads(tmp_path, materials)
     for payload in (of_study.of_cell(CELL), of_study.of_baseline("start", TRIAL, Resources())):
-        assert payload.materials.parent == tmp_path / "materials"
-        assert payload.load_materials().fingerprints == materials.fingerprints
-        assert payload.folder.is_relative_to(tmp_path)
+        assert Path(payload.materials).parent == tmp_path / "materials"
+        assert Path(payload.folder).is_relative_to(tmp_path)
+        with workplace(payload) as here:
+            assert here.materials.fingerprints == materials.fingerprints
+            assert here.folder == Path(payload.folder)

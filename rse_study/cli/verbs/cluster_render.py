@@ -10,7 +10,6 @@ from rse_study.cluster.render import render
 from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.wheel import wheel_of_this_version
-from rse_study.errors import InputError
 from rse_study.study.checking.validation import read_content, read_study
 
 MOST_CHARACTERS = 20_000  # of a file on the screen: a manifest may hold a whole wheel
@@ -24,21 +23,15 @@ def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path |
     given
         The cluster: a YAML file or the name of a shipped one.
     study
-        The study, likewise; empty: the cluster alone.
+        The study, likewise.
     overrides
         PATH=VALUE, applied to the study's file.
     out
         Folder to write into; None: the screen.
     """
     spec = read_cluster(given)
-    job = read_job(spec, study, overrides) if study else None
+    job = read_job(spec, study, overrides)
     files = render(spec, job)
-    if not files:
-        rule, remedy = (
-            f"a cluster of kind {spec.kind} starts with a job and has no files of its own",
-            "Name a study",
-        )
-        raise InputError("STUDY is missing", where=given, rule=rule, remedy=remedy)
     if out is None:
         for file in files:
             print(f"# ---- {file.name}\n{_shown(file)}")
@@ -47,9 +40,8 @@ def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path |
     for file in files:
         (out / file.name).write_text(file.text, encoding="utf-8")
         print(out / file.name)
-    if job is not None:
-        for path in write_job_files(job, out):
-            print(path)
+    for path in write_job_files(job, out):
+        print(path)
 
 
 def read_job(spec: ClusterSpec, study: str, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:

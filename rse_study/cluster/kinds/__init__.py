@@ -1,10 +1,19 @@
 """The registry of clusters: every kind by its name, as `kind:` of a spec says it."""
 
+from rse_study.cluster.kinds.clouds import AwsCluster, AzureCluster, GcpCluster
+from rse_study.cluster.kinds.kuberay import KuberayCluster
 from rse_study.cluster.kinds.local import LocalCluster
+from rse_study.cluster.kinds.onprem import OnpremCluster
 from rse_study.cluster.kinds.slurm import SlurmCluster
 from rse_study.cluster.spec import ClusterSpec
 
 KINDS: dict[str, type[ClusterSpec]] = {
     "local": LocalCluster,
+    "onprem": OnpremCluster,
     "slurm": SlurmCluster,
+    "kuberay": KuberayCluster,
+    "aws": AwsCluster,
+    "gcp": GcpCluster,
+    "azure": AzureCluster,
 }
+"""in the order in which messages list them"""

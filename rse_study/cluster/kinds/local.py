@@ -11,7 +11,7 @@ Port = Annotated[int, Field(ge=1024, le=65535)]
 
 
 class LocalCluster(ClusterSpec):
-    """A head and several workers, all on this machine and on its loopback."""
+    """A head and several workers, all on this machine."""
 
     kind: Literal["local"]
     port: Port = 6379

@@ -39,7 +39,11 @@ class SlurmCluster(ClusterSpec):
     """put the job into the queue again where it was interrupted: a node failed, its time was up"""
     warn_seconds: PositiveInt = 120
     """before the time limit: the driver is interrupted, so that running cells may end"""
-    start_attempts: PositiveInt = 5
-    """tries of a worker to join, half a minute apart"""
+    start_seconds: PositiveInt = 600
+    """how long workers may take to join, before the study starts on those that have"""
     port: NonNegativeInt = 0
     """of Ray's head; 0: one that follows from the job's number"""
+
+    def fewest_nodes(self, group: WorkerGroup) -> int:
+        """Return how many nodes it starts with; without `min_nodes`, all."""
+        return group.min_nodes or group.max_nodes

@@ -6,6 +6,7 @@ from rse_study.cluster.renderers.ray_start import exports, head_options, variabl
 from rse_study.cluster.renderers.shell import folded, script
 
 FILE_NAME = "cluster.sh"
+START_SECONDS = 300
 
 
 def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
@@ -13,9 +14,9 @@ def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
     text = script(
         [
             "#!/bin/bash",
-            f"# {spec.name}: {spec.num_nodes - 1} worker(s) and a head, which end with this script.",
+            f"# {spec.name}: a head and its workers on this machine, which end with this script.",
         ],
-        [*spec.environment.setup, *exports(variables_of(spec))],
+        [*spec.environment.activate, *exports(variables_of(spec))],
         _token(spec),
         _head(spec),
         _workers(spec),
@@ -27,7 +28,7 @@ def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
 def _token(spec: LocalCluster) -> list[str]:
     path = f'"$HOME"/{spec.token[2:]}' if spec.token.startswith("~/") else spec.token
     return [
-        f"export RAY_AUTH_TOKEN_PATH={path}",
+        f"export RAY_AUTH_TOKEN_PATH={path} RAY_ADDRESS=127.0.0.1:{spec.port}",
         'if [ ! -s "$RAY_AUTH_TOKEN_PATH" ]; then',
         '    mkdir -p "$(dirname "$RAY_AUTH_TOKEN_PATH")"',
         """    (umask 077; python -c 'import secrets; print(secrets.token_hex(32))' > "$RAY_AUTH_TOKEN_PATH")""",
@@ -51,17 +52,22 @@ def _head(spec: LocalCluster) -> list[str]:
         "trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT",
         "trap exit INT TERM",
         *folded(["keep", "ray", "start", *where, *dashboard, *head_options(), "&"]),
+        _wait(0),
     ]
 
 
 def _workers(spec: LocalCluster) -> list[str]:
-    lines = []
-    address = [f"--address=127.0.0.1:{spec.port}", "--node-ip-address=127.0.0.1"]
-    for group in spec.workers.values():
-        options = [*address, *worker_options(group, group.cpus)]
-        lines += [
-            f"for _ in $(seq {group.max_nodes}); do",
-            *folded(["keep", "ray", "start", *options, "&"], indent="    "),
-            "done",
+    lines = ["# One after the other: nodes of one machine that start at once take each other's sockets."]
+    groups = [group for group in spec.workers.values() for _ in range(group.max_nodes)]
+    for number, group in enumerate(groups, start=1):
+        options = [
+            '--address="$RAY_ADDRESS"',
+            "--node-ip-address=127.0.0.1",
+            *worker_options(group, group.cpus),
         ]
+        lines += [*folded(["keep", "ray", "start", *options, "&"]), _wait(number)]
     return lines
+
+
+def _wait(num_workers: int) -> str:
+    return f"python -m rse_study.on_ray.wait_for_nodes {num_workers} {START_SECONDS} || exit 1"

@@ -21,19 +21,19 @@ from rse_study.cluster.renderers.shell import folded, quoted, script
 
 FILE_NAME = "job.sbatch"
 INTERRUPTED = 130
-SECONDS_TO_JOIN = 600
 
 
 def render_sbatch(spec: SlurmCluster, job: Job) -> tuple[RenderedFile, ...]:
     """Return the batch script of a job."""
     group = group_of(spec)
-    run = _symmetric_run(group, job) if spec.form == "symmetric-run" else _steps(spec, group)
+    blocks = [_steps(spec, group), _driver(spec, job)]
+    if spec.form == "symmetric-run":
+        blocks = [_symmetric_run(spec, group, job)]
     text = script(
         ["#!/bin/bash", *(f"#SBATCH {option}" for option in directives(spec, job))],
         _opening(spec, job),
         _folders(spec, job),
-        run,
-        _driver(spec, job),
+        *blocks,
         _end(spec),
     )
     return (RenderedFile(FILE_NAME, text),)
@@ -52,7 +52,7 @@ def job_folder(spec: SlurmCluster, job: Job) -> str:
 def directives(spec: SlurmCluster, job: Job) -> Iterator[str]:
     """Yield the options of sbatch."""
     group = group_of(spec)
-    fewest = group.min_nodes or group.max_nodes
+    fewest = spec.fewest_nodes(group)
     yield f"--job-name={job.submission_id}"
     yield f"--nodes={fewest}-{group.max_nodes}" if fewest < group.max_nodes else f"--nodes={group.max_nodes}"
     yield "--ntasks-per-node=1"
@@ -68,7 +68,8 @@ def directives(spec: SlurmCluster, job: Job) -> Iterator[str]:
     }
     yield from (f"--{name}={value}" for name, value in named.items() if value)
     yield f"--time={_time(spec.limits.hours)}"
-    yield f"--signal=B:USR1@{spec.warn_seconds}"
+    if spec.form == "steps":
+        yield f"--signal=B:USR1@{spec.warn_seconds}"
     yield "--dependency=singleton"  # the same study twice: one after the other, and the second finds nothing to do
     yield "--requeue" if spec.requeue else "--no-requeue"
     yield "--open-mode=append"
@@ -87,7 +88,7 @@ def _opening(spec: SlurmCluster, job: Job) -> list[str]:
     return [
         f"# {job.study}: Ray on the nodes of this job, the study on it, and an end to both.",
         "set -m  # what runs in the background hears an interrupt",
-        *spec.environment.setup,
+        *spec.environment.activate,
         *exports(variables_of(spec)),
         "# A token of this job alone: in the environment of its processes, and in no file.",
         "RAY_AUTH_TOKEN=$(python -c 'import secrets; print(secrets.token_hex(32))')",
@@ -120,6 +121,7 @@ def _steps(spec: SlurmCluster, group: SlurmGroup) -> list[str]:
         "# Ray. Its head offers no CPU to trials. A worker that could not join, or that was given up, starts again.",
         'on_node() { srun --overlap --nodes=1 --nodelist="$1" --ntasks=1 --mem=0 "${@:2}"; }',
         *folded(["on_node", '"$head"', "ray", "start", *head, "&"]),
+        f"python -m rse_study.on_ray.wait_for_nodes 0 {spec.start_seconds} || exit 1",
         "worker() {",
         "    while true; do",
         *folded(['on_node "$1" ray start', *worker], indent="        "),
@@ -130,42 +132,40 @@ def _steps(spec: SlurmCluster, group: SlurmGroup) -> list[str]:
         f'    [ "$node" = "$head" ] && cpus={on_head} || cpus={group.cpus}',
         '    [ "$cpus" -eq 0 ] || worker "$node" &',
         "done",
-        f"python -m rse_study.on_ray.wait_for_nodes {num_workers} {SECONDS_TO_JOIN} || exit 1",
+        f"python -m rse_study.on_ray.wait_for_nodes {num_workers} {spec.start_seconds} || exit 1",
     ]
 
 
-def _symmetric_run(group: SlurmGroup, job: Job) -> list[str]:
-    """Head and workers are one, so that the head's node serves trials as every other."""
-    command = ["everywhere", "ray", "symmetric-run", '--address="$RAY_ADDRESS"']
+def _symmetric_run(spec: SlurmCluster, group: SlurmGroup, job: Job) -> list[str]:
+    """Head and workers are one: the head's node serves trials as every other, and srun keeps signals to itself."""
+    command = [
+        "everywhere",
+        "ray",
+        "symmetric-run",
+        '--address="$RAY_ADDRESS"',
+        '--min-nodes="$SLURM_NNODES"',
+    ]
     options = [option for option in worker_options(group, group.cpus) if option != "--block"]
     driver_resource = f"--resources={quoted([DRIVER_RESOURCES])}"
     return [
-        f"export RAY_SYMMETRIC_RUN_CLUSTER_WAIT_TIMEOUT={SECONDS_TO_JOIN}",
-        *folded(
-            [
-                *command,
-                '--min-nodes="$SLURM_NNODES"',
-                *options,
-                driver_resource,
-                "--",
-                quoted(job.command),
-                "&",
-            ]
-        ),
+        f"export RAY_SYMMETRIC_RUN_CLUSTER_WAIT_TIMEOUT={spec.start_seconds}",
+        *folded([*command, *options, driver_resource, "--", quoted(job.command)]),
+        "code=$?",
     ]
 
 
 def _driver(spec: SlurmCluster, job: Job) -> list[str]:
     """The study; what Slurm says is handed on to it, and twice where its time is short."""
-    start = [] if spec.form == "symmetric-run" else [f"{quoted(job.command)} &"]
+    at_once = spec.warn_seconds // 2
     return [
-        *start,
+        f"{quoted(job.command)} &",
         "driver=$!",
         "again=",
-        f"""trap 'again=yes; kill -INT "$driver"; (sleep {spec.warn_seconds // 2}; kill -INT "$driver") &' USR1""",
+        f"""trap 'again=yes; kill -INT "$driver"; (sleep {at_once}; kill -INT "$driver") &' USR1""",
         """trap 'kill -INT "$driver"' INT TERM""",
         """while kill -0 "$driver" 2> /dev/null; do wait "$driver"; done""",
         """wait "$driver"; code=$?""",
+        "kill $(jobs -p) 2> /dev/null",
     ]
 
 
@@ -175,8 +175,7 @@ def _end(spec: SlurmCluster) -> list[str]:
         f"""[ "$code" -eq {INTERRUPTED} ] && [ -n "$again" ] && scontrol requeue "$SLURM_JOB_ID\"""",
     ]
     return [
-        """kill $(jobs -p) 2> /dev/null""",
         """everywhere rm -rf "$work\"""",
-        *(requeue if spec.requeue else []),
+        *(requeue if spec.requeue and spec.form == "steps" else []),
         "exit $code",
     ]

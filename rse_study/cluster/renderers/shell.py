@@ -1,7 +1,7 @@
 """Shell text: lines joined, commands folded."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 WIDTH = 110
 
@@ -26,3 +26,8 @@ def folded(words: Sequence[str], indent: str = "") -> list[str]:
 def quoted(command: Sequence[str]) -> str:
     """Return a command as a shell reads it back."""
     return shlex.join(command)
+
+
+def assignments(variables: Mapping[str, str]) -> str:
+    """Return variables as `env` takes them, before a command."""
+    return " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())

@@ -16,8 +16,10 @@ from pydantic import (
 
 from rse_study.downstream.registry import all_evaluations, expand_evaluations
 from rse_study.downstream.settings import Attacks, Settings, Tasks
+from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec, field
+from rse_study.storage.location import check_location
 from rse_study.study.definition.domains import AnyDomain, FiniteDomain
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.training.classifier.config import FineTuning
@@ -197,6 +199,8 @@ class Study(Spec):
     keep_models: Literal["final", "best", "none"] = "final"
     resources: Resources = Resources()
     allowance: Allowance = Allowance()
+    storage: str = ""
+    """folder that all nodes see, or URL (s3, gs), of what nodes of a cluster exchange; empty: the study's own folder"""
     baselines: tuple[Baseline, ...] = ("token_overlap", "untrained", "start")
     """cls, mean, first_last, whitening: the base's weights pooled so, without training or template"""
 
@@ -214,6 +218,15 @@ class Study(Spec):
         if isinstance(given, dict):
             study._written_evaluations = tuple(given.get("evaluations") or ())
         return study
+
+    @field_validator("storage")
+    @classmethod
+    def _can_be_opened(cls, storage: str) -> str:
+        try:
+            check_location(storage)
+        except InputError as problem:
+            raise ValueError(f"{problem.what}: {problem.rule}. {problem.remedy}") from None
+        return storage
 
     @field_validator("evaluations")
     @classmethod

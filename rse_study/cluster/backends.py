@@ -1,0 +1,25 @@
+"""Which backend drives a cluster, by its kind."""
+
+from pathlib import Path
+
+from rse_study.cluster.backend import Backend
+from rse_study.cluster.kinds.local import LocalCluster
+from rse_study.cluster.kinds.slurm import SlurmCluster
+from rse_study.cluster.kuberay_backend import KubeRayBackend
+from rse_study.cluster.launcher_backend import LauncherBackend
+from rse_study.cluster.local_backend import LocalBackend
+from rse_study.cluster.slurm_backend import SlurmBackend
+from rse_study.cluster.spec import ClusterSpec
+
+
+def backend_of(spec: ClusterSpec, home: Path) -> Backend:
+    """Return what drives a cluster; `home` is the folder of its files on this machine."""
+    home = home.absolute()
+    match spec:
+        case SlurmCluster():
+            return SlurmBackend(spec.folder)
+        case ClusterSpec(kind="kuberay"):
+            return KubeRayBackend(getattr(spec, "namespace", "default"), home)
+        case LocalCluster():
+            return LocalBackend(spec, home)
+    return LauncherBackend(spec.name, home)

@@ -1,0 +1,40 @@
+"""How many workers of a cell a node, and a cluster, can take."""
+
+from collections.abc import Iterator
+
+from rse_study.cluster.kinds.slurm import SlurmCluster
+from rse_study.cluster.machines import Machine
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.study.definition.config import Resources
+
+
+def per_node(machine: Machine, resources: Resources, cpus: int | None = None) -> int:
+    """Return how many of a cell's workers fit on a node.
+
+    Parameters
+    ----------
+    machine
+        The node.
+    resources
+        What one worker uses.
+    cpus
+        CPUs that are left for trials; default: the node's.
+    """
+    fits = (machine.cpus if cpus is None else cpus) // resources.threads
+    return min(fits, int(machine.gpus / resources.gpus)) if resources.gpus else fits
+
+
+def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, Machine, int, int]]:
+    """Yield group, machine, CPUs left for trials, and the most such nodes there are."""
+    for name, group in spec.workers.items():
+        if isinstance(spec, SlurmCluster):  # head and driver have their share of the first node
+            yield name, group, max(0, group.cpus - spec.head.cpus), 1
+            if group.max_nodes > 1:
+                yield name, group, group.cpus, group.max_nodes - 1
+        else:
+            yield name, group, group.cpus, group.max_nodes
+
+
+def num_fitting(spec: ClusterSpec, resources: Resources) -> int:
+    """Return how many workers of cells fit on the cluster at its largest."""
+    return sum(per_node(machine, resources, cpus) * count for _, machine, cpus, count in nodes_of(spec))

@@ -1,0 +1,55 @@
+"""A batch script read by bash, and its directives by name."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+
+DIRECTIVE = re.compile(r"^#SBATCH\s+(\S+)", re.MULTILINE)
+NAMES = """
+account acctg-freq array batch bb bbf begin chdir cluster-constraint clusters comment constraint container
+contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot dependency
+distribution error exclude exclusive export export-file extra-node-info get-user-env gid gpu-bind gpu-freq
+gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags hint hold ignore-pbs input job-name
+kill-on-invalid-dep licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus
+network nice no-kill no-requeue nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node
+ntasks-per-socket open-mode output overcommit oversubscribe partition power prefer priority profile propagate
+qos quiet reboot requeue reservation signal sockets-per-node spread-job switches thread-spec threads-per-core
+time time-min tmp tres-per-task uid use-min-nodes verbose wait-all-nodes wckey
+"""
+"""long options of sbatch 22.05 that may stand in a script"""
+OPTIONS = frozenset(NAMES.split())
+
+
+def check_batch_script(text: str, *, where: str) -> Iterator[InputError]:
+    """Yield what bash cannot read, and directives that sbatch does not know.
+
+    `where` names the spec's file.
+    """
+    yield from _syntax(text, where)
+    names = [word.lstrip("-").partition("=")[0] for word in DIRECTIVE.findall(text)]
+    for word, name in zip(DIRECTIVE.findall(text), names, strict=True):
+        if word.startswith("--") and name in OPTIONS:
+            continue
+        rule = (
+            "no such option of sbatch" if word.startswith("--") else "an option is written out: --name=value"
+        )
+        yield InputError(f"options: {word}", where=where, rule=rule, remedy=did_you_mean(name, OPTIONS))
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        rule, remedy = "is set by the spec already", "Use the spec's own key, or take it away"
+        yield InputError(f"options: --{name}", where=where, rule=rule, remedy=remedy)
+
+
+def _syntax(text: str, where: str) -> Iterator[InputError]:
+    """Without bash nothing is read here; Slurm's own machines have one."""
+    bash = shutil.which("bash")
+    if bash is None:
+        return
+    read = subprocess.run([bash, "-n"], input=text, text=True, capture_output=True, check=False)
+    if read.returncode:
+        line = read.stderr.strip().splitlines()[0].removeprefix(f"{bash}: ")
+        rule, remedy = "bash cannot read the script", "Look at `activate` and `options`"
+        yield InputError(line, where=where, rule=rule, remedy=remedy)

@@ -1,0 +1,34 @@
+"""Every problem of a cluster, and of a study on it, at once."""
+
+from collections.abc import Iterator
+
+from rse_study.cluster.checking.names import check_names
+from rse_study.cluster.checking.resources import check_resources
+from rse_study.cluster.checking.secrets import check_secrets
+from rse_study.cluster.checking.storage import check_storage, check_storage_access
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.errors import InputError
+from rse_study.study.checking.validation import CheckedStudy
+
+
+def check_cluster(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
+    """Yield what is wrong with a cluster as such; `where` names its file."""
+    yield from check_names(spec, where=where)
+    yield from check_secrets(spec, where=where)
+    yield from check_storage_access(spec, where=where)
+
+
+def check_study_on(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> Iterator[InputError]:
+    """Yield why a study cannot run on a cluster.
+
+    Parameters
+    ----------
+    spec
+        The cluster.
+    checked
+        The study.
+    where
+        The cluster's file.
+    """
+    yield from check_resources(spec, checked, where=where)
+    yield from check_storage(spec, checked, where=where)

@@ -1,0 +1,35 @@
+"""No secret in a spec: everything in it is rendered into files that others read."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
+
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.errors import InputError
+
+NAME = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|ACCESS_KEY|API_?KEY|PRIVATE_KEY", re.IGNORECASE)
+REFERENCE = re.compile(r"_(PATH|FILE|DIR|NAME)$", re.IGNORECASE)
+RULE = "a secret would stand in every rendered file"
+REMEDIES = {
+    "local": "Export it in the shell that starts the cluster",
+    "slurm": "Export it in the shell that submits: sbatch hands the environment on",
+    "kuberay": "Make a Kubernetes Secret of it, and name that under `secrets`",
+    "aws": "Let `instance_profile` give the nodes their rights",
+    "gcp": "Let `service_account` give the nodes their rights",
+}
+
+
+def check_secrets(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
+    """Yield a problem for each variable or URL with a secret in the file `where`."""
+    remedy = REMEDIES.get(spec.kind, "Put it into a file on the nodes that `activate` reads")
+    for name in spec.environment.variables:
+        if NAME.search(name) and not REFERENCE.search(name):
+            yield InputError(f"environment.variables.{name}", where=where, rule=RULE, remedy=remedy)
+    if holds_secret(spec.storage):
+        yield InputError("storage holds a key or a password", where=where, rule=RULE, remedy=remedy)
+
+
+def holds_secret(url: str) -> bool:
+    """Whether a URL has a user, a password or a key in it."""
+    parts = urlsplit(url)
+    return "@" in parts.netloc or any(NAME.search(key) for key, _ in parse_qsl(parts.query))

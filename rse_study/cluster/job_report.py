@@ -1,0 +1,109 @@
+"""What a cluster says of a job, in the same words for every kind of cluster."""
+
+import hashlib
+import math
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+JobState = Literal["waiting", "running", "complete", "failed", "stopped"]
+LONGEST_STEM = 27
+"""letters of a study's name: KubeRay takes 47 for a RayJob, and 20 are ours"""
+ACTIVE: tuple[JobState, ...] = ("waiting", "running")
+
+
+@dataclass(frozen=True)
+class JobReport:
+    """One job as its cluster knows it."""
+
+    submission_id: str
+    """the study's, with a suffix from the second attempt on"""
+    handle: str
+    """by which the cluster's own programs know the job: a number of Slurm's, else the submission id"""
+    state: JobState
+    native: str
+    """the state in the cluster's own word"""
+    num_nodes: int = 0
+    """nodes it has now, or had; 0 = unknown"""
+    started: float | None = None
+    ended: float | None = None
+    """seconds since 1970"""
+    reason: str = ""
+    """why it waits or failed, as the cluster says it"""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it runs or is going to."""
+        return self.state in ACTIVE
+
+    @property
+    def hours(self) -> float:
+        """How long it has run."""
+        if self.started is None:
+            return 0.0
+        return max(0.0, (self.ended or time.time()) - self.started) / 3600
+
+    @property
+    def attempt(self) -> int:
+        """The number behind its submission id; 1 without one."""
+        return attempt_of(self.submission_id)
+
+
+def attempt_id(submission_id: str, attempt: int) -> str:
+    """Return a study's submission id with the suffix of an attempt.
+
+    >>> attempt_id("rse-a-0123456789ab", 1), attempt_id("rse-a-0123456789ab", 2)
+    ('rse-a-0123456789ab', 'rse-a-0123456789ab-2')
+    """
+    return submission_id if attempt == 1 else f"{submission_id}-{attempt}"
+
+
+def attempt_of(submission_id: str) -> int:
+    """Return which attempt a submission id is of.
+
+    >>> attempt_of("rse-a-0123456789ab"), attempt_of("rse-a-0123456789ab-12")
+    (1, 12)
+    """
+    match = _SUFFIX.search(submission_id)
+    return int(match[1] or 1) if match else 1
+
+
+def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
+    """Return the jobs of a study, whatever its edition, oldest first.
+
+    >>> of_study([JobReport("rse-b-0123456789ab", "7", "failed", "FAILED")], "a")
+    []
+    """
+    mine = [each for each in reports if stem_of(each.submission_id) == submission_stem(study)]
+    return sorted(mine, key=lambda each: (each.started or math.inf, each.attempt))
+
+
+def submission_stem(study: str) -> str:
+    """Return what the submission ids of a study begin with.
+
+    They are names of objects of Kubernetes, too: no `_`, and with fingerprint and attempt at most 47 characters.
+
+    >>> submission_stem("my-grid"), submission_stem("my_grid")
+    ('rse-my-grid', 'rse-my-grid-05e3')
+    """
+    plain = study.replace("_", "-")[:LONGEST_STEM].strip("-")
+    if plain == study:
+        return f"rse-{study}"
+    return f"rse-{plain[: LONGEST_STEM - 5].rstrip('-')}-{hashlib.sha256(study.encode()).hexdigest()[:4]}"
+
+
+def stem_of(submission_id: str) -> str:
+    """Return a submission id without its fingerprint and attempt.
+
+    Empty where it is none of ours.
+
+    >>> stem_of("rse-my-grid-0123456789ab-3"), stem_of("nightly")
+    ('rse-my-grid', '')
+    """
+    match = _SUFFIX.search(submission_id)
+    return submission_id[: match.start()] if match else ""
+
+
+_SUFFIX = re.compile(r"-[0-9a-f]{12}(?:-([0-9]+))?$")

@@ -1,0 +1,136 @@
+"""Clusters that Ray's own launcher starts: `ray up`, jobs, `ray down`.
+
+They are on machines of one's own or in a cloud. Their dashboard listens on the head alone: it is reached through a
+tunnel of ssh, which `ray dashboard` opens.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.cluster.backend import CommandWords, NodeHours, Submission
+from rse_study.cluster.job_report import JobReport
+from rse_study.cluster.program import call, follow
+from rse_study.cluster.ray_dashboard import DEFAULT_TOKEN, RayDashboard
+from rse_study.cluster.ray_job_backend import REMEDY, RayJobs
+from rse_study.errors import InputError
+from rse_study.results.atomic import write_whole
+
+CONFIGURATION = "cluster.yaml"
+TUNNEL_SECONDS = 60.0
+DASHBOARD_PORT = 8265
+
+
+@dataclass(frozen=True)
+class LauncherBackend:
+    """A cluster of Ray's launcher. It outlives its jobs, until `cluster down`."""
+
+    name: str
+    home: Path
+    """folder of the cluster's files"""
+    token_file: str = DEFAULT_TOKEN
+    reuses_ids = False
+
+    @property
+    def configuration(self) -> Path:
+        """The file that `ray up` was given; not there where no cluster was started."""
+        return self.home / CONFIGURATION
+
+    def folder_of(self, submission_id: str) -> Path:
+        return self.home / submission_id
+
+    def jobs(self) -> list[JobReport]:
+        if not self._is_up():
+            return []
+        with self._ray() as ray:
+            return ray.reports()
+
+    def submission(self, submission: Submission) -> list[CommandWords]:
+        tunnel = self._tunnel(DASHBOARD_PORT)
+        return [self._up(), tunnel, self._ray_at(DASHBOARD_PORT).submission(submission)]
+
+    def submit(self, submission: Submission) -> str:
+        if not self._is_up():
+            write_whole(self.configuration, (submission.folder / CONFIGURATION).read_bytes())
+            # The file names the wheel beside it.
+            env = self._ray_at(DASHBOARD_PORT).dashboard.env
+            if follow(self._up(), remedy=REMEDY, folder=submission.folder, env=env):
+                rule, remedy = (
+                    "Ray's launcher says above why",
+                    "`rse-study cluster down` ends what it started",
+                )
+                raise InputError("the cluster did not start", where=self.name, rule=rule, remedy=remedy)
+        with self._ray() as ray:
+            return ray.submit(submission)
+
+    def show_log(self, report: JobReport, is_followed: bool) -> None:
+        with self._ray() as ray:
+            ray.show_log(report.submission_id, is_followed)
+
+    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
+        return [("ray", "down", "--yes", str(self.configuration))] if self.configuration.is_file() else []
+
+    def end(self, reports: list[JobReport]) -> None:
+        for command in self.ending(reports):
+            if follow(command, remedy=REMEDY):
+                remedy = "Look at your provider's own page: machines that run go on costing"
+                raise InputError("the cluster was not ended", where=self.name, remedy=remedy)
+            self.configuration.unlink()
+
+    def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
+        if not self._is_up():
+            return []
+        with self._ray() as ray:
+            return ray.node_hours(time.time())
+
+    def _up(self) -> CommandWords:
+        return ("ray", "up", "--yes", str(self.configuration))
+
+    def _is_up(self) -> bool:
+        """Whether there is a head. A cluster that is up is left as it is: `ray up` would start Ray again."""
+        if not self.configuration.is_file():
+            return False
+        return call(("ray", "get-head-ip", str(self.configuration)), remedy=REMEDY).code == 0
+
+    def _tunnel(self, port: int) -> CommandWords:
+        return ("ray", "dashboard", "--port", str(port), str(self.configuration))
+
+    def _ray_at(self, port: int) -> RayJobs:
+        return RayJobs(RayDashboard(f"http://127.0.0.1:{port}", self.token_file))
+
+    @contextmanager
+    def _ray(self) -> Iterator[RayJobs]:
+        """The cluster's jobs, as long as a tunnel to its dashboard is open."""
+        port = _free_port()
+        ray = self._ray_at(port)
+        tunnel = subprocess.Popen(
+            self._tunnel(port),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            deadline = time.monotonic() + TUNNEL_SECONDS
+            while not ray.dashboard.answers():
+                if tunnel.poll() is not None or time.monotonic() > deadline:
+                    remedy = f"`ray attach {self.configuration}` shows what is wrong with the head"
+                    raise InputError("its dashboard cannot be reached", where=self.name, remedy=remedy)
+                time.sleep(0.5)
+            yield ray
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(tunnel.pid, signal.SIGTERM)  # Ray's program, and the ssh it started
+            tunnel.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

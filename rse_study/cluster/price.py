@@ -1,0 +1,59 @@
+"""What a cluster costs: by the hour, and by the hour of one device that trains."""
+
+from dataclasses import dataclass
+
+from rse_study.cluster.capacity import nodes_of, per_node
+from rse_study.cluster.machines import Machine
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.study.definition.config import Resources
+
+
+@dataclass(frozen=True)
+class HourlyPrice:
+    """What is billed for an hour."""
+
+    least: float
+    """head and the nodes that are never given back"""
+    most: float
+    """every node at work"""
+
+
+def hourly_price(spec: ClusterSpec) -> HourlyPrice:
+    """Return what an hour of the whole cluster costs."""
+    head, groups = spec.head.price_per_hour, spec.workers.values()
+    least = head + sum(group.price_per_hour * spec.fewest_nodes(group) for group in groups)
+    return HourlyPrice(least, head + sum(group.price_per_hour * group.max_nodes for group in groups))
+
+
+def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
+    """Return what an hour of one device costs, on nodes that are full of cells.
+
+    A device is a GPU, or a CPU core where cells use no GPU, as in `plan`. All nodes that run cells are billed, and
+    the head; so is what of a node no cell can use.
+    """
+    price, num_devices = spec.head.price_per_hour, 0.0
+    for _, machine, cpus, count in nodes_of(spec):
+        devices = _devices(machine, cpus, resources)
+        num_devices += devices * count
+        price += machine.price_per_hour * count if devices else 0.0
+    return price / num_devices if num_devices else 0.0
+
+
+def _devices(machine: Machine, cpus: int, resources: Resources) -> float:
+    """Devices of a node that are at work when it is full."""
+    return float(per_node(machine, resources, cpus) * (resources.gpus or resources.threads))
+
+
+def describe_price(spec: ClusterSpec) -> str:
+    """Return nodes and price of a cluster as a line."""
+    groups = ", ".join(
+        f"{spec.fewest_nodes(group)} to {group.max_nodes} {name!r}"
+        if spec.fewest_nodes(group) < group.max_nodes
+        else f"{group.max_nodes} {name!r}"
+        for name, group in spec.workers.items()
+    )
+    price = hourly_price(spec)
+    if not price.most:
+        return f"{spec.kind}, nodes: {groups}; nobody bills them"
+    span = f"{price.most:g}" if price.least == price.most else f"{price.least:g} to {price.most:g}"
+    return f"{spec.kind}, nodes: {groups}; {span} an hour, head included"

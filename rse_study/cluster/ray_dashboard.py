@@ -1,0 +1,96 @@
+"""What the dashboard of a Ray cluster answers: its jobs and nodes, as JSON.
+
+`ray job list` prints Python objects; the same server answers in JSON.
+"""
+
+import json
+import os
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rse_study.errors import InputError
+
+SECONDS = 20.0
+DEFAULT_TOKEN = "~/.ray/auth_token"
+"""where Ray itself looks for a token"""
+REFUSED = (401, 403)
+
+
+@dataclass(frozen=True)
+class RayDashboard:
+    """The dashboard of one cluster."""
+
+    address: str
+    """http://HOST:PORT"""
+    token_file: str = DEFAULT_TOKEN
+    """used unless RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH name another token, as in Ray itself"""
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Our environment, with what Ray's own programs need to be let in."""
+        told = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(Path(self.token_file).expanduser())}
+        if "RAY_AUTH_TOKEN" in os.environ:
+            told.pop("RAY_AUTH_TOKEN_PATH")
+        # Ray would paint its output, and ask a server of its own whether there is a newer version.
+        return told | {"RAY_USAGE_STATS_ENABLED": "0"} | os.environ
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """Return every job the cluster knows."""
+        return self._get("/api/jobs/")
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """Return the nodes, those that are gone included."""
+        return self._get("/api/v0/nodes?detail=1&limit=10000")["data"]["result"]["result"]
+
+    def answers(self) -> bool:
+        """Whether somebody answers at the address, whatever the answer is."""
+        try:
+            self._get("/api/version")
+        except InputError as error:
+            return not isinstance(error, NoAnswer)
+        return True
+
+    def _get(self, path: str) -> Any:
+        request = urllib.request.Request(f"{self.address.rstrip('/')}{path}")
+        token = self._token()
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        try:
+            # Directly: a proxy of the environment knows no host of a cluster.
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            with opener.open(request, timeout=SECONDS) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            if error.code in REFUSED:
+                raise self._refusal() from None
+            what = f"{path}: HTTP {error.code}"
+            raise InputError(what, where=self.address, rule="this is no dashboard of Ray") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            what = f"no Ray cluster answers ({reason})"
+            remedy = (
+                "Is the cluster up, and this its dashboard? `rse-study cluster status` says what was started"
+            )
+            raise NoAnswer(what, where=self.address, remedy=remedy) from None
+
+    def _token(self) -> str:
+        if given := os.environ.get("RAY_AUTH_TOKEN"):
+            return given
+        file = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or self.token_file).expanduser()
+        return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
+
+    def _refusal(self) -> InputError:
+        file = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or self.token_file).expanduser()
+        source = "RAY_AUTH_TOKEN" if "RAY_AUTH_TOKEN" in os.environ else str(file)
+        what = f"the cluster refuses the token in {source}" if self._token() else f"no token in {source}"
+        remedy = "Copy the file that the head has (~/.ray/auth_token), or name it in RAY_AUTH_TOKEN_PATH"
+        return InputError(
+            what, where=self.address, rule="a cluster lets in whoever has its token", remedy=remedy
+        )
+
+
+class NoAnswer(InputError):
+    """Nobody listens at an address."""

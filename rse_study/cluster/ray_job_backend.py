@@ -1,0 +1,119 @@
+"""Jobs of a running Ray cluster: `ray job submit`, `logs`, `stop`."""
+
+import io
+import shutil
+import zipfile
+from dataclasses import dataclass
+from typing import Any
+
+from rse_study.cluster.backend import CommandWords, NodeHours, Submission
+from rse_study.cluster.job import STUDY_FILE
+from rse_study.cluster.job_report import JobReport, JobState
+from rse_study.cluster.program import call, follow
+from rse_study.cluster.ray_dashboard import RayDashboard
+from rse_study.errors import InputError
+
+REMEDY = "Ray's command `ray` comes with this package: activate its environment"
+CODE = "code"
+STATES: dict[str, JobState] = {
+    "PENDING": "waiting",
+    "RUNNING": "running",
+    "SUCCEEDED": "complete",
+    "STOPPED": "stopped",
+    "FAILED": "failed",
+}
+GROUP_LABEL = "ray.io/node-group"
+"""Ray's autoscaler and KubeRay say by it which kind a node is of"""
+
+
+@dataclass(frozen=True)
+class RayJobs:
+    """The jobs of one Ray cluster."""
+
+    dashboard: RayDashboard
+
+    def reports(self) -> list[JobReport]:
+        """Return every job that was submitted to the cluster."""
+        num_nodes = sum(node["state"] == "ALIVE" for node in self.dashboard.nodes())
+        return [_report(job, num_nodes) for job in self.dashboard.jobs() if job.get("submission_id")]
+
+    def submission(self, submission: Submission) -> CommandWords:
+        """Return the command that submits a job. Ray runs it on the head."""
+        job = submission.job
+        where = ("--address", self.dashboard.address, "--submission-id", job.submission_id)
+        files = ("--working-dir", str(submission.folder / CODE))
+        return ("ray", "job", "submit", *where, *files, "--no-wait", "--", *job.command)
+
+    def submit(self, submission: Submission) -> str:
+        """Submit a job. Raises InputError where Ray refuses it."""
+        write_code(submission)
+        self._required(self.submission(submission))
+        return submission.job.submission_id
+
+    def show_log(self, submission_id: str, is_followed: bool) -> None:
+        """Print a job's output, with `is_followed` until it ends."""
+        options = ("--follow",) if is_followed else ()
+        follow(
+            self._job("logs", submission_id, "--log-color=false", *options),
+            remedy=REMEDY,
+            env=self.dashboard.env,
+        )
+
+    def stopping(self, reports: list[JobReport]) -> list[CommandWords]:
+        """Return the commands that stop those of these jobs that are not over."""
+        return [self._job("stop", report.submission_id) for report in reports if report.is_active]
+
+    def stop(self, reports: list[JobReport]) -> None:
+        """Stop those of these jobs that are not over."""
+        for command in self.stopping(reports):
+            self._required(command)
+
+    def node_hours(self, now: float) -> list[NodeHours]:
+        """Return how long every node the cluster has had was there, by kind."""
+        spans: dict[str, list[tuple[bool, float]]] = {}
+        for node in self.dashboard.nodes():
+            group = "head" if node["is_head_node"] else node.get("labels", {}).get(GROUP_LABEL, "")
+            ended = node["end_time_ms"] / 1000 if node["end_time_ms"] else now
+            spans.setdefault(group, []).append(
+                (node["state"] == "ALIVE", ended - node["start_time_ms"] / 1000)
+            )
+        return [
+            NodeHours(group, sum(alive for alive, _ in nodes), sum(seconds for _, seconds in nodes) / 3600)
+            for group, nodes in spans.items()
+        ]
+
+    def _job(self, verb: str, submission_id: str, *options: str) -> CommandWords:
+        return ("ray", "job", verb, "--address", self.dashboard.address, *options, submission_id)
+
+    def _required(self, command: CommandWords) -> None:
+        result = call(command, remedy=REMEDY, env=self.dashboard.env)
+        if result.code:
+            raise InputError(f"ray job: {result.complaint}", where=self.dashboard.address)
+
+
+def write_code(submission: Submission) -> None:
+    """Unpack the wheel beside the study.
+
+    Ray puts the folder on every node, and on Python's path there.
+    """
+    folder = submission.folder / CODE
+    shutil.rmtree(folder, ignore_errors=True)
+    with zipfile.ZipFile(io.BytesIO(submission.job.wheel.content)) as wheel:
+        wheel.extractall(folder)
+    (folder / STUDY_FILE).write_text(submission.job.study_yaml, encoding="utf-8")
+
+
+def _report(job: dict[str, Any], num_nodes: int) -> JobReport:
+    state = STATES.get(job["status"], "failed")
+    started, ended = job.get("start_time"), job.get("end_time")
+    message = str(job.get("message") or "").strip().splitlines()
+    return JobReport(
+        submission_id=job["submission_id"],
+        handle=job["submission_id"],
+        state=state,
+        native=job["status"],
+        num_nodes=num_nodes,
+        started=started / 1000 if started else None,
+        ended=ended / 1000 if ended else None,
+        reason=message[0].partition(", last available logs")[0] if message and state == "failed" else "",
+    )

@@ -1,0 +1,129 @@
+"""YAML of Ray's launcher (`ray up`): a safe head, workers that come with the work."""
+
+from typing import Any
+
+from rse_study.cluster.job import Job
+from rse_study.cluster.kinds.clouds import AwsCluster, AzureCluster, CloudCluster
+from rse_study.cluster.kinds.onprem import OnpremCluster
+from rse_study.cluster.machines import Machine
+from rse_study.cluster.rendered import RenderedFile
+from rse_study.cluster.renderers.instances import provider_of, virtual_machine
+from rse_study.cluster.renderers.ray_start import head_options, variables_of, worker_options
+from rse_study.cluster.renderers.shell import assignments
+from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, LauncherCluster
+from rse_study.cluster.yaml_text import yaml_text
+
+FILE_NAME = "cluster.yaml"
+FILES = "/tmp/rse-study"
+"""where nodes keep the wheel"""
+TOKEN = "~/.ray/auth_token"
+"""where Ray looks for the token"""
+AUTOSCALER = "--autoscaling-config=~/ray_bootstrap_config.yaml"
+PORT = 6379
+
+
+def render_onprem(spec: OnpremCluster, job: Job) -> tuple[RenderedFile, ...]:
+    """Return the launcher's file for machines that are there anyway.
+
+    Ray's provider `local` takes the resources of a node from `ray start`.
+    """
+    (group,) = spec.workers.values()
+    content = {
+        "cluster_name": spec.name,
+        "min_workers": group.min_nodes,
+        "max_workers": group.max_nodes,
+        "idle_timeout_minutes": spec.limits.idle_minutes,
+        "provider": {"type": "local", "head_ip": spec.head.host, "worker_ips": list(group.hosts)},
+        **_shared(spec, job),
+        "head_start_ray_commands": _head_commands(spec, head_options()),
+        "worker_start_ray_commands": _worker_commands(spec, worker_options(group, group.cpus)),
+    }
+    return (RenderedFile(FILE_NAME, yaml_text(content)),)
+
+
+def render_cloud(spec: CloudCluster, job: Job) -> tuple[RenderedFile, ...]:
+    """Return the launcher's file for machines of a cloud."""
+    types = {
+        "head": {
+            "node_config": virtual_machine(spec, spec.head, is_spot=False),
+            "resources": {"CPU": 0, "GPU": 0, DRIVER_RESOURCE: NUM_DRIVERS},
+            "min_workers": 0,
+            "max_workers": 0,
+        }
+    }
+    for name, group in spec.workers.items():
+        types[name] = {
+            "node_config": virtual_machine(spec, group, is_spot=group.spot),
+            "resources": _resources(group),
+            **({"labels": dict(group.labels)} if group.labels else {}),
+            "min_workers": group.min_nodes,
+            "max_workers": group.max_nodes,
+        }
+    content = {
+        "cluster_name": spec.name,
+        "max_workers": sum(group.max_nodes for group in spec.workers.values()),
+        "idle_timeout_minutes": spec.limits.idle_minutes,
+        "provider": provider_of(spec),
+        **_shared(spec, job),
+        "head_node_type": "head",
+        "available_node_types": types,
+        "head_start_ray_commands": _head_commands(spec, []),
+        "worker_start_ray_commands": _worker_commands(spec, []),
+    }
+    return (RenderedFile(FILE_NAME, yaml_text(content)),)
+
+
+def _resources(machine: Machine) -> dict[str, int]:
+    return {"CPU": machine.cpus, **({"GPU": machine.gpus} if machine.gpus else {})}
+
+
+def _shared(spec: LauncherCluster, job: Job) -> dict[str, Any]:
+    """What all providers are told: ssh, files, what is installed."""
+    auth = {"ssh_user": spec.ssh_user, **({"ssh_private_key": spec.ssh_key} if spec.ssh_key else {})}
+    if isinstance(spec, AzureCluster) and spec.ssh_key:  # both or neither: without them Ray makes a pair
+        auth["ssh_public_key"] = spec.ssh_public_key
+    wheel = f"{FILES}/{job.wheel.name}"
+    install = [f"python -m pip install --quiet {wheel}"] if spec.install else []
+    container = {"image": spec.container, "container_name": "rse_study"} if spec.container else {}
+    return {
+        "auth": auth,
+        **({"docker": container} if container else {}),
+        "file_mounts": {TOKEN: spec.token, wheel: job.wheel.name},
+        "setup_commands": [
+            f"chmod 600 {TOKEN}",
+            *(_activated(spec, line) for line in [*spec.setup, *install]),
+        ],
+    }
+
+
+def _head_commands(spec: LauncherCluster, options: list[str]) -> list[str]:
+    where = [f"--port={PORT}", "--dashboard-host=127.0.0.1", AUTOSCALER]
+    return _start(
+        spec, ["--head", *where, *(option for option in options if option not in ("--head", "--block"))]
+    )
+
+
+def _worker_commands(spec: LauncherCluster, options: list[str]) -> list[str]:
+    return _start(
+        spec, [f"--address=$RAY_HEAD_IP:{PORT}", *(option for option in options if option != "--block")]
+    )
+
+
+def _start(spec: LauncherCluster, options: list[str]) -> list[str]:
+    start = f"env {assignments(variables_of(spec))} ray start {' '.join(options)}"
+    return [*_time_limit(spec), _activated(spec, "ray stop"), f"ulimit -n 65536; {_activated(spec, start)}"]
+
+
+def _activated(spec: LauncherCluster, command: str) -> str:
+    """Every command has a shell of its own."""
+    return " && ".join([*spec.environment.activate, command])
+
+
+def _time_limit(spec: LauncherCluster) -> list[str]:
+    """A machine ends itself: where the head is gone, nobody else gives workers back.
+
+    Google's have a limit of their own; Azure's are billed on after it.
+    """
+    if not isinstance(spec, AwsCluster) or spec.container:
+        return []
+    return [f"sudo shutdown -P +{round(spec.limits.hours * 60)}"]

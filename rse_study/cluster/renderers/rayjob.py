@@ -1,0 +1,177 @@
+"""A RayJob of KubeRay, and a ConfigMap with the study and the code."""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rse_study.cluster.job import Job, job_files
+from rse_study.cluster.kinds.kuberay import FILES, KubeGroup, KubeHead, KuberayCluster
+from rse_study.cluster.rendered import RenderedFile
+from rse_study.cluster.renderers.ray_start import DRIVER_RESOURCES, OBJECT_STORE_BYTES, variables_of
+from rse_study.cluster.renderers.shell import quoted
+from rse_study.cluster.spec import DRIVER_RESOURCE, STUDY_FILE
+from rse_study.cluster.yaml_text import BlockText, yaml_text
+from rse_study.errors import InputError
+
+JOB_FILE, FILES_FILE = "rayjob.yaml", "configmap.yaml"
+CODE = "/rse/code"
+MOST_BYTES = 1_048_576  # of a ConfigMap
+MANAGED = {"app.kubernetes.io/managed-by": "rse-study"}
+KubeObject = dict[str, Any]
+
+
+def render_rayjob(spec: KuberayCluster, job: Job) -> tuple[RenderedFile, ...]:
+    """Return the two manifests of a job."""
+    return (
+        RenderedFile(FILES_FILE, yaml_text(config_map(spec, job))),
+        RenderedFile(JOB_FILE, yaml_text(ray_job(spec, job))),
+    )
+
+
+def config_map(spec: KuberayCluster, job: Job) -> KubeObject:
+    """Return the ConfigMap with the study's file and the wheel.
+
+    Raises InputError where they are too large for one.
+    """
+    files = job_files(job)
+    study = files.pop(STUDY_FILE).decode()
+    binary = {name: base64.b64encode(content).decode() for name, content in files.items()}
+    size = len(study.encode()) + (sum(map(len, files.values())) if spec.ship_code else 0)
+    if size > MOST_BYTES:
+        rule = f"a ConfigMap holds at most {MOST_BYTES:,} bytes"
+        remedy = "Put this version into the image and set ship_code: false"
+        raise InputError(f"study and wheel have {size:,} bytes", where=spec.name, rule=rule, remedy=remedy)
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": _metadata(spec, job),
+        "immutable": True,
+        "data": {STUDY_FILE: BlockText(study)},
+        **({"binaryData": binary} if spec.ship_code else {}),
+    }
+
+
+def ray_job(spec: KuberayCluster, job: Job) -> KubeObject:
+    """Return the RayJob: a cluster made for it, and taken away when it has ended."""
+    content: KubeObject = {
+        "entrypoint": quoted(job.command),
+        "jobId": job.submission_id,
+        "submissionMode": spec.submission_mode,
+        "entrypointResources": json.dumps({DRIVER_RESOURCE: 1}),
+        "shutdownAfterJobFinishes": True,
+        "ttlSecondsAfterFinished": spec.keep_seconds,
+        "activeDeadlineSeconds": round(spec.limits.hours * 3600),
+        "backoffLimit": spec.attempts,
+        "rayClusterSpec": _cluster(spec, job),
+    }
+    if spec.queue:
+        content["suspend"] = True
+    return {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": _metadata(spec, job), "spec": content}
+
+
+def _metadata(spec: KuberayCluster, job: Job) -> KubeObject:
+    queue = {"kueue.x-k8s.io/queue-name": spec.queue} if spec.queue else {}
+    return {"name": job.submission_id, "namespace": spec.namespace, "labels": MANAGED | queue}
+
+
+def _cluster(spec: KuberayCluster, job: Job) -> KubeObject:
+    return {
+        "rayVersion": spec.ray_version,
+        "authOptions": {"mode": "token", "secretName": spec.token_secret},
+        "enableInTreeAutoscaling": True,
+        "autoscalerOptions": {"idleTimeoutSeconds": round(spec.limits.idle_minutes * 60)},
+        "headGroupSpec": {
+            "rayStartParams": {
+                "dashboard-host": "0.0.0.0",
+                "num-cpus": "0",
+                "num-gpus": "0",
+                "object-store-memory": str(OBJECT_STORE_BYTES),
+                "resources": json.dumps(
+                    DRIVER_RESOURCES
+                ),  # a text within a text: KubeRay puts it into a shell's line
+            },
+            "template": _template(spec, job, spec.head, "ray-head", {}),
+        },
+        "workerGroupSpecs": [_group(spec, job, name, group) for name, group in spec.workers.items()],
+    }
+
+
+def _group(spec: KuberayCluster, job: Job, name: str, group: KubeGroup) -> KubeObject:
+    gpus = {group.gpu_resource: str(group.gpus)} if group.gpus else {}
+    return {
+        "groupName": name,
+        "replicas": group.min_nodes,
+        "minReplicas": group.min_nodes,
+        "maxReplicas": group.max_nodes,
+        **({"labels": dict(group.labels)} if group.labels else {}),
+        "rayStartParams": {
+            "num-cpus": str(group.cpus),
+            "num-gpus": str(group.gpus),
+            "object-store-memory": str(OBJECT_STORE_BYTES),
+        },
+        "template": _template(spec, job, group, "ray-worker", gpus),
+    }
+
+
+def _template(
+    spec: KuberayCluster, job: Job, machine: KubeHead | KubeGroup, name: str, gpus: Mapping[str, str]
+) -> KubeObject:
+    amounts = {"cpu": str(machine.cpus), "memory": f"{round(machine.memory_gib * 1024)}Mi", **gpus}
+    container = {
+        "name": name,
+        "image": spec.image,
+        "env": [{"name": key, "value": value} for key, value in _variables(spec).items()],
+        **({"envFrom": [{"secretRef": {"name": each}} for each in spec.secrets]} if spec.secrets else {}),
+        # Limits are requests: a pod that is promised less than it uses is the first to be ended.
+        "resources": {"requests": amounts, "limits": amounts},
+        "volumeMounts": _mounts(spec),
+    }
+    optional = {
+        "serviceAccountName": spec.service_account,
+        "imagePullSecrets": [{"name": spec.image_pull_secret}] if spec.image_pull_secret else [],
+        "nodeSelector": dict(machine.node_selector),
+        "tolerations": [dict(each) for each in machine.tolerations],
+    }
+    return {
+        "spec": {
+            **{key: value for key, value in optional.items() if value},
+            **({"initContainers": [_unpack(spec, job)]} if spec.ship_code else {}),
+            "containers": [container],
+            "volumes": _volumes(spec, job),
+        }
+    }
+
+
+def _variables(spec: KuberayCluster) -> dict[str, str]:
+    return variables_of(spec) | ({"PYTHONPATH": CODE} if spec.ship_code else {})
+
+
+def _unpack(spec: KuberayCluster, job: Job) -> KubeObject:
+    return {
+        "name": "unpack-code",
+        "image": spec.image,
+        "command": ["python", "-m", "zipfile", "-e", f"{FILES}/{job.wheel.name}", CODE],
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "128Mi"},
+            "limits": {"cpu": "1", "memory": "256Mi"},
+        },
+        "volumeMounts": _mounts(spec),
+    }
+
+
+def _mounts(spec: KuberayCluster) -> list[KubeObject]:
+    mounts: list[KubeObject] = [{"name": "job", "mountPath": FILES, "readOnly": True}]
+    if spec.ship_code:
+        mounts.append({"name": "code", "mountPath": CODE})
+    return [*mounts, *({"name": each.claim, "mountPath": each.path} for each in spec.volumes)]
+
+
+def _volumes(spec: KuberayCluster, job: Job) -> list[KubeObject]:
+    volumes: list[KubeObject] = [{"name": "job", "configMap": {"name": job.submission_id}}]
+    if spec.ship_code:
+        volumes.append({"name": "code", "emptyDir": {}})
+    claims = [
+        {"name": each.claim, "persistentVolumeClaim": {"claimName": each.claim}} for each in spec.volumes
+    ]
+    return [*volumes, *claims]

@@ -1,0 +1,112 @@
+"""Jobs of Slurm, from a login node: `sbatch`, `squeue`, `sacct`, `scancel`."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.cluster.backend import CommandWords, NodeHours, Submission
+from rse_study.cluster.job_report import JobReport, JobState
+from rse_study.cluster.log_file import print_log
+from rse_study.cluster.program import ProgramResult, call
+from rse_study.errors import InputError
+
+SCRIPT = "job.sbatch"
+LOG = "job.log"
+REMEDY = "Give the command on a login node of the cluster, where sbatch and squeue are"
+DAYS = 30
+"""how far back Slurm's accounting is asked"""
+STATES: dict[str, JobState] = {
+    **dict.fromkeys(
+        ("PENDING", "CONFIGURING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"), "waiting"
+    ),
+    **dict.fromkeys(("RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED"), "running"),
+    "COMPLETED": "complete",
+    **dict.fromkeys(("CANCELLED", "PREEMPTED", "REVOKED"), "stopped"),
+}
+"""Slurm's states; the others are failures"""
+ACCOUNTED = "JobID,State,NNodes,Start,End,Reason,JobName"
+# The name comes last: it is free text.
+QUEUED = "%i|%T|%D|%S|%e|%r|%j"
+
+
+@dataclass(frozen=True)
+class SlurmBackend:
+    """A Slurm whose commands are on this machine."""
+
+    folder: str
+    """for the files of jobs; all nodes see it, and this machine does, too"""
+    reuses_ids = True
+
+    def folder_of(self, submission_id: str) -> Path:
+        return Path(self.folder) / submission_id
+
+    def jobs(self) -> list[JobReport]:
+        since = f"--starttime=now-{DAYS}days"
+        # Many clusters keep no accounts; the queue itself remembers a job for some minutes after its end.
+        accounted = _call(
+            "sacct", "--noheader", "--parsable2", "--allocations", since, f"--format={ACCOUNTED}"
+        )
+        queued = _required("squeue", "--me", "--noheader", "--states=all", f"--format={QUEUED}")
+        known = {report.handle: report for report in _reports(accounted.out if not accounted.code else "")}
+        return list((known | {report.handle: report for report in _reports(queued)}).values())
+
+    def submission(self, submission: Submission) -> list[CommandWords]:
+        return [("sbatch", "--parsable", str(submission.folder / SCRIPT))]
+
+    def submit(self, submission: Submission) -> str:
+        (command,) = self.submission(submission)
+        return _required(*command).strip().partition(";")[0]
+
+    def show_log(self, report: JobReport, is_followed: bool) -> None:
+        log = self.folder_of(report.submission_id) / LOG
+        print_log(log, is_over=lambda: not (is_followed and self._is_active(report)))
+
+    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
+        return [("scancel", report.handle) for report in reports if report.is_active]
+
+    def end(self, reports: list[JobReport]) -> None:
+        for command in self.ending(reports):
+            _required(*command)
+
+    def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
+        num_nodes = sum(report.num_nodes for report in reports if report.is_active)
+        hours = sum(report.num_nodes * report.hours for report in reports)
+        return [NodeHours("", num_nodes, hours)] if reports else []
+
+    def _is_active(self, report: JobReport) -> bool:
+        return any(each.is_active for each in self.jobs() if each.handle == report.handle)
+
+
+def _call(*command: str) -> ProgramResult:
+    # Times as seconds since 1970, whatever the time zone of the cluster.
+    return call(command, remedy=REMEDY, env={**os.environ, "SLURM_TIME_FORMAT": "%s"})
+
+
+def _required(*command: str) -> str:
+    result = _call(*command)
+    if result.code:
+        rule = "Slurm refused it" if command[0] == "sbatch" else "Slurm does not answer"
+        raise InputError(f"{command[0]}: {result.complaint}", rule=rule, remedy=REMEDY)
+    return result.out
+
+
+def _reports(text: str) -> Iterator[JobReport]:
+    for line in text.splitlines():
+        handle, native, nodes, started, ended, reason, name = line.split("|", maxsplit=6)
+        word = native.split()[0]  # CANCELLED by 1000
+        state = STATES.get(word, "failed")
+        yield JobReport(
+            submission_id=name,
+            handle=handle,
+            state=state,
+            native=word,
+            num_nodes=int(nodes) if nodes.isdigit() and state != "waiting" else 0,
+            started=_seconds(started) if state != "waiting" else None,
+            ended=_seconds(ended) if state not in ("waiting", "running") else None,
+            reason="" if reason in ("None", "") else reason,
+        )
+
+
+def _seconds(text: str) -> float | None:
+    return float(text) if text.isdigit() else None  # Unknown, N/A, NONE

@@ -1,0 +1,23 @@
+"""What a cluster has cost: hours of its nodes, at the prices of its spec."""
+
+from collections.abc import Iterable
+
+from rse_study.cluster.backend import NodeHours
+from rse_study.cluster.spec import ClusterSpec
+
+
+def spent(spec: ClusterSpec, nodes: Iterable[NodeHours]) -> float:
+    """Return the price of these hours, in the currency of the spec.
+
+    Nodes of a kind that the spec does not have cost what its dearest worker costs: rather too much than too little.
+    """
+    return sum(each.hours * price_of(spec, each.group) for each in nodes)
+
+
+def price_of(spec: ClusterSpec, group: str) -> float:
+    """Return the price of an hour of a node of a group."""
+    if group == "head":
+        return spec.head.price_per_hour
+    if group in spec.workers:
+        return spec.workers[group].price_per_hour
+    return max(worker.price_per_hour for worker in spec.workers.values())

@@ -1,0 +1,77 @@
+"""What was submitted from this machine, as JSON.
+
+It is in `<store>/.clusters/<cluster>/<study>.json`.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rse_study.cluster.job_report import JobReport
+from rse_study.errors import InputError
+from rse_study.results.atomic import write_whole
+
+FOLDER = ".clusters"
+
+
+@dataclass(frozen=True)
+class SubmissionRecord:
+    """What is remembered of a study on a cluster, which may have forgotten it."""
+
+    study: str
+    submission_id: str
+    """of the newest submission"""
+    handle: str
+    submitted: str
+    """when, ISO 8601 in UTC"""
+    storage: str
+    spec: dict[str, Any]
+    """the cluster as it was described then"""
+    reports: tuple[JobReport, ...] = ()
+    """the jobs of the study as they were last seen"""
+
+    def with_reports(self, reports: Iterable[JobReport]) -> "SubmissionRecord":
+        """Return the same with what the cluster says now.
+
+        Jobs it has forgotten stay as they were seen.
+        """
+        known = {report.handle: report for report in self.reports}
+        for report in reports:
+            before = known.get(report.handle, report)
+            # Nodes of a job that is ending go one by one.
+            known[report.handle] = replace(report, num_nodes=max(report.num_nodes, before.num_nodes))
+        return replace(self, reports=tuple(known.values()))
+
+
+def cluster_home(store: Path, cluster: str) -> Path:
+    """Return the folder of what this machine knows of a cluster."""
+    return store / FOLDER / cluster
+
+
+def read_record(home: Path, study: str) -> SubmissionRecord | None:
+    """Return what is remembered of a study on a cluster; None where nothing is.
+
+    Raises InputError where the file is damaged.
+    """
+    path = _path(home, study)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return SubmissionRecord(
+            **{**content, "reports": tuple(JobReport(**report) for report in content["reports"])}
+        )
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        remedy = "Move it away: the cluster still knows its jobs"
+        raise InputError(f"damaged: {error}", where=str(path), remedy=remedy) from None
+
+
+def write_record(home: Path, record: SubmissionRecord) -> None:
+    """Write what is remembered, whole or not at all."""
+    write_whole(_path(home, record.study), json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n")
+
+
+def _path(home: Path, study: str) -> Path:
+    return home / f"{study}.json"

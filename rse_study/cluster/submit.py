@@ -1,0 +1,118 @@
+"""How a study becomes a job, once: what runs already is left alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rse_study.cluster.backend import Backend, Submission
+from rse_study.cluster.job import Job, write_job_files
+from rse_study.cluster.job_report import ACTIVE, JobReport, attempt_id, of_study
+from rse_study.cluster.render import render
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.submission_record import (
+    SubmissionRecord,
+    read_record,
+    write_record,
+)
+from rse_study.errors import InputError
+from rse_study.results.atomic import write_whole
+
+SETTLED = (*ACTIVE, "complete")
+"""states in which a job is not submitted again"""
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """What came of a submission."""
+
+    submission_id: str
+    handle: str
+    earlier: JobReport | None
+    """the newest job of the same study"""
+    is_new: bool
+    """whether a job was submitted; else the earlier one goes on, or has ended well"""
+
+
+def prepare_submission(spec: ClusterSpec, backend: Backend, job: Job, jobs: list[JobReport]) -> Submission:
+    """Return the submission of a study, under an id that the cluster will take.
+
+    Parameters
+    ----------
+    spec, backend
+        The cluster.
+    job
+        The study as a job.
+    jobs
+        What the cluster knows; empty where nobody asked it.
+    """
+    used = [report for report in jobs if report.submission_id.startswith(job.submission_id)]
+    if used and not backend.reuses_ids:
+        job = replace(
+            job, submission_id=attempt_id(job.submission_id, max(report.attempt for report in used) + 1)
+        )
+    return Submission(job, render(spec, job), backend.folder_of(job.submission_id))
+
+
+def submit_job(
+    spec: ClusterSpec, backend: Backend, job: Job, home: Path, say: Callable[[str], None]
+) -> Submitted:
+    """Submit a study, unless it is there already.
+
+    Raises InputError where another edition of the study runs: two drivers would write one ledger.
+
+    Parameters
+    ----------
+    spec, backend
+        The cluster.
+    job
+        The study as a job.
+    home
+        The folder of what this machine knows of the cluster.
+    say
+        Hears a line about every step that takes a while.
+    """
+    jobs = of_study(backend.jobs(), job.study)
+    latest = jobs[-1] if jobs else None
+    _require_one_edition(jobs, job)
+    if latest and latest.submission_id.startswith(job.submission_id) and latest.state in SETTLED:
+        return Submitted(latest.submission_id, latest.handle, latest, is_new=False)
+    submission = prepare_submission(spec, backend, job, jobs)
+    write_submission(submission)
+    say(f"files: {submission.folder}")
+    handle = backend.submit(submission)
+    earlier = read_record(home, job.study)
+    record = SubmissionRecord(
+        study=job.study,
+        submission_id=submission.job.submission_id,
+        handle=handle,
+        submitted=datetime.now(UTC).isoformat(timespec="seconds"),
+        storage=job.storage,
+        spec=spec.model_dump(mode="json"),
+        reports=earlier.reports if earlier else (),
+    )
+    write_record(home, record.with_reports(jobs))
+    return Submitted(submission.job.submission_id, handle, latest, is_new=True)
+
+
+def write_submission(submission: Submission) -> None:
+    """Write the files of a submission into its folder."""
+    folder = submission.folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in submission.files:
+            write_whole(folder / file.name, file.text)
+        write_job_files(submission.job, folder)
+    except OSError as error:
+        remedy = "Is this a machine that sees the folder?"
+        raise InputError(f"cannot be written: {error.strerror}", where=str(folder), remedy=remedy) from None
+
+
+def _require_one_edition(jobs: list[JobReport], job: Job) -> None:
+    others = [
+        each for each in jobs if each.is_active and not each.submission_id.startswith(job.submission_id)
+    ]
+    if others:
+        what = f"{job.study} is {others[-1].state} as {others[-1].submission_id}, from another edition of its file"
+        remedy = "Wait for its end, or end it with `rse-study cluster down`, and submit this one then"
+        raise InputError(what, rule="a study has one driver at a time", remedy=remedy)

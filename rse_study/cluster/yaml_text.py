@@ -1,0 +1,40 @@
+"""A mapping as YAML that reads back the same."""
+
+import io
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import ScalarNode
+from ruamel.yaml.representer import SafeRepresenter
+
+NEVER_FOLDED = 1_000_000
+
+
+class BlockText(str):
+    """A text of several lines, shown as lines."""
+
+
+class _Writer(SafeRepresenter):
+    """Writes mappings in the order of their keys, and no anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_block(self, data: BlockText) -> ScalarNode:
+        """Return a text as lines below `|`."""
+        return self.represent_scalar("tag:yaml.org,2002:str", str(data), style="|")
+
+
+_Writer.add_representer(BlockText, _Writer.represent_block)
+
+
+def yaml_text(content: dict[str, Any]) -> str:
+    """Return a mapping as YAML 1.2, in the order of its keys."""
+    writer = YAML(typ="safe", pure=True)
+    writer.Representer = _Writer
+    writer.default_flow_style = False
+    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    writer.width = NEVER_FOLDED
+    stream = io.StringIO()
+    writer.dump(content, stream)
+    return stream.getvalue()

@@ -1,0 +1,117 @@
+"""Which driver a stored study belongs to: one at a time, wherever drivers start."""
+
+import json
+import os
+import socket
+import time
+import uuid
+from collections.abc import Callable
+
+from rse_study.errors import InputError, Unavailable
+from rse_study.storage.storage import Storage, study_key
+
+BEAT_SECONDS = 10.0
+SILENCE_SECONDS = 45.0
+"""A driver that has not renewed its lease for so long is dead."""
+LOOK_SECONDS = 1.0
+
+
+class DriverLease:
+    """A note in the storage, renewed by its holder: the one writer of a study.
+
+    The study's own lock guards its folder on one machine; this guards it among machines.
+
+    Parameters
+    ----------
+    storage : Storage
+        Holds the note.
+    name : str
+        The study's name.
+    """
+
+    def __init__(self, storage: Storage, name: str) -> None:
+        self._storage, self._key = storage, f"{study_key(name)}/driver.json"
+        self._holder = uuid.uuid4().hex
+        self._beats, self._renewed = 0, 0.0
+
+    def take(self, message: Callable[[str], None]) -> None:
+        """Take the lease, from a dead holder after its silence.
+
+        Parameters
+        ----------
+        message : callable
+            Is told whom it waits for.
+
+        Raises
+        ------
+        InputError
+            Where another driver is alive.
+        """
+        before = self._storage.find(self._key)
+        if before is not None and not _died_on_this_host(before):
+            told = _describe(before)
+            message(f"{told} may still run this study: waiting {SILENCE_SECONDS:g} s for a sign of life")
+            self._refuse_living(before, told)
+        self._write()
+
+    def renew(self) -> None:
+        """Say that the holder is alive, if it is time to.
+
+        Raises
+        ------
+        Unavailable
+            Where another driver has taken the study over in the meantime.
+        """
+        if time.monotonic() - self._renewed < BEAT_SECONDS:
+            return
+        content = self._storage.find(self._key)
+        if content is not None and json.loads(content)["holder"] != self._holder:
+            raise Unavailable(f"{_describe(content)} has taken this study over")
+        self._write()
+
+    def release(self) -> None:
+        """Give the lease back: the next driver need not wait."""
+        content = self._storage.find(self._key)
+        if content is not None and json.loads(content)["holder"] == self._holder:
+            self._storage.delete(self._key)
+
+    def _refuse_living(self, before: bytes, told: str) -> None:
+        until = time.monotonic() + SILENCE_SECONDS
+        while time.monotonic() < until:
+            time.sleep(LOOK_SECONDS)
+            now = self._storage.find(self._key)
+            if now is None:
+                return
+            if now != before:
+                remedy = "Wait for its end, or end it: rse-study status shows how far it is"
+                raise InputError(f"{told} runs this study", where=self._storage.location, remedy=remedy)
+
+    def _write(self) -> None:
+        self._beats += 1
+        note = {
+            "holder": self._holder,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "beats": self._beats,
+        }
+        self._storage.write(self._key, json.dumps(note).encode())
+        self._renewed = time.monotonic()
+
+
+def _describe(note: bytes) -> str:
+    content = json.loads(note)
+    return f"the driver {content['pid']} on {content['host']}"
+
+
+def _died_on_this_host(note: bytes) -> bool:
+    """Whether its process was one of this machine, and is gone."""
+    content = json.loads(note)
+    if content["host"] != socket.gethostname():
+        return False
+    try:
+        os.kill(content["pid"], 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

@@ -1,0 +1,171 @@
+"""The copy of a study's ledger in its storage, made while the study runs."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+from rse_study.errors import Unavailable
+from rse_study.on_ray.callbacks import StudyCallback
+from rse_study.on_ray.cell import Cell
+from rse_study.on_ray.driver_lease import BEAT_SECONDS, DriverLease
+from rse_study.results.atomic import write_whole
+from rse_study.results.records import CellRecord
+from rse_study.results.schema import ledger_path
+from rse_study.storage.storage import Storage, study_key
+
+
+def bring_ledger(storage: Storage, study_dir: Path) -> bool:
+    """Take the ledger that a driver elsewhere left, where that one is further.
+
+    Parameters
+    ----------
+    storage : Storage
+        Holds the copy.
+    study_dir : Path
+        The study's folder on this machine.
+
+    Returns
+    -------
+    bool
+        Whether the copy took the place of what was here, which is kept beside it.
+    """
+    content = storage.find(copy_key(study_dir.name))
+    if content is None:
+        return False
+    here, draft = ledger_path(study_dir), study_dir / "ledger.from-storage"
+    write_whole(draft, content)
+    try:
+        if here.exists() and _progress(here) >= _progress(draft):
+            return False
+        for suffix in ("-wal", "-shm"):
+            Path(f"{here}{suffix}").unlink(missing_ok=True)
+        if here.exists():
+            here.replace(here.with_name("ledger.before.sqlite"))
+        draft.replace(here)
+        return True
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def copy_of(ledger: Path) -> bytes:
+    """A ledger as one file, by SQLite's own backup: also while it is written."""
+    source, memory = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True), sqlite3.connect(":memory:")
+    with closing(source), closing(memory):
+        source.backup(memory)
+        return memory.serialize()
+
+
+def copy_key(name: str) -> str:
+    """Where the copy of a study's ledger lies in its storage."""
+    return f"{study_key(name)}/ledger.sqlite"
+
+
+class CopyingCallback:
+    """Has the ledger copied after what changes it for good; passes all on.
+
+    Copies are made beside the driver's work: what ends while one is made is in the next.
+
+    Parameters
+    ----------
+    callback : StudyCallback
+        Gets everything.
+    storage : Storage
+        Gets the copies.
+    study_dir : Path
+        The study's folder.
+    lease : DriverLease
+        Is renewed on the way.
+    """
+
+    on_failure: Callable[[Unavailable], None] | None = None
+    """is told that the storage is gone for good, in another thread"""
+
+    def __init__(
+        self, callback: StudyCallback, storage: Storage, study_dir: Path, lease: DriverLease
+    ) -> None:
+        self._callback, self._storage, self._study_dir, self._lease = callback, storage, study_dir, lease
+        self._changed, self._over = Event(), Event()
+        self._failure: Unavailable | None = None
+        self._thread = Thread(target=self._keep_copying, name="ledger copy", daemon=True)
+
+    def started(self, cell: Cell) -> None:
+        """A cell runs."""
+        self._changed.set()
+        self._callback.started(cell)
+
+    def progressed(self, cell: Cell, t: int, num_steps: int, metrics: dict[str, float]) -> None:
+        """A cell reported a point: nothing to copy, for its result will hold it.
+
+        Parameters
+        ----------
+        cell : Cell
+            Which one.
+        t : int
+            Optimiser steps it has done.
+        num_steps : int
+            Steps of its whole budget.
+        metrics : dict
+            What was measured at `t`.
+        """
+        self._callback.progressed(cell, t, num_steps, metrics)
+
+    def ended(self, cell: Cell, record: CellRecord) -> None:
+        """A cell ended; `record` says how."""
+        self._changed.set()
+        self._callback.ended(cell, record)
+
+    def lost(self, cell: Cell, reason: str) -> None:
+        """A cell's process ended without a result; it is tried again."""
+        self._changed.set()
+        self._callback.lost(cell, reason)
+
+    def message(self, text: str) -> None:
+        """A sentence about the study as a whole: a stage begins, scores came."""
+        self._changed.set()
+        self._callback.message(text)
+
+    @contextmanager
+    def copying(self) -> Iterator[None]:
+        """Copy until the end, and once more then.
+
+        Raises
+        ------
+        Unavailable
+            Where the storage is gone for good.
+        """
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._changed.set()
+            self._over.set()
+            self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _keep_copying(self) -> None:
+        try:
+            while not self._over.is_set():
+                if self._changed.wait(BEAT_SECONDS):
+                    self._copy()
+                self._lease.renew()
+            self._copy()
+        except Unavailable as gone:
+            self._failure = gone
+            if self.on_failure is not None:
+                self.on_failure(gone)
+
+    def _copy(self) -> None:
+        self._changed.clear()
+        if ledger_path(self._study_dir).exists():
+            self._storage.write(copy_key(self._study_dir.name), copy_of(ledger_path(self._study_dir)))
+
+
+def _progress(ledger: Path) -> tuple[int, int]:
+    """How far a ledger is: runs begun, attempts ended."""
+    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as opened:
+        (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
+        (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
+    return int(runs), int(ended)

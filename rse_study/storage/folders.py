@@ -1,0 +1,148 @@
+"""Folders in a storage: objects, and a manifest, written last, that names them."""
+
+import json
+import shutil
+import uuid
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError
+from rse_study.results.records import Record
+from rse_study.spec import fingerprint_of, hash_file
+from rse_study.storage.storage import Storage
+
+SUFFIX = ".folder.json"
+"""What the name of a manifest has behind the name of its folder."""
+
+
+class StoredFile(Record):
+    """One file of a stored folder."""
+
+    size: int
+    sha256: str
+
+
+class Manifest(Record):
+    """What a stored folder holds."""
+
+    token: str
+    """of the writer: two that write one folder at a time do not mix their files"""
+    files: dict[str, StoredFile]
+    """by path below the folder"""
+
+
+def files_of(folder: Path) -> dict[str, Path]:
+    """Every file below a folder, by its path there.
+
+    Drafts and locks, whose names begin with a dot, are left out.
+    """
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    named = {path.relative_to(folder): path for path in found}
+    hidden = {name for name in named if any(part.startswith(".") for part in name.parts)}
+    return {name.as_posix(): path for name, path in named.items() if name not in hidden}
+
+
+def fingerprint_of_folder(folder: Path) -> str:
+    """sha256 over names and content of all files below a folder."""
+    return fingerprint_of({name: hash_file(path) for name, path in files_of(folder).items()})
+
+
+def put_folder(storage: Storage, key: str, folder: Path) -> None:
+    """Store a folder under a key, in place of what was there.
+
+    Readers see the old one, or all of the new. Where both are the same nothing is written.
+
+    Parameters
+    ----------
+    storage : Storage
+        Where it goes.
+    key : str
+        What it is called there.
+    folder : Path
+        The local folder.
+    """
+    token, local = _token(), files_of(folder)
+    files = {
+        name: StoredFile(size=path.stat().st_size, sha256=hash_file(path)) for name, path in local.items()
+    }
+    content = storage.find(_manifest(key))
+    before = None if content is None else _parsed(content, key)
+    if before is not None and before.files == files:
+        return
+    for name, path in local.items():
+        storage.upload(path, f"{key}/{token}/{name}")
+    manifest = Manifest(token=token, files=files)
+    storage.write(_manifest(key), manifest.model_dump_json(indent=1).encode())
+    # Only what was replaced: files of no manifest may be those of another writer, who is about to name them.
+    if before is not None:
+        for name in before.files:
+            storage.delete(f"{key}/{before.token}/{name}")
+
+
+def has_folder(storage: Storage, key: str) -> bool:
+    """Whether a folder is stored under this key."""
+    return storage.find(_manifest(key)) is not None
+
+
+def get_folder(storage: Storage, key: str, target: Path) -> bool:
+    """Make a local folder of what is stored under a key; False where there is nothing.
+
+    Parameters
+    ----------
+    storage : Storage
+        Where it lies.
+    key : str
+        What it is called there.
+    target : Path
+        The local folder, replaced as a whole.
+
+    Returns
+    -------
+    bool
+        False where nothing whole is stored there: another writer may be replacing it.
+    """
+    content = storage.find(_manifest(key))
+    if content is None:
+        return False
+    manifest = _parsed(content, f"{storage.location}: {_manifest(key)}")
+    draft = target.with_name(f".{target.name}.{_token()}")
+    try:
+        draft.mkdir(parents=True)
+        for name, file in manifest.files.items():
+            path = draft / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            storage.download(f"{key}/{manifest.token}/{name}", path)
+            if hash_file(path) != file.sha256:
+                what, rule = f"{key}/{name}", "its content is not what was written"
+                raise InputError(what, where=storage.location, rule=rule, remedy="Remove it and run again")
+    except FileNotFoundError:
+        shutil.rmtree(draft, ignore_errors=True)
+        return False
+    shutil.rmtree(target, ignore_errors=True)
+    draft.rename(target)
+    return True
+
+
+def remove_folder(storage: Storage, key: str) -> None:
+    """Remove what is stored under a key: its name first, then its files."""
+    storage.delete(_manifest(key))
+    for name in storage.keys(key):
+        storage.delete(name)
+
+
+def _token() -> str:
+    return uuid.uuid4().hex[:12]
+
+
+def _manifest(key: str) -> str:
+    return key + SUFFIX
+
+
+def _parsed(content: bytes, where: str) -> Manifest:
+    try:
+        return Manifest.model_validate(json.loads(content))
+    except (ValueError, ValidationError) as error:
+        raise InputError(
+            f"damaged: {str(error).splitlines()[0]}", where=where, remedy="Remove it and run again"
+        ) from None

@@ -1,0 +1,88 @@
+"""The `storage:` of a study: a folder that all nodes see, or a URL."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from pyarrow import fs
+
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.storage.objects import ArrowObjects, FolderObjects, Objects
+
+SCHEMES = ("s3", "gs", "abfs", "hdfs", "file")
+S3_OPTIONS = ("endpoint_override", "scheme", "region")
+SECRETS = ("access_key", "secret_key", "session_token", "password", "token", "key", "secret")
+CONNECT_SECONDS, REQUEST_SECONDS = 5.0, 30.0
+MAX_REQUESTS = 3  # of one operation, by the client itself; `Storage` waits beyond that
+FORM = "a folder, or a URL such as s3://bucket/prefix or gs://bucket/prefix"
+
+
+def check_location(location: str) -> None:
+    """Raise InputError unless this can be a study's storage. Nothing is opened.
+
+    Keys and passwords are refused in it: it stands in ledgers and logs.
+    """
+    if "://" not in location:
+        return
+    parts = urlsplit(location)
+    if parts.scheme not in SCHEMES:
+        remedy = did_you_mean(parts.scheme, SCHEMES)
+        raise InputError(f"{parts.scheme}://", where="storage", rule=f"must be {FORM}", remedy=remedy)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    secret = next((name for name in options if name in SECRETS), "")
+    if secret or "@" in parts.netloc:
+        what = f"{secret}=..." if secret else "a user name or a key before @"
+        rule = "holds no secrets: it stands in ledgers, logs and rendered files"
+        remedy = "Give them to the processes: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the nodes' role"
+        raise InputError(what, where="storage", rule=rule, remedy=remedy)
+    unknown = next((name for name in options if parts.scheme == "s3" and name not in S3_OPTIONS), "")
+    if unknown:
+        rule = f"options of s3:// are {', '.join(S3_OPTIONS)}"
+        remedy = did_you_mean(unknown, S3_OPTIONS)
+        raise InputError(f"{unknown}=", where="storage", rule=rule, remedy=remedy)
+    if not parts.netloc and parts.scheme != "file":
+        raise InputError(location, where="storage", rule=f"must be {FORM}", remedy="Name the bucket")
+
+
+def is_url(location: str) -> bool:
+    """Whether this names a place behind a network protocol, and no folder."""
+    return "://" in location and not location.startswith("file://")
+
+
+def absolute(location: str) -> str:
+    """The location as other processes, with another working directory, can open it."""
+    return location if "://" in location else str(Path(location).resolve())
+
+
+def open_objects(location: str) -> Objects:
+    """The objects at a location.
+
+    Raises
+    ------
+    InputError
+        Where it cannot be a study's storage, or its options are wrong.
+    """
+    check_location(location)
+    parts = urlsplit(location)
+    if not is_url(location):
+        return FolderObjects(Path(unquote(parts.path) if parts.scheme else location).resolve())
+    try:
+        if parts.scheme == "s3":
+            return ArrowObjects(_s3(dict(parse_qsl(parts.query))), f"{parts.netloc}{unquote(parts.path)}")
+        return ArrowObjects(*fs.FileSystem.from_uri(location))
+    except (OSError, ValueError, ImportError) as error:
+        raise InputError(str(error).split("\n")[0], where=f"storage {location}", rule=f"is {FORM}") from None
+
+
+def _s3(options: Mapping[str, str]) -> fs.S3FileSystem:
+    endpoint = options.get("endpoint_override", "")
+    scheme, _, host = endpoint.rpartition("://")
+    return fs.S3FileSystem(
+        endpoint_override=host or None,
+        scheme=scheme or options.get("scheme", "https"),
+        region=options.get("region"),
+        connect_timeout=CONNECT_SECONDS,
+        request_timeout=REQUEST_SECONDS,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=MAX_REQUESTS),
+    )

@@ -1,0 +1,120 @@
+"""Files of studies at one location, waited for while it does not answer."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rse_study.errors import InputError, Unavailable, first_line
+from rse_study.storage.location import open_objects
+from rse_study.storage.objects import Objects
+
+PATIENCE = "RSE_STUDY_STORAGE_PATIENCE"
+"""Environment variable: seconds to wait for a storage that does not answer; 300 without it."""
+FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 10.0
+PROBE = "probe"
+Answer = TypeVar("Answer")
+
+
+def study_key(name: str) -> str:
+    """Prefix of everything that belongs to one study."""
+    return f"studies/{name}"
+
+
+class Storage:
+    """Reads and writes objects at a location.
+
+    It travels to other processes as location and patience: each opens its own connection.
+
+    Parameters
+    ----------
+    location : str
+        A folder that all nodes see, or a URL.
+    patience_s : float or None
+        Seconds to wait for a location that does not answer; None: what the environment says.
+    """
+
+    def __init__(self, location: str, patience_s: float | None = None) -> None:
+        self.location = location
+        self.patience_s = float(os.environ.get(PATIENCE) or 300) if patience_s is None else patience_s
+        self._opened: Objects | None = None
+
+    def require(self) -> None:
+        """Write, read and delete an object.
+
+        Raises
+        ------
+        InputError
+            Where that does not work, at once.
+        """
+        try:
+            self._objects.prepare()
+            self._objects.write(PROBE, b"rse-study")
+            self._objects.read(PROBE)
+            self._objects.delete(PROBE)
+        except OSError as error:
+            remedy = "Check name, endpoint, region and the credentials in the environment"
+            rule = "a study's storage can be read and written from here"
+            raise InputError(
+                first_line(error), where=f"storage {self.location}", rule=rule, remedy=remedy
+            ) from None
+
+    def read(self, key: str) -> bytes:
+        """All bytes of an object.
+
+        Raises FileNotFoundError where there is none, Unavailable after waiting.
+        """
+        return self._waiting(lambda: self._objects.read(key))
+
+    def find(self, key: str) -> bytes | None:
+        """All bytes of an object; None where there is none."""
+        try:
+            return self.read(key)
+        except FileNotFoundError:
+            return None
+
+    def write(self, key: str, content: bytes) -> None:
+        """Write an object, whole. Raises Unavailable after waiting."""
+        self._waiting(lambda: self._objects.write(key, content))
+
+    def download(self, key: str, path: Path) -> None:
+        """Read an object into a local file; errors as of `read`."""
+        self._waiting(lambda: self._objects.download(key, path))
+
+    def upload(self, path: Path, key: str) -> None:
+        """Write a local file as an object, whole. Raises Unavailable after waiting."""
+        self._waiting(lambda: self._objects.upload(path, key))
+
+    def keys(self, prefix: str) -> list[str]:
+        """Keys below a prefix, sorted. Raises Unavailable after waiting."""
+        return self._waiting(lambda: self._objects.keys(prefix))
+
+    def delete(self, key: str) -> None:
+        """Delete an object, if it is there. Raises Unavailable after waiting."""
+        self._waiting(lambda: self._objects.delete(key))
+
+    @property
+    def _objects(self) -> Objects:
+        if self._opened is None:
+            self._opened = open_objects(self.location)
+        return self._opened
+
+    def _waiting(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer, asked for again while there is none. Every operation may be repeated."""
+        begun, wait = time.monotonic(), FIRST_WAIT_SECONDS
+        while True:
+            try:
+                return ask()
+            except FileNotFoundError:
+                raise
+            except OSError as error:
+                left = begun + self.patience_s - time.monotonic()
+                if left <= 0:
+                    what = f"storage {self.location} did not answer for {self.patience_s:g} s"
+                    raise Unavailable(f"{what} ({first_line(error)})") from None
+                time.sleep(min(wait, left))
+                wait = min(2 * wait, LONGEST_WAIT_SECONDS)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"location": self.location, "patience_s": self.patience_s, "_opened": None}

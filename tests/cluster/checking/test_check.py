@@ -1,0 +1,150 @@
+"""What a cluster cannot give a study is refused, with path and remedy."""
+
+import pytest
+
+from rse_study.cli.arguments import study_file
+from rse_study.cluster.checking.check import check_cluster, check_study_on
+from rse_study.cluster.checking.secrets import holds_secret
+from rse_study.study.checking.validation import read_study
+from tests.cluster.samples import CLUSTERS, shipped
+
+TRAIN = "resources={executor: train, workers: 2, threads: 1}"
+
+
+def problems_on(name, study_overrides=(), *overrides):
+    checked = read_study(study_file("quickstart"), study_overrides)
+    spec = shipped(name, *overrides)
+    where = "cluster.yaml"
+    found = [*check_cluster(spec, where=where), *check_study_on(spec, checked, where=where)]
+    return [
+        str(problem).removeprefix(f"{where}: ").removeprefix(f"{study_file('quickstart')}: ")
+        for problem in found
+    ]
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_a_shipped_cluster_has_no_problem(name):
+    assert problems_on(name) == []
+
+
+def test_gpus_asked_of_a_cpu_node_are_refused():
+    (problem,) = problems_on("slurm", ["resources={executor: train, gpus: 1}"])
+    assert problem == (
+        "resources.gpus = 1: cluster.yaml has 1 node 'node' with 14 CPUs for trials, "
+        "1 node 'node' with 16 CPUs for trials: no GPU. "
+        "Set resources.gpus=0, or name nodes with `gpus:` under `workers`"
+    )
+
+
+def test_a_worker_larger_than_any_node_is_refused():
+    (problem,) = problems_on("slurm", ["resources.threads=17"])
+    assert "resources.threads = 17: one worker of a cell needs 17 CPUs on one node" in problem
+
+
+def test_the_sum_over_nodes_does_not_make_a_large_node():
+    spec = ["workers.node.cpus=4", "workers.node.max_nodes=4"]
+    assert problems_on("slurm", ["resources.threads=4"], *spec) == []
+    assert len(problems_on("slurm", ["resources.threads=5"], *spec)) == 1
+
+
+def test_a_cell_with_more_workers_than_fit_is_refused():
+    (problem,) = problems_on("local", ["resources={executor: train, workers: 4}"])
+    assert problem.startswith(
+        "resources.workers = 4: cluster.yaml has 2 nodes 'cpu' with 1 CPU for trials: 2 workers"
+    )
+    assert problem.endswith("Lower resources.workers, or raise max_nodes")
+
+
+def test_the_resources_of_confirming_cells_are_looked_at_too():
+    (problem,) = problems_on("local", ["confirm.resources={executor: train, workers: 8}"])
+    assert problem.startswith("confirm.resources.workers = 8")
+
+
+def test_a_node_of_one_gpu_takes_one_worker():
+    spec = ["workers.gpu.max_nodes=2"]
+    assert problems_on("aws-gpu", ["resources={executor: train, workers: 2, gpus: 1}"], *spec) == []
+    assert len(problems_on("aws-gpu", ["resources={executor: train, workers: 4, gpus: 1}"], *spec)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides", "is_refused"),
+    [
+        ("onprem", ["storage=/home/me/studies"], True),
+        ("onprem", ["storage=/shared/studies"], False),
+        ("onprem", ["storage=s3://bucket/prefix"], False),
+        ("onprem", ["storage=file:///home/me"], True),
+        ("onprem", ["storage=''"], True),
+        ("onprem", ["storage=''", "store=/shared/studies"], False),
+        ("slurm", ["storage=/scratch/me"], True),
+        ("slurm", ["storage=''", "store=/shared/rse-study/studies"], False),
+        ("kuberay", ["storage=/data/rse-study"], True),
+        ("kuberay", ["storage=/data/rse-study", "volumes=[{claim: shared, path: /data}]"], False),
+        ("aws-gpu", ["storage=''"], True),
+        ("local", ["storage=''"], False),
+    ],
+)
+def test_storage_that_is_not_shared_is_refused(name, overrides, is_refused):
+    problems = problems_on(name, (), *overrides)
+    assert bool(problems) is is_refused
+    assert all("no other sees it. Name a URL" in problem for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "problem"),
+    [
+        ("kuberay", "name=My_Cluster", "name = 'My_Cluster': Kubernetes takes a-z, 0-9 and -"),
+        ("kuberay", "namespace=a.b", "namespace = 'a.b'"),
+        ("kuberay", "token_secret=Token", "token_secret = 'Token'"),
+        ("kuberay", "secrets=[good, not_good]", "secrets.1 = 'not_good'"),
+        (
+            "kuberay",
+            "workers.gpu_pool={cpus: 1, memory_gib: 1, gpus: 1, price_per_hour: 1}",
+            "workers.gpu_pool = 'gpu_pool'",
+        ),
+        ("kuberay", "workers.gpu.labels={pool: 'a b'}", "workers.gpu.labels.pool = 'a b'"),
+        ("gcp-gpu", "name=1st", "name = '1st'"),
+        ("slurm", "folder='/shared/rse%j'", "folder = '/shared/rse%j'"),
+        ("aws-gpu", "instance_profile=''", "instance_profile is not given: without it workers may not write"),
+        ("gcp-gpu", "service_account=''", "service_account is not given"),
+    ],
+)
+def test_what_others_would_refuse_is_refused_here(name, override, problem):
+    said, *_ = problems_on(name, (), override)
+    assert said.startswith(problem)
+
+
+def test_a_name_that_would_be_taken_is_offered():
+    (said,) = problems_on("kuberay", (), "name=My_Cluster")
+    assert said.endswith("For example: my-cluster")
+
+
+@pytest.mark.parametrize("variable", ["AWS_SECRET_ACCESS_KEY", "RAY_AUTH_TOKEN", "DB_PASSWORD", "hf_token"])
+def test_a_secret_in_the_environment_is_refused(variable):
+    (said,) = problems_on("slurm", (), f"environment.variables={{{variable}: '1234'}}")
+    assert said.startswith(
+        f"environment.variables.{variable}: a secret would stand in every rendered file. Export it"
+    )
+    assert "1234" not in said
+
+
+def test_a_path_to_a_secret_is_none():
+    assert problems_on("slurm", (), "environment.variables={RAY_AUTH_TOKEN_PATH: /home/me/token}") == []
+
+
+def test_a_key_in_the_storages_url_is_refused_and_not_repeated():
+    (said,) = problems_on("kuberay", (), "storage='s3://AKIA:5ecret@bucket/prefix'")
+    assert said.startswith("storage holds a key or a password")
+    assert "5ecret" not in said
+
+
+@pytest.mark.parametrize(
+    ("url", "is_one"),
+    [
+        ("s3://bucket/prefix?region=us-east-1&endpoint_override=http://h:1", False),
+        ("s3://bucket?secret_key=x", True),
+        ("s3://key:secret@bucket", True),
+        ("/shared/folder", False),
+    ],
+)
+def test_secrets_in_urls_are_seen(url, is_one):
+    assert holds_secret(url) is is_one

@@ -1,0 +1,67 @@
+"""What Ray's own autoscaler for Kubernetes reads from a rendered RayJob."""
+
+import base64
+
+import pytest
+
+from rse_study.cluster.checking.names import LABEL
+from rse_study.cluster.job_report import attempt_id, submission_stem
+from rse_study.cluster.render import render
+from rse_study.cluster.renderers.rayjob import config_map
+from rse_study.errors import InputError
+from rse_study.yaml12 import parse_yaml
+from tests.cluster.golden_files import rendered
+from tests.cluster.samples import WHEEL, job_on, shipped
+
+LONGEST_NAME = 47  # of a RayJob; KubeRay refuses longer ones
+
+
+@pytest.fixture
+def node_types():
+    """The autoscaler's own reading of the cluster; its head offers no CPU, but the driver's resource."""
+    config = pytest.importorskip("ray.autoscaler._private.kuberay.autoscaling_config")
+    manifest = parse_yaml(rendered("kuberay")[1].text, where="")
+    cluster = {"metadata": {"namespace": "default", "name": "c"}, "spec": manifest["spec"]["rayClusterSpec"]}
+    return config._derive_autoscaling_config_from_ray_cr(cluster)["available_node_types"]
+
+
+def test_the_head_offers_the_drivers_resource_and_no_cpu(node_types):
+    resources = node_types["headgroup"]["resources"]
+    assert resources["CPU"] == 0
+    assert resources["rse_driver"] == 1000
+
+
+def test_workers_offer_what_the_spec_says(node_types):
+    group = node_types["gpu"]
+    assert (group["resources"]["CPU"], group["resources"]["GPU"]) == (7, 1)
+    assert (group["min_workers"], group["max_workers"]) == (0, 4)
+
+
+def test_the_configmap_holds_study_and_wheel():
+    spec = shipped("kuberay")
+    content = config_map(spec, job_on(spec))
+    assert base64.b64decode(content["binaryData"][WHEEL.name]) == WHEEL.content
+    assert set(content["data"]) == {"study.yaml"}
+
+
+def test_a_wheel_that_is_too_large_is_refused_with_another_way():
+    spec = shipped("kuberay")
+    job = job_on(spec)
+    large = type(job)(**{**vars(job), "wheel": type(WHEEL)(WHEEL.name, b"0" * 1_048_577)})
+    with pytest.raises(
+        InputError, match=r"a ConfigMap holds at most 1,048,576 bytes. Put this version into the image"
+    ):
+        render(spec, large)
+
+
+@pytest.mark.parametrize(
+    "study", ["a", "under_scored", "x" * 64, "a-very-long-name-that-ends-with-a-dash-here---"]
+)
+def test_a_submission_id_is_a_name_that_kubernetes_takes(study):
+    name = attempt_id(f"{submission_stem(study)}-0123456789ab", 99)
+    assert len(name) <= LONGEST_NAME
+    assert LABEL.fullmatch(name)
+
+
+def test_long_names_that_begin_alike_stay_apart():
+    assert submission_stem("x" * 63) != submission_stem("x" * 64)

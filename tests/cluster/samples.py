@@ -1,0 +1,19 @@
+"""A job small enough to read, and the shipped clusters."""
+
+from rse_study.cluster.job import Job, run_command
+from rse_study.cluster.reading import read_cluster, shipped_clusters
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.wheel import Wheel
+
+WHEEL = Wheel("rse_study-0.1.0-py3-none-any.whl", b"the bytes of a wheel")
+STUDY = "name: little\nquestion: Does it run?\n"
+CLUSTERS = tuple(shipped_clusters())
+
+
+def job_on(spec: ClusterSpec, study: str = "little") -> Job:
+    command = run_command(spec)
+    return Job(study, f"rse-{study}-0123456789ab", STUDY, spec.storage, command, WHEEL)
+
+
+def shipped(name: str, *overrides: str) -> ClusterSpec:
+    return read_cluster(name, overrides)

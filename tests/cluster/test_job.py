@@ -1,0 +1,68 @@
+"""A study becomes a job: self-contained, with a name that follows from its question."""
+
+import pytest
+
+from rse_study.cli.arguments import shipped_studies, study_file
+from rse_study.cluster.job import job_of, storage_of, write_job_files
+from rse_study.cluster.yaml_text import BlockText, yaml_text
+from rse_study.study.checking.validation import read_content, read_study
+from rse_study.yaml12 import parse_yaml
+from tests.cluster.samples import WHEEL, shipped
+
+
+def job(*overrides, cluster="local", limits=()):
+    path = study_file("quickstart")
+    checked = read_study(path, overrides)
+    return job_of(checked, read_content(path, overrides), shipped(cluster), WHEEL, limits)
+
+
+@pytest.mark.parametrize("path", shipped_studies(), ids=lambda path: path.stem)
+def test_the_studys_text_reads_back_as_the_resolved_study(path):
+    content = read_content(path)
+    assert parse_yaml(yaml_text(content), where="") == content
+
+
+def test_the_studys_text_needs_no_other_file(tmp_path):
+    path = study_file("mini_robust")
+    checked = read_study(path)
+    written = job_of(checked, read_content(path), shipped("local"), WHEEL)
+    (tmp_path / "study.yaml").write_text(written.study_yaml, encoding="utf-8")
+    assert "extends" in path.read_text(encoding="utf-8")
+    assert read_study(tmp_path / "study.yaml").study == checked.study
+
+
+def test_words_that_yaml_may_misread_stay_words():
+    content = {"a": "off", "b": "1e-5", "c": 1e-5, "d": "1/128", "e": BlockText("two\nlines\n"), "f": None}
+    assert parse_yaml(yaml_text(content), where="") == content
+
+
+def test_the_same_question_has_the_same_name():
+    assert job().submission_id == job().submission_id
+    assert job().submission_id == job("resources.max_concurrent=1", "allowance.max_hours=2").submission_id
+
+
+@pytest.mark.parametrize(
+    "override", ["confirm.seeds=[3]", "num_trials=6", "base.batch_size=16", "search_seed=1"]
+)
+def test_another_question_has_another_name(override):
+    assert job(override).submission_id != job().submission_id
+
+
+def test_the_storage_of_the_cluster_is_in_the_studys_file():
+    assert "storage: s3://my-bucket/rse-study\n" in job(cluster="kuberay").study_yaml
+    assert "storage" not in job(cluster="local").study_yaml
+    assert "s3://" not in " ".join(job(cluster="kuberay").command)
+
+
+def test_limits_are_handed_on():
+    assert job(limits=("--max-hours", "3")).command[-2:] == ("--max-hours", "3")
+
+
+def test_the_jobs_folder_has_study_and_code(tmp_path):
+    written = write_job_files(job(), tmp_path / "job")
+    assert [path.name for path in written] == ["study.yaml", WHEEL.name]
+    assert (tmp_path / "job" / WHEEL.name).read_bytes() == WHEEL.content
+
+
+def test_without_a_storage_a_study_keeps_its_files_in_the_store():
+    assert storage_of(read_study(study_file("quickstart")), shipped("local")) == ""

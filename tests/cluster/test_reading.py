@@ -1,0 +1,110 @@
+"""A cluster is found by name or path, and every wrong field of its file is said at once."""
+
+import pytest
+
+from rse_study.cluster.reading import read_cluster, shipped_clusters
+from rse_study.errors import InputError, InputErrors, MissingFile
+from tests.cluster.samples import CLUSTERS, shipped
+
+SMALL = """
+kind: local
+name: small
+head: {cpus: 1, memory_gib: 1, price_per_hour: 0}
+workers:
+  cpu: {cpus: 2, memory_gib: 2, price_per_hour: 0}
+"""
+
+
+def written(tmp_path, text):
+    path = tmp_path / "cluster.yaml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def problems_of(tmp_path, text):
+    with pytest.raises(InputErrors) as refused:
+        read_cluster(written(tmp_path, text))
+    return [str(problem).partition(": ")[2] for problem in refused.value.problems]
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_a_shipped_cluster_is_found_by_its_name(name):
+    assert shipped(name).kind == name.removesuffix("-gpu")
+
+
+def test_there_is_one_for_every_way_to_start_ray():
+    assert set(shipped_clusters()) == {
+        "local",
+        "onprem",
+        "slurm",
+        "kuberay",
+        "aws-gpu",
+        "gcp-gpu",
+        "azure-gpu",
+    }
+
+
+def test_a_file_extends_a_shipped_cluster(tmp_path):
+    text = f"extends: {shipped_clusters()['slurm']}\nname: mine\nworkers: {{node: {{cpus: 8}}}}\n"
+    spec = read_cluster(written(tmp_path, text))
+    assert (spec.name, spec.workers["node"].cpus, spec.workers["node"].memory_gib) == ("mine", 8, 64)
+
+
+def test_every_wrong_field_is_said_at_once(tmp_path):
+    text = SMALL.replace("kind: local", "kind: local\nports: 1").replace(
+        "cpus: 2, memory_gib: 2, ", "cpu: 2, "
+    )
+    assert problems_of(tmp_path, text) == [
+        "workers.cpu.cpus: is required",
+        "workers.cpu.memory_gib: is required",
+        "workers.cpu.cpu: no such field of WorkerGroup. Did you mean 'cpus'?",
+        "ports: no such field of LocalCluster. Did you mean 'port'?",
+    ]
+
+
+def test_a_missing_price_is_refused_with_what_to_write(tmp_path):
+    (problem,) = problems_of(tmp_path, SMALL.replace("2, price_per_hour: 0}", "2}"))
+    remedy = "Write what an hour of one such node costs; 0 where nobody bills it"
+    assert problem == f"workers.cpu.price_per_hour: is required. {remedy}"
+
+
+def test_a_kind_that_is_mistyped_is_hinted_at(tmp_path):
+    with pytest.raises(InputError, match=r"kind = 'slrum': no such kind of cluster. Did you mean 'slurm'\?"):
+        read_cluster(written(tmp_path, SMALL.replace("local", "slrum")))
+
+
+def test_a_kind_is_needed(tmp_path):
+    with pytest.raises(InputError, match=r"kind: is required. Write `kind:` and one of local, onprem, slurm"):
+        read_cluster(written(tmp_path, SMALL.replace("kind: local", "")))
+
+
+def test_a_name_that_is_mistyped_is_hinted_at():
+    with pytest.raises(InputError, match=r"no cluster 'slrm'.*Did you mean 'slurm'\?"):
+        read_cluster("slrm")
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(MissingFile):
+        read_cluster(str(tmp_path / "absent.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "problem"),
+    [
+        ("slurm", "workers.other={cpus: 1, memory_gib: 1, price_per_hour: 0}", "must have at most 1 item"),
+        ("slurm", "workers.node.min_nodes=3", "min_nodes 3 is more than max_nodes 2"),
+        ("onprem", "workers.node.max_nodes=3", "max_nodes 3 is more than its 2 hosts"),
+        ("kuberay", "workers.gpu.price_per_hour=-1", "must be >= 0"),
+        ("aws-gpu", "image=ubuntu", "must match ^"),
+        ("kuberay", "submission_mode=K8JobMode", "Did you mean 'K8sJobMode'?"),
+    ],
+)
+def test_a_value_out_of_its_bounds_is_refused(name, override, problem):
+    with pytest.raises(InputErrors) as refused:
+        shipped(name, override)
+    assert problem in str(refused.value)
+
+
+def test_machines_of_ones_own_are_counted():
+    group = shipped("onprem").workers["node"]
+    assert (group.min_nodes, group.max_nodes) == (2, 2)

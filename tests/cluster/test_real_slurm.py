@@ -1,0 +1,146 @@
+"""A study under a real Slurm, from the command line of its login node: to its end, and after it was cancelled."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from rse_study.results.schema import ledger_path
+from tests.nodes.namespaces import SHARED, Nodes
+from tests.nodes.slurm import Slurm, environment, reason_without, running_slurm
+
+pytestmark = [
+    pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
+    pytest.mark.slow,
+    pytest.mark.xdist_group("nodes"),
+]
+
+NUM_CELLS = 6
+SPEC = f"""
+kind: slurm
+name: two-nodes
+folder: {SHARED}/jobs
+store: {SHARED}/studies
+head: {{cpus: 1, memory_gib: 1, price_per_hour: 0}}
+workers:
+  node: {{min_nodes: 2, max_nodes: 2, cpus: 2, memory_gib: 3, price_per_hour: 1.5}}
+environment: {{variables: {{RSE_STUDY_CACHE: {SHARED}/cache}}}}
+limits: {{hours: 1}}
+"""
+STUDY = """
+name: {name}
+question: Does a study end under Slurm?
+base:
+  method:
+    name: robust_sent_embed
+    blend: {{pgd: {{num_steps: 0}}, fgsm: {{num_steps: 0}}}}
+    masks: {{phi: 0}}
+    lambda1: 0
+    lambda2: 0
+  encoder: {{name: tiny, pooling: mean}}
+  corpus: {{source: builtin}}
+  optimizer: {{lr: 1e-3}}
+  budget: {{unit: steps, amount: 24}}
+  selection: {{dev: builtin, every: 12}}
+grid: {{axes: {{optimizer.lr: [1e-3, 2e-3]}}}}
+seeds: [0, 1, 2]
+evaluations: [builtin/test]
+"""
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    folder: Path = tmp_path_factory.mktemp("shared")
+    (folder / "spec.yaml").write_text(SPEC, encoding="utf-8")
+    with Nodes(2, env=environment(), shared=folder) as nodes, running_slurm(nodes) as running:
+        yield running
+
+
+def test_a_study_goes_to_its_end_on_two_nodes(slurm: Slurm) -> None:
+    write_study(slurm, "to-the-end")
+    assert "submitted rse-to-the-end-" in command(slurm, "submit", "to-the-end")
+    assert "nothing to do" in command(slurm, "submit", "to-the-end")
+    command(slurm, "logs", "to-the-end", "--follow")
+
+    status = wait_until_over(slurm, "to-the-end")
+    assert [job["state"] for job in status["jobs"]] == ["complete"]
+    assert status["cells"]["complete"] == NUM_CELLS
+    assert most_at_a_time(slurm, "to-the-end") == 3, "more cells at a time than either node has CPUs"
+    hours = status["jobs"][0]["ended"] / 3600 - status["jobs"][0]["started"] / 3600
+    assert status["spent"] == pytest.approx(2 * 1.5 * hours)
+    assert "has ended well" in command(slurm, "submit", "to-the-end")
+
+
+def test_a_cancelled_job_submitted_again_goes_on_where_it_was(slurm: Slurm) -> None:
+    write_study(slurm, "cancelled")
+    command(slurm, "submit", "cancelled")
+    wait_until(lambda: (status_of(slurm, "cancelled")["cells"] or {}).get("complete", 0) >= 1)
+    assert "scancel" in command(slurm, "down", "cancelled", "--yes")
+    assert wait_until_over(slurm, "cancelled")["jobs"][0]["state"] == "stopped"
+    committed = complete_cells(slurm, "cancelled")
+    assert 1 <= len(committed) < NUM_CELLS
+
+    assert "goes on from there" in command(slurm, "submit", "cancelled")
+    status = wait_until_over(slurm, "cancelled")
+    assert [job["state"] for job in status["jobs"]] == ["stopped", "complete"]
+    complete = complete_cells(slurm, "cancelled")
+    assert len(complete) == NUM_CELLS
+    assert {cell: complete[cell] for cell in committed} == committed, "what was committed ran again"
+
+
+def write_study(slurm: Slurm, name: str) -> None:
+    assert slurm.nodes.shared is not None
+    (slurm.nodes.shared / f"{name}.yaml").write_text(STUDY.format(name=name), encoding="utf-8")
+
+
+def command(slurm: Slurm, verb: str, study: str, *options: str) -> str:
+    """Give a command of ours on the login node; what it printed."""
+    words = ["python", "-m", "rse_study", "cluster", verb, f"{SHARED}/spec.yaml", f"{SHARED}/{study}.yaml"]
+    store = ["--store", f"{SHARED}/login"]
+    return slurm.login.run([*words, *store, *options], timeout=900).stdout
+
+
+def status_of(slurm: Slurm, study: str) -> dict:
+    return json.loads(command(slurm, "status", study, "--json"))
+
+
+def wait_until_over(slurm: Slurm, study: str) -> dict:
+    """Wait until no job of the study waits or runs; its status then."""
+    wait_until(
+        lambda: all(job["state"] not in ("waiting", "running") for job in status_of(slurm, study)["jobs"])
+    )
+    return status_of(slurm, study)
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 900.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline, f"not so within {seconds:.0f} s"
+        time.sleep(3.0)
+
+
+def complete_cells(slurm: Slurm, study: str) -> dict[str, list[tuple]]:
+    """What the ledger holds of the cells that are complete: their attempts and every value."""
+    query = """SELECT cell.identity, attempt.number, attempt.started, metric.t, metric.name, metric.value
+        FROM cell JOIN attempt ON attempt.cell = cell.identity JOIN metric ON metric.cell = cell.identity
+        WHERE cell.status = 'complete' AND attempt.outcome = 'complete' ORDER BY 1, 2, 4, 5"""
+    cells: dict[str, list[tuple]] = {}
+    for identity, *row in rows(slurm, study, query):
+        cells.setdefault(identity, []).append(tuple(row))
+    return cells
+
+
+def most_at_a_time(slurm: Slurm, study: str) -> int:
+    """How many attempts ran at once at most."""
+    spans = rows(slurm, study, "SELECT started, ended FROM attempt")
+    return max(sum(start <= moment < end for start, end in spans) for moment, _ in spans)
+
+
+def rows(slurm: Slurm, study: str, query: str) -> list[tuple]:
+    assert slurm.nodes.shared is not None
+    with closing(sqlite3.connect(ledger_path(slurm.nodes.shared / "studies" / study))) as ledger:
+        return ledger.execute(query).fetchall()
