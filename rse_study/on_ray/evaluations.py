@@ -160,7 +160,13 @@ def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> Score
 
 
 def _reserved(payload: Payload) -> dict[str, int | float]:
-    return {"num_cpus": payload.workers * payload.threads, "num_gpus": payload.gpus}
+    """What a task reserves: one process, and its cell's others where it trains the cell again.
+
+    They are all on one node, and a cell may have more of them than any node has room for.
+    """
+    largest = max((node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]), default=0)
+    num_cpus = max(payload.threads, min(payload.workers * payload.threads, largest))
+    return {"num_cpus": num_cpus, "num_gpus": payload.gpus}
 
 
 def _parts(evaluations: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:

@@ -25,14 +25,11 @@ class ProvingGround:
 
     def __init__(self, nodes: Nodes, cpus: int, data: Path | None) -> None:
         head, *workers, storage, self.user = nodes.all
-        head_env = {}
-        if data is not None:  # on the head's own disk; no worker has any of it
-            shutil.copytree(data, head.disk / "tmp" / "data")
-            shutil.copytree(data, self.user.disk / "tmp" / "data")
-            head_env = {"RSE_STUDY_DATA": "/tmp/data"}
-        _give_assets(head, self.user)
+        self.hidden, self._data = nodes.hidden, data
+        for node in (head, self.user):
+            self._furnish(node)
         self.storage = S3Server(storage)
-        self.cluster = RayCluster(head, workers, cpus=cpus, head_env=head_env)
+        self.cluster = RayCluster(head, workers, cpus=cpus, head_env={"RSE_STUDY_DATA": "/tmp/data"})
         self.cluster.give_token(self.user)
         self.cluster.wait()
 
@@ -45,7 +42,12 @@ class ProvingGround:
         return self.user.disk / STORE.lstrip("/") / study["name"]
 
     def submit(
-        self, study: dict[str, Any], job: str = "", store: str = STORE, prefix: str = ""
+        self,
+        study: dict[str, Any],
+        job: str = "",
+        store: str = STORE,
+        prefix: str = "",
+        env: Mapping[str, str] | None = None,
     ) -> Submission:
         """Submit a study, from the user's machine, with its storage on the S3 server.
 
@@ -59,9 +61,27 @@ class ProvingGround:
             folder of studies on the head's disk
         prefix
             of its objects; without it, the study's name
+        env
+            variables for the driver
         """
         url = self.storage.url(prefix or study["name"])
-        return Submission(self.cluster, self.user, study, url, store, job or study["name"])
+        return Submission(self.cluster, self.user, study, url, store, job or study["name"], env)
+
+    def replace_head(self) -> None:
+        """Cut the head's power; another machine with an empty disk takes its address, and Ray is made anew."""
+        head = self.cluster.head
+        head.restart(empty_disk=True)
+        self._furnish(head)
+        self.cluster.start_head()
+        self.cluster.wait()
+
+    def _furnish(self, node: Node) -> None:
+        """Give a driver's node the data, and spare it a minute where this machine has made the tiny encoder."""
+        own = node.disk / "tmp"
+        if self._data is not None:
+            shutil.copytree(self._data, own / "data")
+        for made in (cache_dir() / "assets").glob("t*"):
+            shutil.copytree(made, own / "cache" / "assets" / made.name)
 
 
 @contextmanager
@@ -92,10 +112,3 @@ def worker_of(ground: ProvingGround, title: str) -> Node:
         if f"ray::{title}" in worker.run(["ps", "-eo", "args"]).stdout:
             return worker
     raise AssertionError(f"no {title} runs on a worker")
-
-
-def _give_assets(*nodes: Node) -> None:
-    """Spare nodes a minute where this machine has made the tiny encoder and its corpus before."""
-    for made in (cache_dir() / "assets").glob("t*"):
-        for node in nodes:
-            shutil.copytree(made, node.disk / "tmp" / "cache" / "assets" / made.name)

@@ -5,7 +5,7 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
@@ -50,10 +50,19 @@ class Submission:
         folder of studies on the head's disk
     job
         Ray's name of the submission; two of one study have two
+    env
+        variables for the driver
     """
 
     def __init__(
-        self, cluster: RayCluster, user: Node, study: dict[str, Any], storage: str, store: str, job: str
+        self,
+        cluster: RayCluster,
+        user: Node,
+        study: dict[str, Any],
+        storage: str,
+        store: str,
+        job: str,
+        env: Mapping[str, str] | None = None,
     ) -> None:
         self._cluster, self._user, self.job = cluster, user, job
         self.folder = cluster.head.disk / store.lstrip("/") / study["name"]
@@ -61,19 +70,11 @@ class Submission:
         self.lines: list[Line] = []
         file = f"/tmp/{study['name']}.yaml"
         (cluster.head.disk / file.lstrip("/")).write_text(json.dumps(study), encoding="utf-8")
-        words = ["rse-study", "run", file, "--address", "auto", "--store", store, "-o", f"storage={storage}"]
+        given = [f"{key}={value}" for key, value in (env or {}).items()]
+        run = f"rse-study run {file} --address auto --store {store} -o".split()
         self._begun = time.monotonic()
-        ray_job = [
-            "ray",
-            "job",
-            "submit",
-            "--no-wait",
-            "--address",
-            cluster.dashboard,
-            "--submission-id",
-            job,
-        ]
-        user.run([*ray_job, "--", *words], timeout=120)
+        ray_job = f"ray job submit --no-wait --address {cluster.dashboard} --submission-id {job} --".split()
+        user.run([*ray_job, "env", *given, *run, f"storage={storage}"], timeout=120)
         self._over = Event()
         self._follower = Thread(target=self._follow, daemon=True)
         self._follower.start()
