@@ -3,9 +3,10 @@
 import os
 import shutil
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 
 from rse_study.data.location import cache_dir
@@ -31,10 +32,15 @@ class Workplace:
 
     folder: Path
     """of results"""
-    materials: Materials
+    read_materials: Callable[[], Materials]
     publish: Publish
     """makes what others see of a file or folder what it is here"""
     evaluations: tuple[Evaluation, ...] = ()
+
+    @cached_property
+    def materials(self) -> Materials:
+        """What is trained on, taken when it is first asked for."""
+        return self.read_materials()
 
 
 @contextmanager
@@ -53,8 +59,8 @@ def workplace(
         What it asks.
     """
     if not payload.storage:
-        materials = Materials.load(Path(payload.materials))
-        yield Workplace(Path(payload.folder), materials, keep_local, tuple(evaluations))
+        read = partial(Materials.load, Path(payload.materials))
+        yield Workplace(Path(payload.folder), read, keep_local, tuple(evaluations))
         return
     storage = Storage(payload.storage, payload.patience_s)
     shared = NodeCache(cache_dir().absolute() / STORAGE_CACHE, storage)
@@ -62,8 +68,9 @@ def workplace(
     def take(name: str) -> str:
         return str(shared.take(name)) if is_stored(name) else name
 
-    text = storage.read(payload.materials).decode()
-    materials = Materials.from_json(text).relocated(take)
+    def read_stored() -> Materials:
+        return Materials.from_json(storage.read(payload.materials).decode()).relocated(take)
+
     here = tuple(
         one.relocated(take) if isinstance(one, RelocatableEvaluation) else one for one in evaluations
     )
@@ -71,7 +78,7 @@ def workplace(
         files = _StoredFolder(storage, payload.folder, folder)
         for name in names:
             files.bring(name)
-        yield Workplace(folder, materials, files.publish, here)
+        yield Workplace(folder, read_stored, files.publish, here)
 
 
 @contextmanager

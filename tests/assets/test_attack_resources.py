@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.assets.attack_resources import fingerprints_of, resources_of
+from rse_study.assets.attack_resources import fingerprints_of, resources_of, word_lists
 from rse_study.data.text_files import find_file, read_lines
 from rse_study.data.typos import KEYBOARD, LOOKALIKES
 from rse_study.data.wordnet import ARCHIVE, FOLDER
@@ -90,3 +90,12 @@ def test_each_of_them_is_missed_where_it_is_not_here(recipe, laid, tmp_path):
 
 def test_what_they_hold_counts_and_not_how_it_is_packed(recipe, laid, data_dir, tmp_path):
     assert fingerprints_of(recipe, tmp_path) == fingerprints_of(recipe, data_dir)
+
+
+@pytest.mark.parametrize("recipe", ["pwws", "textfooler", "textbugger"])
+def test_word_lists_apart_from_the_data_folder_are_the_same_resources(recipe, data_dir, tmp_path):
+    folder = word_lists(tmp_path, recipe, data_dir)
+    assert fingerprints_of(recipe, folder) == fingerprints_of(recipe, data_dir)
+    assert word_lists(tmp_path, recipe, data_dir) == folder
+    size = sum(path.stat().st_size for path in folder.rglob("*"))
+    assert size < 50_000_000

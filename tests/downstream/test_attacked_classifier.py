@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +27,10 @@ from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.attack_file import read_attacks
+from rse_study.storage.node_cache import NodeCache
+from rse_study.storage.storage import Storage
 from rse_study.training.classifier.config import FineTuning
+from tests.tiny_models import save_bert, word_tokenizer
 from tests.training.classifier.sorted_words import LEARNS, singles, small_base
 
 GOOD, BAD = (
@@ -269,3 +273,26 @@ def test_every_name_is_known_once(tmp_path):
     assert len(set(names)) == len(names)
     with pytest.raises(InputError, match="no such evaluation"):
         read_evaluation("attack-mr/pws", tmp_path)
+
+
+def test_an_evaluation_elsewhere_reads_word_lists_there_and_finds_the_same(data_dir, tmp_path, monkeypatch):
+    """Stored by the driver, taken by a node that has no data folder."""
+    monkeypatch.setenv("RSE_STUDY_CACHE", str(tmp_path / "driver"))
+    storage = Storage(str(tmp_path / "storage"), 0.0)
+    storage.require()
+    driver, node = NodeCache(tmp_path / "driver", storage), NodeCache(tmp_path / "node", storage)
+    here = resources_for("pwws", data_dir, "")
+    there = here.relocated(lambda name: driver.put(Path(name))).relocated(lambda name: str(node.take(name)))
+    assert there.data_dir.is_relative_to(tmp_path / "node")
+    assert fingerprint_resources("pwws", there.data_dir, "") == fingerprint_resources("pwws", data_dir, "")
+    assert there().data_dir == there.data_dir
+
+
+def test_a_masked_language_model_travels_as_its_folder(data_dir, tmp_path, monkeypatch):
+    monkeypatch.setenv("RSE_STUDY_CACHE", str(tmp_path))
+    model = save_bert(tmp_path / "model", word_tokenizer(["a", "b"]))
+    loader = resources_for("bae", data_dir, str(model))
+    moved = loader.relocated(lambda name: f"storage:{Path(name).name}")
+    assert moved.resolved is not None
+    assert moved.resolved.path_or_name == "storage:model"
+    assert moved.masked_lm == str(model)  # its name in labels stays

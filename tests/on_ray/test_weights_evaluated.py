@@ -140,13 +140,13 @@ def test_scores_in_a_cells_file_are_not_measured_again(run, runs, tmp_path: Path
         attempt=0,
         rungs=(),
         coordinator="",
-        materials=tmp_path / "absent.json",
-        folder=folder,
-        train_runs=tmp_path / "absent",
+        materials=str(tmp_path / "absent.json"),
+        folder=str(folder),
+        train_runs=str(tmp_path / "absent"),
         workers=1,
         threads=1,
         gpus=0,
     )
-    found = evaluate_cell(payload, [evaluation])
+    found = evaluate_cell(payload, evaluation)
     assert {row.value for row in found} == {12.5}
     assert {row.evaluation for row in found} == {NAME}
