@@ -1,12 +1,12 @@
 """A study submitted to a cluster with `ray job submit`, and what its driver says."""
 
-import itertools
 import json
 import re
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -162,14 +162,14 @@ class Submission:
 
 
 def _repeated(steps: list[int]) -> int:
-    """How many steps lie between the farthest point before each loss and where the cell began again."""
-    total, last = 0, 0
-    interval = min((b - a for a, b in itertools.pairwise(steps) if b > a), default=0)
-    for t in steps:
-        if t <= last:
-            total += last - max(0, t - interval)
-        last = t
-    return total
+    """How many steps lie between the farthest point before each loss and the one from which the cell went on.
+
+    >>> _repeated([0, 10, 20, 30, 0, 10, 20, 30, 40])
+    30
+    >>> _repeated([0, 10, 20, 30, 20, 30, 40])
+    10
+    """
+    return sum(last - t for last, t in pairwise(steps) if t <= last)
 
 
 def attempts_of(folder: Path) -> list[tuple[str, int, str, str]]:
