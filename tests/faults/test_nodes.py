@@ -103,7 +103,7 @@ def test_a_long_cell_goes_on_from_its_checkpoint_on_another_node(ground):
     victim.kill()
     ground.cluster.wait(2, seconds=60)
     ground.cluster.restart(victim, empty_disk=True)
-    assert submitted.finish(900) == 0, submitted.text
+    assert submitted.finish() == 0, submitted.text
     _judge(submitted.folder, whole, before)
     steps_done = int(after_a_minute.text.split("step ")[1].split("/")[0])
     assert sum(submitted.redone().values()) < steps_done, "it began from the beginning"
@@ -118,7 +118,7 @@ def test_a_cell_of_two_nodes_waits_for_the_one_that_is_lost(ground):
     victim.kill()
     ground.cluster.wait(2, seconds=60)
     ground.cluster.restart(victim, empty_disk=True)
-    assert submitted.finish(900) == 0, submitted.text
+    assert submitted.finish() == 0, submitted.text
     _judge(submitted.folder, whole, before, tolerance=1e-5)
     _tell("one of a cell's two nodes without power", submitted, submitted.seconds, submitted.folder)
 
@@ -152,8 +152,8 @@ def test_a_storage_that_is_gone_for_half_a_minute_is_waited_for(ground, calm, ab
 
 def test_a_storage_that_is_gone_for_good_ends_the_run_with_exit_code_3(ground, calm):
     submitted = _submit(ground, "for-good", env={"RSE_STUDY_STORAGE_PATIENCE": "15"})
-    submitted.wait_for(r"complete .*\[1 of 4\]")
-    submitted.wait_for(IN_MID_CELL)
+    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4\]")
+    submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
     ground.storage.pause("unplugged")
     gone = submitted.seconds
     assert submitted.finish() == 3, submitted.text
@@ -177,8 +177,8 @@ def test_a_storage_that_is_gone_for_good_ends_the_run_with_exit_code_3(ground, c
 @pytest.mark.parametrize("disk", ["kept", "lost"])
 def test_a_killed_driver_is_submitted_again_and_goes_on(ground, calm, disk):
     submitted = _submit(ground, f"driver-{disk}")
-    submitted.wait_for(r"complete .*\[1 of 4\]")
-    submitted.wait_for(IN_MID_CELL)
+    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4\]")
+    submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
     before, killed = rows_of(submitted.folder, only_complete=True), submitted.seconds
     submitted.kill_driver()
     submitted.finish()
@@ -192,8 +192,8 @@ def test_a_killed_driver_is_submitted_again_and_goes_on(ground, calm, disk):
 
 def test_a_head_that_is_gone_takes_nothing_along_that_was_committed(ground, calm):
     submitted = _submit(ground, "head")
-    submitted.wait_for(r"complete .*\[1 of 4\]")
-    submitted.wait_for(IN_MID_CELL)
+    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4\]")
+    submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
     before, killed = rows_of(submitted.folder, only_complete=True), submitted.seconds
     ground.replace_head()
     again = _submit(ground, "head", job="head-again")

@@ -106,7 +106,7 @@ class Submission:
             assert self._follower.is_alive() and self.state()["status"] not in ENDED, self.text
             time.sleep(0.5)
 
-    def finish(self, seconds: float = 600.0) -> int:
+    def finish(self, seconds: float = 1200.0) -> int:
         """Wait for the end; the driver's exit code."""
         deadline = time.monotonic() + seconds
         while (state := self.state())["status"] not in ENDED:
