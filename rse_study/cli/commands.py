@@ -76,6 +76,10 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
+    cluster: Annotated[
+        str,
+        typer.Option(metavar="SPEC", help="Price it on this cluster; default: at allowance.price_per_hour."),
+    ] = "",
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Say what is left of a study and what it costs.
@@ -88,7 +92,7 @@ def plan(
     """
     from rse_study.cli.verbs.plan import show_plan
 
-    show_plan(study, override or (), store, probe, as_json, max_hours, max_cost)
+    show_plan(study, override or (), store, probe, as_json, max_hours, max_cost, cluster)
 
 
 def run(

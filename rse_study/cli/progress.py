@@ -1,14 +1,16 @@
 """Progress of a study on a screen.
 
-One row a running cell, one line a cell that ended: a `StudyCallback` of on_ray.
+One row a running cell, one line a cell that ended, a bar over all of them: a `StudyCallback` of on_ray.
 """
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +19,10 @@ from rse_study.cli.cell_names import name_of
 from rse_study.cli.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_rows
+
+BAR_WIDTH = 30
+SHORT_SECONDS = 60.0  # nobody plans by less
+MAX_ROWS = 20  # running cells that a screen shows
 
 
 class ProgressBoard:
@@ -51,7 +57,10 @@ class ProgressBoard:
         self._names: Mapping[str, str] = {}
         self._running: dict[str, tuple[str, str]] = {}  # by identity: name, progress
         self._last: dict[str, str] = {}
-        self._live = Live(console=self._console, refresh_per_second=2) if self._console.is_terminal else None
+        self._num_before, self._began = num_ended, 0.0
+        # stderr is not ours while Ray runs: what it prints goes to a file, and must not come back above the table.
+        live = Live(console=self._console, refresh_per_second=2, redirect_stderr=False)
+        self._live = live if self._console.is_terminal else None
 
     def __enter__(self) -> "ProgressBoard":
         if self._live:
@@ -66,7 +75,7 @@ class ProgressBoard:
     def started(self, cell: Any) -> None:
         """A cell runs."""
         values = "  ".join(f"{name} {show_value(value)}" for name, value in cell.proposal.items())
-        again = "goes on" if cell.continues else "started"
+        again, self._began = "goes on" if cell.continues else "started", self._began or time.monotonic()
         self._say(f"{self._name(cell)}: {again}  {values}".rstrip())
         self._update(cell, "starting")
 
@@ -95,7 +104,9 @@ class ProgressBoard:
         self._num_ended += not cell.continues
         self._running.pop(cell.identity, None)
         parts = [_verdict(record), self._last.pop(cell.identity, ""), show_duration(record.duration_s)]
-        count = f"[{self._num_ended} of {self._num_planned}]"
+        seconds = self._seconds_left()
+        left = f", about {show_duration(seconds)} left" if seconds >= SHORT_SECONDS else ""
+        count = f"[{self._num_ended} of {self._num_planned}{left}]"
         self._say(f"{self._name(cell)}: {'  '.join(part for part in (*parts, count) if part)}")
         self._draw()
 
@@ -103,6 +114,15 @@ class ProgressBoard:
         """A cell's process ended without a result; it is tried again."""
         self._running.pop(cell.identity, None)
         self._say(f"{self._name(cell)}: lost: {reason}; tried again")
+        self._draw()
+
+    def node_lost(self, node: str, cells: Sequence[Any]) -> None:
+        """A node was lost, and these cells with it; they are tried again."""
+        for cell in cells:
+            self._running.pop(cell.identity, None)
+        number = len(cells)
+        again = f"; {number} cell{'s are' if number > 1 else ' is'} tried again" if number else ""
+        self._say(f"node {node} was lost{again}")
         self._draw()
 
     def message(self, text: str) -> None:
@@ -125,9 +145,29 @@ class ProgressBoard:
         if not self._live:
             return
         table = Table("cell", "progress", box=None)
-        for row in sorted(self._running.values()):
+        rows = sorted(self._running.values())
+        for row in rows[:MAX_ROWS]:
             table.add_row(*row)
-        self._live.update(Group(table, Text(f"{self._num_ended} of {self._num_planned} cells ended")))
+        if len(rows) > MAX_ROWS:
+            table.add_row("...", f"and {len(rows) - MAX_ROWS} more")
+        bar = Table.grid(padding=(0, 2))
+        total = max(self._num_planned, 1)
+        bar.add_row(ProgressBar(total, self._num_ended, width=BAR_WIDTH), Text(self._summary()))
+        self._live.update(Group(table, bar))
+
+    def _summary(self) -> str:
+        """`12 of 40 cells ended, 4 running, about 3 min 20 s left at this pace`."""
+        parts = [f"{self._num_ended} of {self._num_planned} cells ended", f"{len(self._running)} running"]
+        if seconds := self._seconds_left():
+            parts.append(f"about {show_duration(seconds)} left at this pace")
+        return ", ".join(parts)
+
+    def _seconds_left(self) -> float:
+        """At the pace of this run's cells so far; 0 where none has ended yet."""
+        num_here, num_left = self._num_ended - self._num_before, self._num_planned - self._num_ended
+        return (
+            (time.monotonic() - self._began) * num_left / num_here if num_here > 0 and num_left > 0 else 0.0
+        )
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.cluster.job_report import submission_stem
+from rse_study.cluster.price import device_hour_price
 from rse_study.cluster.spec import STUDY_FILE, ClusterSpec
 from rse_study.cluster.wheel import Wheel
 from rse_study.cluster.yaml_text import yaml_text
@@ -19,6 +20,7 @@ from rse_study.study.definition.config import Study
 from rse_study.study.record import resolved
 
 ID_DIGITS = 12
+PRICE_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,9 @@ def job_of(
     """
     storage = storage_of(checked, spec)
     settled = content | ({"storage": storage} if storage else {})
+    price = checked.study.allowance.price_per_hour or device_hour_price(spec, checked.study.resources)
+    if price:
+        settled["allowance"] = content.get("allowance", {}) | {"price_per_hour": round(price, PRICE_DIGITS)}
     return Job(
         study=checked.study.name,
         submission_id=submission_id(checked.study),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rse_study.cluster.capacity import nodes_of, per_node
+from rse_study.cluster.capacity import nodes_of, num_fitting, per_node
 from rse_study.cluster.machines import Machine
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.study.definition.config import Resources
@@ -42,6 +42,27 @@ def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
 def _devices(machine: Machine, cpus: int, resources: Resources) -> float:
     """Devices of a node that are at work when it is full."""
     return float(per_node(machine, resources, cpus) * (resources.gpus or resources.threads))
+
+
+def describe_time(spec: ClusterSpec, resources: Resources, device_hours: float) -> str:
+    """Return how long so much work takes by the clock, as a line.
+
+    Parameters
+    ----------
+    spec
+        The cluster.
+    resources
+        What one cell uses.
+    device_hours
+        The work.
+    """
+    num_cells = num_fitting(spec, resources) // resources.workers
+    if resources.max_concurrent:
+        num_cells = min(num_cells, resources.max_concurrent)
+    hours = device_hours / (num_cells * resources.workers * (resources.gpus or resources.threads))
+    cells = f"{num_cells} cell{'s' * (num_cells != 1)} at a time"
+    late = f", and the cluster ends after {spec.limits.hours:g} h" if hours > spec.limits.hours else ""
+    return f"{cells}: {hours:.3g} h by the clock, or more{late}"
 
 
 def describe_price(spec: ClusterSpec) -> str:

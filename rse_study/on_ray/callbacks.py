@@ -1,5 +1,6 @@
 """What the driver reports while a study runs: to a progress display, or nobody."""
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from rse_study.on_ray.cell import Cell
@@ -33,6 +34,9 @@ class StudyCallback(Protocol):
 
     def lost(self, cell: Cell, reason: str) -> None:
         """A cell's process ended without a result; it is tried again."""
+
+    def node_lost(self, node: str, cells: Sequence[Cell]) -> None:
+        """A node was lost, and these cells with it; they are tried again."""
 
     def message(self, text: str) -> None:
         """A sentence about the study as a whole."""

@@ -1,17 +1,23 @@
 """The queue of one stage: which cells are left to run, in order. Without Ray."""
 
 import math
+from itertools import count
+from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell, CellSource, TrialOutcome, judged
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
 from rse_study.results.result_file import FILE_NAME, Result, read_result
-from rse_study.results.schema import cell_folder
+from rse_study.results.schema import MODEL_FOLDER, cell_folder
 from rse_study.study.definition.config import Study
 from rse_study.study.early_stopping import verdict
+
+BESIDE_A_RESULT = (EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
+"""What a cell's folder holds, too, that another configuration must not take up."""
 
 
 class CellQueue:
@@ -103,7 +109,9 @@ class CellQueue:
             self._note(row)
         return self._verdicts[cell.identity, t]  # the first verdict stands, whoever asks again
 
-    def finish(self, cell: Cell, reason: str = "", *, for_good: bool = False) -> CellRecord | None:
+    def finish(
+        self, cell: Cell, reason: str = "", *, for_good: bool = False, excused: bool = False
+    ) -> CellRecord | None:
         """Commit a cell that ended: its `result.json`, or else the reason there is none.
 
         Parameters
@@ -114,6 +122,8 @@ class CellQueue:
             Why there is no result, as far as anybody could say.
         for_good : bool
             Whether it would end in the same way again.
+        excused : bool
+            Whether the attempt does not count: all of Ray was lost, and the cell with it.
 
         Returns
         -------
@@ -121,6 +131,7 @@ class CellQueue:
             None where its process was lost and it is tried again: up to max_attempts times in one run.
         """
         result = self._new_result_of(cell)
+        self._tries[cell.identity] -= excused
         if result is None and not for_good and self._tries[cell.identity] < cell.resources.max_attempts:
             self._ledger.lose(cell.identity, reason or "ended without a result")
             self._interrupted.append(cell)
@@ -185,7 +196,25 @@ class CellQueue:
             self._files.set_aside(identity, f"{FILE_NAME}.damaged")
             self._ledger.log("damaged", str(damage), identity)
             return None
-        return result if result.identity == identity else None
+        if result.identity != identity:
+            self._set_aside_another(identity, result.identity)
+            return None
+        return result
+
+    def _set_aside_another(self, identity: str, other: str) -> None:
+        """Move away what another configuration left in a cell's folder."""
+        directory = cell_folder(self._ledger.study_dir, identity)
+        self._files.set_aside(identity, free_name(directory / f"{FILE_NAME}.other").name)
+        for path in (directory / name for name in BESIDE_A_RESULT):
+            if path.exists():
+                path.replace(free_name(path.with_name(f"{path.name}.other")))
+        self._ledger.log("other", f"the result of another configuration: {other}", identity)
 
     def _value_of(self, result: Result | None) -> float | None:
         return None if result is None else result.final.get(self._study.objective.metric)
+
+
+def free_name(path: Path) -> Path:
+    """The path, or the same with the first number that nobody has taken."""
+    numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return path if not path.exists() else next(one for one in numbered if not one.exists())

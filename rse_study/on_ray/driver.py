@@ -70,7 +70,7 @@ def run_study(
         ledger = stack.enter_context(Ledger.open(folders.study))
         run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback)
         run.prepare()
-        runtime = RayRuntime(stack, files, run.materials, num_cpus, address)
+        runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address)
         if isinstance(callback, CopyingCallback):
             callback.on_failure = runtime.give_up
         stack.enter_context(graceful_interrupt(lambda: _close(runtime, callback)))

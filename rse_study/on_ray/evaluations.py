@@ -2,9 +2,10 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import ray
 import torch
@@ -27,6 +28,7 @@ from rse_study.training.processes import train_locally
 from rse_study.training.trial import Cadences
 
 ATTACKS = "attacks"
+CHECK_SECONDS = 3.0
 
 
 def missing_evaluations(
@@ -70,8 +72,19 @@ def start_scoring_baseline(payload: BaselinePayload, evaluation: ray.ObjectRef) 
     return task.remote(payload, evaluation)
 
 
-def as_they_come(tasks: Sequence[ray.ObjectRef], closing: Event) -> Iterator[list[EvaluationRow]]:
+def as_they_come(
+    tasks: Sequence[ray.ObjectRef], closing: Event, check: Callable[[], None] = lambda: None
+) -> Iterator[list[EvaluationRow]]:
     """The rows of each task as it ends, until all have or `closing` is set.
+
+    Parameters
+    ----------
+    tasks : sequence of ObjectRef
+        Started already.
+    closing : Event
+        Set where nothing is to be waited for any more.
+    check : callable
+        Raises where Ray is gone, and every task with it.
 
     Raises
     ------
@@ -80,6 +93,7 @@ def as_they_come(tasks: Sequence[ray.ObjectRef], closing: Event) -> Iterator[lis
     """
     waiting, failures = list(tasks), list[Exception]()  # the others' scores count all the same
     while waiting and not closing.is_set():
+        check()
         done, waiting = ray.wait(waiting, timeout=1.0)
         for one in done:
             try:
@@ -88,6 +102,9 @@ def as_they_come(tasks: Sequence[ray.ObjectRef], closing: Event) -> Iterator[lis
                 # What a worker finds wrong with the input reaches our user in the same words.
                 cause = getattr(error, "cause", None)
                 failures.append(cause if isinstance(cause, InputError) else error)
+                if cause is None:  # no error of the task's own: Ray may be gone, which shows a moment later
+                    closing.wait(CHECK_SECONDS)
+                    check()
     if failures:
         raise failures[0]
 
@@ -159,14 +176,10 @@ def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> Score
     return ScoredModel(payload.cell, Embedder(encoder.to(device), tokenizer, template), files)
 
 
-def _reserved(payload: Payload) -> dict[str, int | float]:
-    """What a task reserves: one process, and its cell's others where it trains the cell again.
-
-    They are all on one node, and a cell may have more of them than any node has room for.
-    """
-    largest = max((node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]), default=0)
-    num_cpus = max(payload.threads, min(payload.workers * payload.threads, largest))
-    return {"num_cpus": num_cpus, "num_gpus": payload.gpus}
+def _reserved(payload: Payload) -> dict[str, Any]:
+    # One process on one node: what all workers of a cell have together may be more than any node has.
+    labels = {"label_selector": dict(payload.labels)} if payload.labels else {}
+    return {"num_cpus": payload.threads, "num_gpus": payload.gpus, **labels}
 
 
 def _parts(evaluations: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:

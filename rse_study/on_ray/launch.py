@@ -3,13 +3,20 @@
 import logging
 import os
 import socket
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 
 import ray
+from ray._private.authentication.authentication_token_setup import (
+    ensure_token_if_auth_enabled,
+    maybe_enable_token_auth_if_token_available,
+)
+from ray._private.services import canonicalize_bootstrap_address_or_die
+from ray._raylet import GcsClient  # type: ignore[attr-defined]
+from ray.exceptions import AuthenticationError, RayError
 
 from rse_study.errors import InputError, first_line
-from rse_study.study.definition.config import Resources
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
 # Trial actors only wait for their workers: on this machine they count against a resource of their own, so that
@@ -17,6 +24,8 @@ OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never t
 DRIVER = "rse_driver"
 MAX_DRIVERS = 1000
 CONNECT_SECONDS = 5.0
+# Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
+RECONNECT_VARIABLE, RECONNECT_SECONDS = "RAY_gcs_rpc_server_reconnect_timeout_s", "600"
 START_ATTEMPTS = (
     3  # on a busy machine Ray's first process may end, or take too long, before the others hear of it
 )
@@ -31,6 +40,10 @@ ENVIRONMENT = {
     "RAY_AIR_NEW_OUTPUT": "0",  # the new output prints its opening whatever `verbose` says
     # Ctrl-C comes to us as KeyboardInterrupt; Tune's own handler would swallow it.
     "TUNE_DISABLE_SIGINT_HANDLER": "1",
+    # Tune asks for the cluster's resources now and then, only to show them: without a head it would wait for ever.
+    "TUNE_STATE_REFRESH_PERIOD": "1000000000",
+    # Trials start side by side: our searcher says how many there are.
+    "TUNE_MAX_PENDING_TRIALS_PG": "1000",
     "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
     # How often Train's controller hears its workers: every verdict waits for it.
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
@@ -53,7 +66,8 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
     try:
         yield
     finally:
-        ray.shutdown()
+        with redirect_stdout(sys.stderr):  # it prints once more what raylets reported
+            ray.shutdown()
 
 
 def _start(num_cpus: int) -> None:
@@ -81,12 +95,14 @@ def _start(num_cpus: int) -> None:
 
 def _join(address: str) -> None:
     """Connect to a running cluster. Ray itself tries for minutes where nobody listens, and then ends the process."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
+    os.environ.setdefault(RECONNECT_VARIABLE, RECONNECT_SECONDS)
     try:
-        if host and port.isdigit():
-            socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (OSError, ValueError, OverflowError, RuntimeError) as error:
+        ray.init(address=_located(address), log_to_driver=False, logging_level=logging.ERROR)
+    except AuthenticationError:
+        rule = "the cluster asks for a token, and this process has none or another"
+        remedy = "Set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file that holds the cluster's token"
+        raise InputError(f"{address!r} was refused", where="--address", rule=rule, remedy=remedy) from None
+    except (OSError, ValueError, OverflowError, RuntimeError, RayError) as error:
         reason = first_line(error)
         rule, remedy = (
             "HOST:PORT of a running Ray head, or auto",
@@ -97,30 +113,20 @@ def _join(address: str) -> None:
         ) from None
 
 
+def _located(address: str) -> str:
+    """The cluster's HOST:PORT, after one short call that a wrong address or token does not survive."""
+    if address.startswith("ray://"):
+        raise ValueError("Ray Client is not supported: run the study on a node of the cluster")
+    host, _, port = address.rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+    maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
+    ensure_token_if_auth_enabled(create_token_if_missing=False)
+    located = canonicalize_bootstrap_address_or_die(address)
+    GcsClient(address=located).get_all_node_info(timeout=CONNECT_SECONDS)
+    return located
+
+
 def usable_cpus() -> int:
     """CPUs this process may use, not those the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def trial_resources(resources: Resources) -> dict[str, float]:
-    """What a trial actor reserves.
-
-    All of its cell's resources where the cell runs in it, next to nothing where it only waits for Train's workers.
-    """
-    if resources.runs_on == "inline":
-        return {"CPU": float(resources.threads), **({"GPU": float(resources.gpus)} if resources.gpus else {})}
-    return {DRIVER: 1.0} if DRIVER in ray.cluster_resources() else {"CPU": 0.1}
-
-
-def concurrency(resources: Resources, available: dict[str, float]) -> int:
-    """How many trials fit at a time. Raises InputError where not even one does."""
-    per_trial = {"CPU": resources.workers * resources.threads, "GPU": resources.workers * resources.gpus}
-    fits = [int(available.get(kind, 0) // amount) for kind, amount in per_trial.items() if amount]
-    if min(fits) < 1:
-        needs = " and ".join(f"{amount} {kind}(s)" for kind, amount in per_trial.items() if amount)
-        has = ", ".join(f"{available.get(kind, 0):g} {kind}(s)" for kind in per_trial)
-        remedy = "Lower resources.workers, threads or gpus, or raise --cpus"
-        raise InputError(
-            f"one trial needs {needs}", where="resources", rule=f"there are {has}", remedy=remedy
-        )
-    return min(*fits, resources.max_concurrent) if resources.max_concurrent else min(fits)

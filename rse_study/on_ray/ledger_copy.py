@@ -1,7 +1,7 @@
 """The copy of a study's ledger in its storage, made while the study runs."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -120,6 +120,11 @@ class CopyingCallback:
         """A cell's process ended without a result; it is tried again."""
         self._changed.set()
         self._callback.lost(cell, reason)
+
+    def node_lost(self, node: str, cells: Sequence[Cell]) -> None:
+        """A node was lost, and these cells with it; they are tried again."""
+        self._changed.set()
+        self._callback.node_lost(node, cells)
 
     def message(self, text: str) -> None:
         """A sentence about the study as a whole: a stage begins, scores came."""

@@ -29,8 +29,10 @@ class Payload:
     """processes that train together"""
     threads: int
     """CPU threads of each worker"""
-    gpus: int
-    """GPUs of each worker, 0 or 1"""
+    gpus: float
+    """GPUs of each worker: 0, a part of one, or 1"""
+    labels: Mapping[str, str]
+    """of the nodes that may run it"""
 
     @property
     def device(self) -> str:
@@ -71,13 +73,15 @@ class CellPayload(Payload):
         """The plain mapping that Tune and Train pass on to their functions."""
         content = {one.name: getattr(self, one.name) for one in fields(self)}
         # The trial is a text: Tune would take a nested mapping for a space of its own.
-        return {**content, "rungs": list(self.rungs), "trial": self.trial.model_dump_json()}
+        labels = list(self.labels.items())
+        return {**content, "rungs": list(self.rungs), "labels": labels, "trial": self.trial.model_dump_json()}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "CellPayload":
         """What `as_config` made a mapping of."""
         trial = Trial.model_validate_json(config["trial"])
-        return cls(**{**config, "rungs": tuple(config["rungs"]), "trial": trial})
+        plain = {"rungs": tuple(config["rungs"]), "labels": dict(config["labels"]), "trial": trial}
+        return cls(**{**config, **plain})
 
 
 class Payloads:
@@ -138,7 +142,7 @@ class Payloads:
 
     def _shared(self, trial: Trial, resources: Resources) -> dict[str, Any]:
         materials = self._files.hand_out(self._materials.of(trial))
-        used = resources.model_dump(include={"workers", "threads", "gpus"})
+        used = resources.model_dump(include={"workers", "threads", "gpus", "labels"})
         storage = self._files.storage
         where = {"storage": storage.location, "patience_s": storage.patience_s} if storage else {}
         return {"trial": trial, "materials": materials, **used, **where}

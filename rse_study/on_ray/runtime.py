@@ -1,25 +1,43 @@
-"""Ray for as long as a run lasts, started when the first cell needs it."""
+"""Ray for as long as a run lasts.
+
+It is started when the first cell needs it, and again where it is lost.
+"""
 
 import hashlib
+import sys
+import time
+from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import UTC, datetime
+from os import _exit
 from pathlib import Path
 from threading import Event
 
-import ray
-
-from rse_study.errors import Unavailable
+from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import tuner
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.cluster_callback import ClusterCallback
+from rse_study.on_ray.cluster_watch import ClusterWatch, JoinedRay, OwnRay, RayLost
 from rse_study.on_ray.coordinator import Coordinator
-from rse_study.on_ray.launch import concurrency, ray_session, trial_resources
+from rse_study.on_ray.elastic import ElasticSize
+from rse_study.on_ray.launch import ray_session
+from rse_study.on_ray.losses import HOLD_SECONDS, Losses
 from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.payload import Payloads
+from rse_study.on_ray.ray_output import ray_output_in_file
+from rse_study.on_ray.reservation import trial_reservation
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.on_ray.trainable import run_inline, run_on_train
 from rse_study.on_ray.watchdog import Watchdog
 from rse_study.study.definition.config import Resources
+
+MAX_RESTARTS = 3  # of Ray in one run: what takes it down again and again is no accident
+REJOIN_SECONDS, REJOIN_PAUSE_SECONDS = 180.0, 5.0  # a head that is started again needs a minute or two
+# Ray ends a process whose head is gone after 60 s (its own), or so many as `launch` sets for a cluster.
+STUCK_SECONDS = {"own": 40.0, "joined": 300.0}
+GAVE_UP = 3
 
 
 class RayRuntime:
@@ -33,6 +51,8 @@ class RayRuntime:
         Of the study, and how workers get at them.
     materials : MaterialsCache
         What cells are trained on.
+    callback : StudyCallback
+        Gets messages about Ray and its nodes.
     num_cpus : int
         CPUs of a Ray on this machine; 0 = all.
     address : str
@@ -49,27 +69,35 @@ class RayRuntime:
         stack: ExitStack,
         files: StudyFiles,
         materials: MaterialsCache,
+        callback: StudyCallback,
         num_cpus: int,
         address: str,
     ) -> None:
-        self._stack, self._files, self._materials = stack, files, materials
+        self._stack, self._files, self._materials, self._callback = stack, files, materials, callback
         self._num_cpus, self._address = num_cpus, address
+        self._session = ExitStack()
         self._coordinator: Coordinator | None = None
+        self._watch: ClusterWatch | None = None
+        self._log: Path | None = None
+        self._num_losses, self._has_said_where = 0, False
         self.closing = Event()
 
-    def open(self, resources: Resources) -> int:
-        """Start Ray if it is not running yet; how many cells fit at a time.
+    def open(self, resources: Resources) -> ElasticSize:
+        """Start Ray if it is not running; wait for a node with room for a cell.
 
         Raises
         ------
         InputError
-            Where not even one cell fits, or Ray does not start.
+            Where no node could run such a cell, or Ray does not start.
+        Unavailable
+            Where Ray was lost and does not come back.
         """
-        if self._coordinator is None:
-            self._stack.enter_context(ray_session(self._num_cpus, self._address))
-            self._coordinator = Coordinator(f"coordinator-{_short_hash(self._files.folders.study)}")
-            self._stack.callback(self._coordinator.close)
-        return concurrency(resources, ray.cluster_resources())
+        if self._watch is None:
+            self._begin()
+        assert self._watch is not None
+        size = ElasticSize(self._watch, resources, self._callback, is_own=not self._address)
+        size.await_room(self.closing)
+        return size
 
     def give_up(self, failure: Unavailable) -> None:
         """Start no other cell: something the run stands on is gone for good."""
@@ -80,6 +108,11 @@ class RayRuntime:
     def payloads(self) -> Payloads:
         """Makes payloads for the processes of this runtime."""
         return Payloads(self._files, self._materials, self._coordinator.name if self._coordinator else "")
+
+    def check(self) -> None:
+        """Raise RayLost where Ray is gone."""
+        if self._watch is not None:
+            self._watch.check()
 
     def run(self, queue: CellQueue, resources: Resources, callback: StudyCallback) -> None:
         """Run all cells of a queue.
@@ -96,16 +129,116 @@ class RayRuntime:
         Raises
         ------
         InputError
-            Where not even one cell fits, or Ray does not start.
+            Where no node could run such a cell, or Ray does not start.
+        Unavailable
+            Where Ray was lost too often, or does not come back.
         """
-        if queue.num_left == 0 or self.closing.is_set():
+        self.persist(lambda: self._run_once(queue, resources, callback))
+
+    def persist(self, work: Callable[[], None]) -> None:
+        """Do some work with Ray, from its beginning again where Ray is lost."""
+        done = False
+        while not done and not self.closing.is_set():
+            try:
+                work()
+                done = True
+            except RayLost as loss:
+                self._take_leave(loss)
+
+    def _run_once(self, queue: CellQueue, resources: Resources, callback: StudyCallback) -> None:
+        if queue.num_left == 0:
             return
-        most = self.open(resources)
-        assert self._coordinator is not None
-        searcher = CellSearcher(queue, self.payloads, self._coordinator, callback, most, self)
+        size = self.open(resources)
+        assert self._coordinator is not None and self._watch is not None
+        hold_seconds = HOLD_SECONDS if self._address else 0.0
+        losses = Losses(callback, self._coordinator.nodes_of, self._say_where_once, hold_seconds)
+        searcher = CellSearcher(
+            queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self
+        )
+        watchers = [
+            ClusterCallback(self._watch, size, losses, searcher, self._coordinator),
+            Watchdog(searcher, self._coordinator),
+        ]
         trainable = run_inline if resources.runs_on == "inline" else run_on_train
-        watchdog = Watchdog(searcher, self._coordinator)
-        tuner.run(searcher, trainable, watchdog, self._files.folders.ray, trial_resources(resources))
+        try:
+            tuner.run(searcher, trainable, watchers, self._files.folders.ray, trial_reservation(resources))
+            size.close()
+        except RayLost as loss:
+            loss.num_cells = searcher.abandon(f"Ray was lost: {loss}")
+            raise
+
+    def _begin(self) -> None:
+        if self._log is None:
+            self._log = self._stack.enter_context(ray_output_in_file(self._files.folders.study / "log"))
+            self._stack.callback(lambda: self._session.close())
+        self._session.enter_context(self._ray())
+        kind = "joined" if self._address else "own"
+        probe = JoinedRay() if self._address else OwnRay()
+        self._watch = ClusterWatch(probe, self._exit_stuck, STUCK_SECONDS[kind])
+        self._session.callback(self._watch.close)
+        self._coordinator = Coordinator(f"coordinator-{_short_hash(self._files.folders.study)}")
+        self._session.callback(self._coordinator.close)
+
+    def _ray(self) -> ExitStack:
+        """A running Ray. One that was lost may take a while to come back."""
+        until = time.monotonic() + (REJOIN_SECONDS if self._num_losses and self._address else 0.0)
+        while True:
+            with ExitStack() as stack:
+                try:
+                    stack.enter_context(ray_session(self._num_cpus, self._address))
+                    return stack.pop_all()
+                except InputError as error:
+                    if not self._num_losses:
+                        raise
+                    if time.monotonic() > until or self.closing.is_set():
+                        raise self._gave_up(str(error)) from None
+            self.closing.wait(REJOIN_PAUSE_SECONDS)
+
+    def _take_leave(self, loss: RayLost) -> None:
+        """Say that Ray was lost, and end what is left of it."""
+        self._num_losses += 1
+        if self._num_losses <= MAX_RESTARTS:
+            cells = f"; {_count_again(loss.num_cells)}" if loss.num_cells else ""
+            back = "joined" if self._address else "started"
+            again = f"it is {back} again ({self._num_losses} of {MAX_RESTARTS} times)"
+            self._callback.message(f"Ray was lost: {loss}{cells}; {again}. {self._says_more()}")
+        print(
+            f"{datetime.now(UTC):%H:%M:%S} Ray was lost: {loss}", file=sys.stderr
+        )  # its place in Ray's own words
+        self._session.close()
+        assert self._watch is not None
+        self._watch.clear()
+        self._watch = self._coordinator = None
+        if self._num_losses > MAX_RESTARTS:
+            raise self._gave_up(str(loss))
+
+    def _gave_up(self, reason: str) -> Unavailable:
+        times = f"{self._num_losses} time{'s' * (self._num_losses > 1)} in this run"
+        return Unavailable(
+            f"Ray was lost {times}, now: {reason}", f"{self._says_more()}; the same command goes on"
+        )
+
+    def _say_where_once(self) -> None:
+        """After the first loss: where Ray's own words about this and later ones are."""
+        if not self._has_said_where:
+            self._has_said_where = True
+            print(f"{datetime.now(UTC):%H:%M:%S} a cell or a node was lost", file=sys.stderr)
+            self._callback.message(f"what Ray says about losses is in {self._log}")
+
+    def _says_more(self) -> str:
+        return f"What Ray said is in {self._log}"
+
+    def _exit_stuck(self, reason: str) -> None:
+        """The last resort: the driver waits for an answer that never comes. What was committed is committed."""
+        sys.stdout.write(
+            f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command goes on\n"
+        )
+        sys.stdout.flush()
+        _exit(GAVE_UP)
+
+
+def _count_again(number: int) -> str:
+    return "1 cell is tried again" if number == 1 else f"{number} cells are tried again"
 
 
 def _short_hash(path: Path) -> str:

@@ -75,6 +75,7 @@ class Scoring:
 
         As many tasks at a time as fit. Each score is in the ledger as soon as it is measured.
         """
+        self._carried.clear()  # a Ray that was started again has none of them
         of_cells = list(self._start_scoring_cells(cells, runtime))
         of_weights = list(self._start_scoring_weights(runtime))
         tasks = [*of_cells, *of_weights]
@@ -82,7 +83,7 @@ class Scoring:
             besides = f", {len(of_weights)} scores of baselines" if of_weights else ""
             named = ", ".join(self._study.evaluations)
             self._callback.message(f"evaluations: {len(of_cells)} models on {named}{besides}")
-        for number, rows in enumerate(as_they_come(tasks, runtime.closing), start=1):
+        for number, rows in enumerate(as_they_come(tasks, runtime.closing, runtime.check), start=1):
             self._ledger.record_evaluations(rows)
             self._callback.message(f"evaluated: {number} of {len(tasks)}")
         if not runtime.closing.is_set():

@@ -1,7 +1,7 @@
 """The queue of cells as Tune sees it: a searcher whose proposals are whole cells."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Event
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,6 +12,7 @@ from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.coordinator import Coordinator
+from rse_study.on_ray.losses import Losses
 from rse_study.on_ray.payload import Payloads
 
 PREFIX = "metrics/"
@@ -44,8 +45,10 @@ class CellSearcher(Searcher):
         Gives verdicts to workers.
     callback : StudyCallback
         Gets how cells start, go and end.
-    max_concurrent : int
-        Cells at a time.
+    concurrency : callable
+        Gives how many cells may run at a time, now.
+    losses : Losses
+        Reports cells whose process was lost.
     runtime : Closing
         Says whether another cell is to start; is told what is gone for good.
     """
@@ -56,7 +59,8 @@ class CellSearcher(Searcher):
         payloads: Payloads,
         coordinator: Coordinator,
         callback: StudyCallback,
-        max_concurrent: int,
+        concurrency: Callable[[], int],
+        losses: Losses,
         runtime: Closing,
     ) -> None:
         super().__init__()
@@ -66,7 +70,7 @@ class CellSearcher(Searcher):
             coordinator,
             callback,
         )
-        self._max_concurrent, self._runtime = max_concurrent, runtime
+        self._concurrency, self._losses, self._runtime = concurrency, losses, runtime
         self._running: dict[str, Cell] = {}
         # Monotonic time of a running trial's last report; ahead of now until the first.
         self._last_report: dict[str, float] = {}
@@ -76,9 +80,9 @@ class CellSearcher(Searcher):
     def suggest(self, trial_id: str) -> Any:
         """The next cell as a configuration for its trial.
 
-        None while as many run as fit, or while one may be tried again.
+        None while as many run as fit, while one may be tried again, or while it is not yet said why others were lost.
         """
-        if len(self._running) >= self._max_concurrent:
+        if len(self._running) >= self._concurrency() or self._losses.num_open:
             return None
         cell = None if self._runtime.closing.is_set() else self._queue.next_cell()
         if cell is None:
@@ -132,9 +136,39 @@ class CellSearcher(Searcher):
             self._runtime.give_up(gone)
             return
         if record is None:
-            self._callback.lost(cell, reason)
+            self._losses.add(cell, reason)
         else:
             self._callback.ended(cell, record)
+
+    @property
+    def num_running(self) -> int:
+        """Cells that run now."""
+        return len(self._running)
+
+    @property
+    def num_wanted(self) -> int:
+        """Cells that would run now if there were room for all."""
+        return len(self._running) + self._queue.num_left
+
+    def abandon(self, reason: str) -> int:
+        """Enter that all running cells are lost; how many are tried again.
+
+        It was no fault of theirs.
+        """
+        cells = list(self._running.values())
+        self._running.clear()
+        num_lost = 0
+        for cell in cells:
+            try:
+                record = self._queue.finish(cell, reason, excused=True)
+            except Unavailable as gone:  # its result may lie there: the next run looks
+                self._runtime.give_up(gone)
+                break
+            if record is None:
+                num_lost += 1
+            else:  # its result lay there already
+                self._callback.ended(cell, record)
+        return num_lost
 
     def silent(self) -> Iterator[tuple[str, Cell]]:
         """Trials that have reported nothing for longer than their cell allows."""

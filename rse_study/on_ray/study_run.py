@@ -135,7 +135,8 @@ class StudyRun:
             self._search(runtime)
             cells = self._confirm(runtime)
         if not runtime.closing.is_set():
-            self._scoring.everything([cell for cell in cells if not cell.continues], runtime)
+            scored = [cell for cell in cells if not cell.continues]
+            runtime.persist(lambda: self._scoring.everything(scored, runtime))
 
     def _search(self, runtime: RayRuntime) -> None:
         study, checked = self._study, self._checked

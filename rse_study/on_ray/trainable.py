@@ -57,6 +57,7 @@ def _trainer(payload: CellPayload) -> TorchTrainer:
             num_workers=payload.workers,
             use_gpu=gpus > 0,
             resources_per_worker={"CPU": payload.threads, **({"GPU": gpus} if gpus else {})},
+            label_selector=dict(payload.labels) or None,
         ),
         run_config=RunConfig(
             # The attempt is part of the name: the loop resumes from its own checkpoint, and a Train run that had

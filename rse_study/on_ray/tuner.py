@@ -1,6 +1,6 @@
 """Ray Tune around a queue of cells: it starts trials and reports how they go."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,15 +9,14 @@ from ray import tune
 
 from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.searcher import CellSearcher
-from rse_study.on_ray.watchdog import Watchdog
 
 
 def run(
     searcher: CellSearcher,
     trainable: Callable[[dict[str, Any]], None],
-    watchdog: Watchdog,
+    callbacks: Sequence[tune.Callback],
     folder: Path,
-    resources: dict[str, float],
+    reservation: tune.PlacementGroupFactory,
 ) -> None:
     """Run trials until the searcher has no more of them and the last one has ended.
 
@@ -29,17 +28,17 @@ def run(
         Proposes whole cells.
     trainable : callable
         Runs one of them in a trial's process.
-    watchdog : Watchdog
-        Ends trials that are silent for too long.
+    callbacks : sequence of tune.Callback
+        Look after trials and cluster between two steps.
     folder : Path
         For Tune's own notes.
-    resources : dict
-        What one trial reserves, as Ray names it.
+    reservation : tune.PlacementGroupFactory
+        What one trial reserves.
     """
     # A new experiment each time: resuming is replaying the ledger, never Tune's restore (which unpickles).
     name = f"tune-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     tune.Tuner(
-        tune.with_resources(trainable, resources),
+        tune.with_resources(trainable, reservation),
         tune_config=tune.TuneConfig(
             search_alg=searcher,
             num_samples=-1,  # the searcher says when it is over: a lost cell is a trial more
@@ -51,7 +50,7 @@ def run(
             name=name,
             storage_path=str(folder),
             verbose=0,
-            callbacks=[watchdog],
+            callbacks=list(callbacks),
             failure_config=tune.FailureConfig(max_failures=0),
         ),
     ).fit()

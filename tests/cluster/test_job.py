@@ -66,3 +66,13 @@ def test_the_jobs_folder_has_study_and_code(tmp_path):
 
 def test_without_a_storage_a_study_keeps_its_files_in_the_store():
     assert storage_of(read_study(study_file("quickstart")), shipped("local")) == ""
+
+
+def test_the_clusters_price_is_in_the_studys_file():
+    content = parse_yaml(job(cluster="aws-gpu").study_yaml, where="")
+    assert content["allowance"] == {"price_per_hour": 0.053125}  # (8 * 0.2 + 0.1) / 32
+
+
+def test_the_studys_own_price_is_kept():
+    content = parse_yaml(job("allowance.price_per_hour=3", cluster="aws-gpu").study_yaml, where="")
+    assert content["allowance"] == {"price_per_hour": 3}

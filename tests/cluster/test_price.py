@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.cluster.price import describe_price, device_hour_price, hourly_price
+from rse_study.cluster.price import describe_price, describe_time, device_hour_price, hourly_price
 from rse_study.study.definition.config import Resources
 from tests.cluster.samples import shipped
 
@@ -46,3 +46,14 @@ def test_a_cluster_that_can_run_nothing_has_no_price():
 def test_it_is_said_in_a_line():
     assert describe_price(shipped("aws-gpu")) == "aws, nodes: 0 to 8 'gpu'; 0.1 to 1.7 an hour, head included"
     assert describe_price(shipped("local")) == "local, nodes: 2 'cpu'; nobody bills them"
+
+
+def test_time_by_the_clock_is_said():
+    assert describe_time(shipped("aws-gpu"), GPU, 16.0) == "4 cells at a time: 2 h by the clock, or more"
+    long = describe_time(shipped("aws-gpu"), GPU, 160.0)
+    assert long == "4 cells at a time: 20 h by the clock, or more, and the cluster ends after 12 h"
+
+
+def test_cells_at_a_time_are_as_few_as_the_study_wants():
+    few = Resources(workers=2, threads=2, gpus=1, max_concurrent=1)
+    assert describe_time(shipped("aws-gpu"), few, 4.0) == "1 cell at a time: 2 h by the clock, or more"

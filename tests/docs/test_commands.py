@@ -12,7 +12,11 @@ from rse_study.study.checking.validation import read_study
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs" / "command_line.md"]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("command_line", "clusters")),
+]
 COMMAND = re.compile(r"(?:^    (?:\$ )?|`)(rse-study [^`\n]+)", re.MULTILINE)
 SLOTS = {"HOST:PORT": "h:1", "list\\|verify\\|fetch": "list", "[": "", "]": ""}
 

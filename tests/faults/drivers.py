@@ -36,11 +36,12 @@ class Scene:
     world: Path
     home: Path
 
-    def start(self, folder: Path) -> subprocess.Popen:
-        """A driver of the study in `folder`."""
+    def start(self, folder: Path, address: str = "") -> subprocess.Popen:
+        """A driver of the study in `folder`, with a Ray of its own or on a cluster."""
         file = self.home / f"{self.study['name']}.json"
         file.write_text(json.dumps(self.study), encoding="utf-8")
         command = [sys.executable, "-m", "tests.faults.run_here", str(file), str(self.world), str(folder)]
+        command += [address] if address else []
         environment = os.environ | PATIENCE | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
             command,
@@ -126,6 +127,12 @@ def contents(
                 repr(sorted((k, v) for k, v in row.items() if k not in TIMES)) for row in rows
             )
     return found
+
+
+def kill_part_of_ray(driver: psutil.Process, name: str) -> None:
+    """SIGKILL `raylet` or `gcs_server`, which a driver (or whoever started Ray) has as a child."""
+    (part,) = (child for child in driver.children() if child.name() == name)
+    part.kill()
 
 
 def workers_of(driver: psutil.Process, title: str) -> list[psutil.Process]:

@@ -1,4 +1,6 @@
-"""A driver in a process of its own, which a test may kill: python -m tests.faults.run_here STUDY.json WORLD FOLDER
+"""A driver in a process of its own, which a test may kill.
+
+python -m tests.faults.run_here STUDY.json WORLD FOLDER [ADDRESS]
 
 Prints what happens, a line an event.
 """
@@ -34,6 +36,9 @@ class Teller:
     def lost(self, cell, reason):
         self.message(f"lost {cell.number}/{cell.seed} {reason}")
 
+    def node_lost(self, node, cells):
+        self.message(f"node {node} was lost with {len(cells)} cells")
+
 
 def run_in_world(
     content: dict, world: Path, folder: Path, hear: Callable[[str], None], address: str = ""
@@ -44,9 +49,9 @@ def run_in_world(
     run_study(checked, folder, lambda trial: materials, few, Teller(hear), num_cpus=2, address=address)
 
 
-def main(study_file: str, world: str, folder: str) -> None:
+def main(study_file: str, world: str, folder: str, address: str = "") -> None:
     content = json.loads(Path(study_file).read_text(encoding="utf-8"))
-    run_in_world(content, Path(world), Path(folder), partial(print, flush=True))
+    run_in_world(content, Path(world), Path(folder), partial(print, flush=True), address)
 
 
 if __name__ == "__main__":

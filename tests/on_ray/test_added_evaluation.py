@@ -36,6 +36,9 @@ class Listener:
     def lost(self, cell, reason):
         raise AssertionError(reason)
 
+    def node_lost(self, node, cells):
+        raise AssertionError(node)
+
 
 @pytest.fixture(scope="module")
 def run(study_content, materials, tmp_path_factory, cluster):

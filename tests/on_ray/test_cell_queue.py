@@ -141,6 +141,35 @@ def test_a_damaged_result_is_no_result_and_out_of_the_way(world):
     assert not path.exists()
 
 
+def test_another_configurations_result_is_set_aside_with_all_that_is_its_own(world):
+    queue = world.queue()
+    cell, other = queue.next_cell(), queue.next_cell()
+    world.train(other)
+    there, here = (cell_folder(world.ledger.study_dir, one.identity) for one in (other, cell))
+    (there / "checkpoint").mkdir()
+    for name in ("result.json", "checkpoint"):
+        (there / name).rename(here / name)
+    assert world.queue().next_cell() == cell
+    assert sorted(path.name for path in here.iterdir() if path.suffix == ".other") == [
+        "checkpoint.other",
+        "result.json.other",
+    ]
+    assert not (here / "result.json").exists()
+    assert not (here / "checkpoint").exists()
+
+
+def test_an_attempt_that_was_lost_with_ray_itself_does_not_count(world):
+    queue = world.queue()
+    first = queue.next_cell()
+    for _ in range(5):
+        assert queue.finish(first, "Ray was lost", excused=True) is None
+        assert queue.next_cell() == first
+    for _ in range(2):
+        assert queue.finish(first, "worker killed") is None
+        assert queue.next_cell() == first
+    assert queue.finish(first, "worker killed").status == "failed"
+
+
 def test_a_cell_that_would_fail_again_keeps_its_reason_and_the_search_goes_on(world):
     queue = world.queue()
     cell = queue.next_cell()

@@ -45,6 +45,9 @@ class Diary:
     def lost(self, cell, reason):
         self.events.append(("lost", cell.number, reason))
 
+    def node_lost(self, node, cells):
+        self.events.append(("node lost", node, len(cells)))
+
     def message(self, text):
         self.events.append(("message", text))
 

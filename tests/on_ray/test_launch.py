@@ -6,28 +6,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray import launch
-from rse_study.on_ray.launch import concurrency, ray_session
-from rse_study.study.definition.config import Resources
-
-
-@pytest.mark.parametrize(
-    ("resources", "available", "expected"),
-    [
-        ({}, {"CPU": 2.0}, 2),
-        ({"workers": 2}, {"CPU": 2.0}, 1),
-        ({"threads": 2, "workers": 2}, {"CPU": 9.0}, 2),
-        ({"max_concurrent": 1}, {"CPU": 8.0}, 1),
-        ({"gpus": 1}, {"CPU": 64.0, "GPU": 3.0}, 3),
-    ],
-)
-def test_as_many_trials_run_as_the_scarcest_resource_holds(resources, available, expected):
-    assert concurrency(Resources(**resources), available) == expected
-
-
-@pytest.mark.parametrize("resources", [{"workers": 3}, {"threads": 4}, {"gpus": 1}])
-def test_what_cannot_fit_is_refused(resources):
-    with pytest.raises(InputError, match="resources: one trial needs"):
-        concurrency(Resources(**resources), {"CPU": 2.0})
+from rse_study.on_ray.launch import ray_session
 
 
 @pytest.mark.parametrize("address", ["wrong", "127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:99999"])

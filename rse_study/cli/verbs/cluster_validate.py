@@ -9,8 +9,11 @@ from rse_study.cli.arguments import study_file
 from rse_study.cluster.checking.batch_script import check_batch_script
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.crd import check_manifest, read_schema
+from rse_study.cluster.checking.resources import resources_by_path
+from rse_study.cluster.checking.shell_syntax import check_commands, check_shell
 from rse_study.cluster.job import Job, job_of, sample_job
 from rse_study.cluster.kinds.kuberay import KuberayCluster
+from rse_study.cluster.kinds.local import LocalCluster
 from rse_study.cluster.kinds.slurm import SlurmCluster
 from rse_study.cluster.price import describe_price
 from rse_study.cluster.reading import cluster_file, read_cluster
@@ -69,6 +72,7 @@ def validate_cluster(given: str, study: str, overrides: Sequence[str], schema: P
         findings.problems += check_cluster(spec, where=where)
         if checked is not None:
             findings.problems += check_study_on(spec, checked, where=where)
+            findings.notes += _unused(spec, checked)
         job = _job(spec, checked, study, overrides)
         files = findings.attempt(lambda: render(spec, job)) or ()
         for file in files:
@@ -79,6 +83,13 @@ def validate_cluster(given: str, study: str, overrides: Sequence[str], schema: P
     print(f"{spec.name}: valid. {describe_price(spec)}")
     for note in findings.notes:
         print(note)
+
+
+def _unused(spec: ClusterSpec, checked: CheckedStudy) -> list[str]:
+    has_gpus = any(group.gpus for group in spec.workers.values())
+    if not has_gpus or any(resources.gpus for _, resources in resources_by_path(checked.study)):
+        return []
+    return [f"warning: {checked.study.name} uses no GPU, and the GPUs of {spec.name} are paid for"]
 
 
 def _job(spec: ClusterSpec, checked: CheckedStudy | None, study: str, overrides: Sequence[str]) -> Job:
@@ -95,11 +106,20 @@ def _check_file(
     if isinstance(spec, SlurmCluster):
         findings.problems += check_batch_script(file.text, where=where)
         findings.notes.append(f"{file.name}: read by bash, its directives known to sbatch 22.05")
+    elif isinstance(spec, LocalCluster):
+        findings.problems += check_shell(file.text, where=where)
+        findings.notes.append(f"{file.name}: read by bash")
     elif isinstance(spec, LauncherCluster):
         from rse_study.on_ray.launcher_check import check_launcher_file
 
-        findings.problems += check_launcher_file(parse_yaml(file.text, where=where), where=where)
-        findings.notes.append(f"{file.name}: read by Ray's validators and against its schema")
+        content = parse_yaml(file.text, where=where)
+        findings.problems += [
+            *check_launcher_file(content, where=where),
+            *check_commands(content, where=where),
+        ]
+        findings.notes.append(
+            f"{file.name}: read by Ray's validators and against its schema, its commands by bash"
+        )
     elif isinstance(spec, KuberayCluster) and file.name == JOB_FILE:
         findings.problems += _against_schema(file, findings, schema, where)
 

@@ -13,6 +13,7 @@ from rse_study.cli.arguments import study_file
 from rse_study.cli.json_output import json_of
 from rse_study.cli.verbs.plan_table import as_content, as_lines
 from rse_study.data.location import cache_dir, data_dir
+from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.definition.config import Allowance
 from rse_study.study.planning.data_sizes import DataSizes
@@ -32,6 +33,7 @@ def show_plan(
     as_json: bool,
     max_hours: float | None,
     max_cost: float | None,
+    cluster: str = "",
 ) -> None:
     """Print the plan; then refuse it where it passes a limit.
 
@@ -49,6 +51,8 @@ def show_plan(
         Print JSON.
     max_hours, max_cost
         Limits instead of the study's own; 0 = none.
+    cluster
+        Where it would run, for its prices; empty: at the price the study says.
 
     Raises
     ------
@@ -57,11 +61,33 @@ def show_plan(
     """
     checked = read_study(study_file(study), overrides)
     planned = planned_study(checked, store, probes)
+    if cluster:
+        planned = _priced_on(cluster, checked, planned)
     if as_json:
         print(json_of(as_content(planned)))
     else:
         print("\n".join(as_lines(planned)))
     _check(planned, limits(checked, max_hours, max_cost))
+
+
+def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
+    """At the prices of a cluster. Raises InputErrors where it cannot run there."""
+    from rse_study.cluster.checking.resources import check_resources
+    from rse_study.cluster.price import describe_price, describe_time, device_hour_price
+    from rse_study.cluster.reading import read_cluster
+
+    spec = read_cluster(cluster)
+    problems = list(check_resources(spec, checked, where=cluster))
+    if problems:
+        raise InputErrors(problems)
+    resources = checked.study.resources
+    price = device_hour_price(spec, resources)
+    notes = [f"{spec.name}: {describe_price(spec)}"]
+    if price:
+        notes.append(f"price: {price:.3g} a device hour, all nodes full; starting and idle nodes cost on top")
+    if planned.device_hours is not None:
+        notes.append(describe_time(spec, resources, planned.device_hours.mid))
+    return replace(planned, price_per_hour=price, notes=(*planned.notes, *notes))
 
 
 def require_allowance(

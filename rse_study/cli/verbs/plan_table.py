@@ -90,7 +90,7 @@ def _stage_content(stage: StagePlan) -> dict[str, Any]:
 
 def _stage_row(stage: StagePlan) -> tuple[str, ...]:
     used = stage.resources
-    device = f"{used.gpus} GPU" if used.gpus else f"{used.threads} thread{'s' * (used.threads > 1)}"
+    device = f"{used.gpus:g} GPU" if used.gpus else f"{used.threads} thread{'s' * (used.threads > 1)}"
     counts = (stage.num_done, stage.num_stopped, stage.num_failed, stage.num_to_run)
     return (
         stage.name,

@@ -1,10 +1,9 @@
 """A batch script read by bash, and its directives by name."""
 
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 
+from rse_study.cluster.checking.shell_syntax import check_shell
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 
@@ -29,7 +28,7 @@ def check_batch_script(text: str, *, where: str) -> Iterator[InputError]:
 
     `where` names the spec's file.
     """
-    yield from _syntax(text, where)
+    yield from check_shell(text, where=where)
     names = [word.lstrip("-").partition("=")[0] for word in DIRECTIVE.findall(text)]
     for word, name in zip(DIRECTIVE.findall(text), names, strict=True):
         if word.startswith("--") and name in OPTIONS:
@@ -41,15 +40,3 @@ def check_batch_script(text: str, *, where: str) -> Iterator[InputError]:
     for name in sorted({name for name in names if names.count(name) > 1}):
         rule, remedy = "is set by the spec already", "Use the spec's own key, or take it away"
         yield InputError(f"options: --{name}", where=where, rule=rule, remedy=remedy)
-
-
-def _syntax(text: str, where: str) -> Iterator[InputError]:
-    """Without bash nothing is read here; Slurm's own machines have one."""
-    bash = shutil.which("bash")
-    if bash is None:
-        return
-    read = subprocess.run([bash, "-n"], input=text, text=True, capture_output=True, check=False)
-    if read.returncode:
-        line = read.stderr.strip().splitlines()[0].removeprefix(f"{bash}: ")
-        rule, remedy = "bash cannot read the script", "Look at `activate` and `options`"
-        yield InputError(line, where=where, rule=rule, remedy=remedy)

@@ -62,7 +62,7 @@ class KuberayCluster(ClusterSpec):
     service_account: str = ""
     image_pull_secret: str = ""
     queue: str = ""
-    """of Kueue; the job starts suspended, and Kueue lets it go"""
+    """of Kueue; the job starts suspended, with all its nodes, and Kueue lets it go"""
     submission_mode: SUBMISSION_MODES = "K8sJobMode"
     attempts: NonNegativeInt = 2
     """new clusters, where one has failed as a whole"""
@@ -72,7 +72,11 @@ class KuberayCluster(ClusterSpec):
     """off: the image has the code of this version, which is too large for a ConfigMap (1 MiB)"""
 
     def fewest_nodes(self, group: WorkerGroup) -> int:
-        return group.min_nodes
+        """Return how many pods there are without work.
+
+        Kueue admits a job as a whole, which neither grows nor shrinks.
+        """
+        return group.max_nodes if self.queue else group.min_nodes
 
     @property
     def study_path(self) -> str:

@@ -79,8 +79,7 @@ def _cluster(spec: KuberayCluster, job: Job) -> KubeObject:
     return {
         "rayVersion": spec.ray_version,
         "authOptions": {"mode": "token", "secretName": spec.token_secret},
-        "enableInTreeAutoscaling": True,
-        "autoscalerOptions": {"idleTimeoutSeconds": round(spec.limits.idle_minutes * 60)},
+        **({} if spec.queue else _autoscaling(spec)),
         "headGroupSpec": {
             "rayStartParams": {
                 "dashboard-host": "0.0.0.0",
@@ -97,12 +96,17 @@ def _cluster(spec: KuberayCluster, job: Job) -> KubeObject:
     }
 
 
+def _autoscaling(spec: KuberayCluster) -> KubeObject:
+    idle = {"idleTimeoutSeconds": round(spec.limits.idle_minutes * 60)}
+    return {"enableInTreeAutoscaling": True, "autoscalerOptions": idle}
+
+
 def _group(spec: KuberayCluster, job: Job, name: str, group: KubeGroup) -> KubeObject:
     gpus = {group.gpu_resource: str(group.gpus)} if group.gpus else {}
     return {
         "groupName": name,
-        "replicas": group.min_nodes,
-        "minReplicas": group.min_nodes,
+        "replicas": spec.fewest_nodes(group),
+        "minReplicas": spec.fewest_nodes(group),
         "maxReplicas": group.max_nodes,
         **({"labels": dict(group.labels)} if group.labels else {}),
         "rayStartParams": {

@@ -21,6 +21,8 @@ from rse_study.cluster.renderers.shell import folded, quoted, script
 
 FILE_NAME = "job.sbatch"
 INTERRUPTED = 130
+TO_LOG = ('>> "$job/ray.log"', "2>&1")
+"""Ray's own words, beside the study's in job.log"""
 
 
 def render_sbatch(spec: SlurmCluster, job: Job) -> tuple[RenderedFile, ...]:
@@ -120,11 +122,11 @@ def _steps(spec: SlurmCluster, group: SlurmGroup) -> list[str]:
     return [
         "# Ray. Its head offers no CPU to trials. A worker that could not join, or that was given up, starts again.",
         'on_node() { srun --overlap --nodes=1 --nodelist="$1" --ntasks=1 --mem=0 "${@:2}"; }',
-        *folded(["on_node", '"$head"', "ray", "start", *head, "&"]),
+        *folded(["on_node", '"$head"', "ray", "start", *head, *TO_LOG, "&"]),
         f"python -m rse_study.on_ray.wait_for_nodes 0 {spec.start_seconds} || exit 1",
         "worker() {",
         "    while true; do",
-        *folded(['on_node "$1" ray start', *worker], indent="        "),
+        *folded(['on_node "$1" ray start', *worker, *TO_LOG], indent="        "),
         "        sleep 5",
         "    done",
         "}",
@@ -165,7 +167,8 @@ def _driver(spec: SlurmCluster, job: Job) -> list[str]:
         """trap 'kill -INT "$driver"' INT TERM""",
         """while kill -0 "$driver" 2> /dev/null; do wait "$driver"; done""",
         """wait "$driver"; code=$?""",
-        "kill $(jobs -p) 2> /dev/null",
+        "# Ray, on all nodes: each of its steps is a group of processes.",
+        'set +m; for step in $(jobs -p); do kill -- "-$step" 2> /dev/null; done; wait 2> /dev/null',
     ]
 
 

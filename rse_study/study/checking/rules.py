@@ -168,8 +168,15 @@ def _executors(study: Study) -> RuleProblems:
             continue
         for name, value in (("workers", resources.workers), ("gpus", resources.gpus)):
             if value > (name == "workers"):
-                rule = f"inline runs a cell in one process on CPUs, and {at}.{name} = {value}"
+                rule = f"inline runs a cell in one process on CPUs, and {at}.{name} = {value:g}"
                 yield f"{at}.executor = 'inline'", rule, "Use executor: train (or auto)"
+
+
+def _parts_of_gpus(study: Study) -> RuleProblems:
+    for at, resources in resources_of(study):
+        if 0 < resources.gpus < 1 and resources.workers > 1:
+            rule = f"workers that train together need a GPU each, and {at}.workers = {resources.workers}"
+            yield f"{at}.gpus = {resources.gpus:g}", rule, "Use gpus: 1, or one worker"
 
 
 def _allowance(study: Study) -> RuleProblems:
@@ -203,6 +210,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_seen_by_the_objective, ("objective", "base", "search", "evaluations")),
     (_watched, ("base", "search")),
     (_executors, ("resources", "confirm")),
+    (_parts_of_gpus, ("resources", "confirm")),
     (_allowance, ("allowance",)),
 )
 """A rule, and the fields it reads."""

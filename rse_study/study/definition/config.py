@@ -1,5 +1,6 @@
 """The study: a question, a base trial, the grid or space around it."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
@@ -29,6 +30,8 @@ METRICS = ("dev", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
 LOWER_IS_BETTER = ("loss", "robust/drift")
 FORMER_KEYS = {"budget": "allowance"}
 """Keys of a study as files may still spell them, and what they are called today."""
+LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+"""key (after a prefix such as ray.io/) and value of a node's label"""
 Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
 Seed = Annotated[int, Field(strict=True, ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
@@ -114,14 +117,24 @@ class Resources(Spec):
     workers: PositiveInt = 1
     threads: PositiveInt = 1
     """CPU threads of each worker"""
-    gpus: int = field(0, ge=0, le=1)
-    """GPUs of each worker, which drives one at most"""
+    gpus: float = field(0, ge=0, le=1)
+    """GPUs of each worker, which drives one at most; a part of one (0.25) where a trial has one worker"""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """of the nodes that may run it, for example {gpu: h100}: what Ray calls a label selector"""
     max_concurrent: NonNegativeInt = 0
     """cells at a time; 0 = as many as fit"""
     max_attempts: PositiveInt = 3
     """tries at a cell whose process was lost, in one run"""
     max_silence_s: PositiveFloat = 1800.0
     """seconds without a word before a cell is ended"""
+
+    @field_validator("labels")
+    @classmethod
+    def _of_nodes(cls, labels: dict[str, str]) -> dict[str, str]:
+        for text in (*(key.rpartition("/")[2] for key in labels), *labels.values()):
+            if not LABEL.fullmatch(text):
+                raise ValueError(f"{text!r} is no label: letters and digits, and . _ - between them")
+        return labels
 
     @property
     def runs_on(self) -> Literal["train", "inline"]:

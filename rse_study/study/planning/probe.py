@@ -33,7 +33,7 @@ def probe(checked: CheckedStudy, prepare: PrepareMaterials) -> tuple[TimedWork, 
     resources = checked.study.resources
     if resources.gpus and not torch.cuda.is_available():
         rule, remedy = "this machine has none", "Probe where the study will run"
-        raise InputError(f"resources.gpus = {resources.gpus}", where="--probe", rule=rule, remedy=remedy)
+        raise InputError(f"resources.gpus = {resources.gpus:g}", where="--probe", rule=rule, remedy=remedy)
     return tuple(_time(trial, prepare(trial), resources) for trial in dict.fromkeys(probed(checked)))
 
 

@@ -118,9 +118,9 @@ def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes:
     return replace(throughput, timed=(*throughput.timed, *timed), source=source)
 
 
-def num_devices(resources: Resources) -> int:
-    """Return what a cell occupies: GPUs, or, without any, processor cores."""
-    return resources.workers * (resources.gpus or resources.threads)
+def num_devices(resources: Resources) -> float:
+    """Return what a cell occupies: (parts of) GPUs, or else processor cores."""
+    return float(resources.workers * (resources.gpus or resources.threads))
 
 
 def _work(group: Iterable[TimedWork]) -> float:

@@ -157,3 +157,20 @@ def test_planning_imports_no_more_than_it_needs():
     root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
     assert done.stdout.split() == []
+
+
+def test_a_clusters_price_is_the_plans(rse):
+    hours = ["-o", "allowance.hours_per_cell=[0.1, 0.2]"]
+    content = json.loads(rse("plan", "quickstart", *hours, "--cluster", "aws-gpu", "--json").out)
+    assert content["price_per_hour"] == pytest.approx((8 * 0.2 + 0.1) / 32)
+    assert content["price"]["mid"] == pytest.approx(
+        content["device_hours"]["mid"] * content["price_per_hour"]
+    )
+    assert "rse-aws-gpu: aws, nodes: 0 to 8 'gpu'; 0.1 to 1.7 an hour, head included" in content["notes"]
+    assert any(note.startswith("32 cells at a time") for note in content["notes"])
+
+
+def test_a_plan_for_a_cluster_that_cannot_run_it_is_refused(rse):
+    ended = rse("plan", "quickstart", "-o", "resources.threads=3", "--cluster", "local")
+    assert ended.code == 2
+    assert "one worker of a cell needs 3 CPUs on one node" in ended.err

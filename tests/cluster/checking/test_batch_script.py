@@ -38,4 +38,4 @@ def test_a_wrong_directive_is_refused(option, said):
 
 def test_what_bash_cannot_read_is_refused():
     (problem,) = said_of("environment.activate=['if true; then']")
-    assert "bash cannot read the script" in problem
+    assert "bash cannot read what is rendered" in problem

@@ -286,6 +286,10 @@ resources.workers=0
 resources.threads=0
 resources.gpus=-1
 resources.gpus=2
+resources.gpus=1.5
+resources.labels={gpu: ""} -> resources.labels
+resources.labels={gpu: 100} -> resources.labels
+resources.labels={"no spaces": h100} -> resources.labels
 resources.executor=slurm
 resources.max_silence_s=0
 allowance.max_hours=-1
@@ -377,6 +381,8 @@ evaluations=[SICK-R/trial] -> evaluations.0
     "impossible resources": """
 resources.workers=2 -> resources.executor
 resources.gpus=1 -> resources.executor
+resources.gpus=0.25 -> resources.executor
+resources={executor: train, workers: 2, gpus: 0.5} -> resources.gpus
 resources={executor: train, workers: 3} -> batch_size
 resources={executor: train, workers: 64} -> batch_size
 resources={executor: train, workers: 8};;search.batch_size={choice: [8, 12]} -> batch_size = 12

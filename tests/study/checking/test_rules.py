@@ -65,6 +65,11 @@ CASES = [
         "Use executor: train (or auto)",
     ),
     (
+        ["resources={executor: train, workers: 2, gpus: 0.5}"],
+        "x.yaml: resources.gpus = 0.5: workers that train together need a GPU each, and resources.workers = 2. "
+        "Use gpus: 1, or one worker",
+    ),
+    (
         ["objective.metric=robust/spearman"],
         "x.yaml: objective.metric = 'robust/spearman': is measured on replayed adversarial pairs, and none are "
         "replayed. Set base.replayed.recipe, for example to pwws",

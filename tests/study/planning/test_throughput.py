@@ -74,7 +74,12 @@ def test_scaling_is_said():
 
 @pytest.mark.parametrize(
     ("used", "devices"),
-    [({}, 1), ({"workers": 2, "threads": 3}, 6), ({"workers": 4, "gpus": 1, "threads": 8}, 4)],
+    [
+        ({}, 1),
+        ({"workers": 2, "threads": 3}, 6),
+        ({"workers": 4, "gpus": 1, "threads": 8}, 4),
+        ({"gpus": 0.25, "threads": 2}, 0.25),
+    ],
 )
 def test_a_device_is_a_gpu_or_a_core(used, devices):
     assert num_devices(Resources(**used)) == devices

@@ -1,0 +1,66 @@
+"""What happens to the cluster between two steps of Tune."""
+
+import time
+from typing import Any
+
+from ray.tune import Callback
+
+from rse_study.on_ray.cluster_watch import ClusterWatch
+from rse_study.on_ray.coordinator import Coordinator
+from rse_study.on_ray.elastic import ElasticSize
+from rse_study.on_ray.losses import Losses
+from rse_study.on_ray.searcher import CellSearcher
+
+PERIOD_SECONDS = 1.0
+
+
+class ClusterCallback(Callback):
+    """Leaves Tune where Ray is gone, and brings news of nodes.
+
+    Parameters
+    ----------
+    watch : ClusterWatch
+        Looks at Ray.
+    size : ElasticSize
+        Follows the nodes.
+    losses : Losses
+        Says what was lost.
+    searcher : CellSearcher
+        Knows how many cells are wanted.
+    coordinator : Coordinator
+        Is told again what it forgot.
+    """
+
+    def __init__(
+        self,
+        watch: ClusterWatch,
+        size: ElasticSize,
+        losses: Losses,
+        searcher: CellSearcher,
+        coordinator: Coordinator,
+    ) -> None:
+        self._watch, self._size, self._losses = watch, size, losses
+        self._searcher, self._coordinator = searcher, coordinator
+        self._checked = 0.0
+
+    def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
+        """Raise RayLost where Ray is gone; once a second follow the nodes.
+
+        Parameters
+        ----------
+        iteration : int
+            Tune's count of steps, not used.
+        trials : list
+            Tune's trials, not used.
+        **info
+            What else Tune passes to a callback.
+        """
+        self._watch.check()
+        if time.monotonic() - self._checked < PERIOD_SECONDS:
+            return
+        self._checked = time.monotonic()
+        self._coordinator.refresh()
+        self._losses.report(self._size.follow(self._searcher.num_wanted))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {}
