@@ -23,10 +23,10 @@ pytestmark = [
     pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
 ]
 
-CELLS = grid("faulted", num_steps=200, every=10, seeds=[0, 1])
+CELLS = grid("faulted", num_steps=100, every=10, seeds=[0, 1])
 LONG_CELLS = grid("long", num_steps=1000, every=20)  # beyond a minute, when the first checkpoint is written
 PAIRS = grid("pairs", num_steps=100, every=10, resources=TWO_WORKERS)
-IN_MID_CELL = r"step [5-9]\d/200 "
+IN_MID_CELL = r"step [3-6]0/100 "
 
 
 @pytest.fixture(scope="module")
