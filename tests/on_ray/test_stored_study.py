@@ -95,6 +95,39 @@ def test_a_driver_on_another_disk_goes_on_and_runs_nothing_twice(stored, materia
     assert results_of(elsewhere) == results_of(folder)
 
 
+class Unmounts(Diary):
+    """Takes the storage away when the first cell has ended."""
+
+    def __init__(self, disk: Path):
+        super().__init__()
+        self._disk = disk
+
+    def ended(self, cell, record):
+        super().ended(cell, record)
+        self._disk.rename(self._disk.with_name("unmounted"))
+
+
+@pytest.mark.xdist_group("ray")
+def test_a_storage_gone_for_good_ends_the_run_and_keeps_what_was_committed(
+    study_content, materials, tmp_path, cluster, monkeypatch
+):
+    monkeypatch.setenv("RSE_STUDY_STORAGE_PATIENCE", "2")
+    disk, folder = tmp_path / "disk", tmp_path / "little"
+    checked = study_of(study_content, str(disk))
+    with pytest.raises(Unavailable, match=r"did not answer for 2 s.*is it mounted.*the same command goes on"):
+        run_study(checked, folder, lambda _: materials, few, Unmounts(disk), address=cluster)
+    with Ledger.open(folder) as ledger:
+        (first,) = [one for one in ledger.cells() if one.status == "complete"]
+        history = ledger.history(first.identity)
+    disk.with_name("unmounted").rename(disk)
+    diary = Diary()
+    run_study(checked, folder, lambda _: materials, few, diary, address=cluster)
+    assert first.trial not in [event[1] for event in diary.events if event[0] == "started"]
+    cells, histories, _ = results_of(folder)
+    assert [status for _, status in cells] == ["complete"] * 3
+    assert history in histories
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("ray")
 def test_results_that_no_ledger_knows_are_adopted(stored, materials, tmp_path, cluster):
