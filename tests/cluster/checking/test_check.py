@@ -4,6 +4,7 @@ import pytest
 
 from rse_study.cli.arguments import study_file
 from rse_study.cluster.checking.check import check_cluster, check_study_on
+from rse_study.cluster.checking.examples import kept_examples
 from rse_study.cluster.checking.secrets import holds_secret
 from rse_study.study.checking.validation import read_study
 from tests.cluster.samples import CLUSTERS, shipped
@@ -148,3 +149,9 @@ def test_a_key_in_the_storages_url_is_refused_and_not_repeated():
 )
 def test_secrets_in_urls_are_seen(url, is_one):
     assert holds_secret(url) is is_one
+
+
+def test_examples_that_were_kept_are_named():
+    assert kept_examples(shipped("aws-gpu")) == ("image", "storage", "instance_profile")
+    assert kept_examples(shipped("aws-gpu", "image=ami-00", "storage=s3://ours/x")) == ("instance_profile",)
+    assert kept_examples(shipped("local")) == ()
