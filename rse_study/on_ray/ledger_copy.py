@@ -13,7 +13,7 @@ from rse_study.on_ray.driver_lease import BEAT_SECONDS, DriverLease
 from rse_study.results.atomic import write_whole
 from rse_study.results.records import CellRecord
 from rse_study.results.schema import ledger_path
-from rse_study.storage.storage import Storage, study_key
+from rse_study.storage.storage import Storage, ledger_key
 
 
 def bring_ledger(storage: Storage, study_dir: Path) -> bool:
@@ -31,7 +31,7 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     bool
         Whether the copy took the place of what was here, which is kept beside it.
     """
-    content = storage.find(copy_key(study_dir.name))
+    content = storage.find(ledger_key(study_dir.name))
     if content is None:
         return False
     here, draft = ledger_path(study_dir), study_dir / "ledger.from-storage"
@@ -55,11 +55,6 @@ def copy_of(ledger: Path) -> bytes:
     with closing(source), closing(memory):
         source.backup(memory)
         return memory.serialize()
-
-
-def copy_key(name: str) -> str:
-    """Where the copy of a study's ledger lies in its storage."""
-    return f"{study_key(name)}/ledger.sqlite"
 
 
 class CopyingCallback:
@@ -165,7 +160,7 @@ class CopyingCallback:
     def _copy(self) -> None:
         self._changed.clear()
         if ledger_path(self._study_dir).exists():
-            self._storage.write(copy_key(self._study_dir.name), copy_of(ledger_path(self._study_dir)))
+            self._storage.write(ledger_key(self._study_dir.name), copy_of(ledger_path(self._study_dir)))
 
 
 def _progress(ledger: Path) -> tuple[int, int]:

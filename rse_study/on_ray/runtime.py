@@ -110,7 +110,9 @@ class RayRuntime:
         return Payloads(self._files, self._materials, self._coordinator.name if self._coordinator else "")
 
     def check(self) -> None:
-        """Raise RayLost where Ray is gone."""
+        """Raise RayLost where Ray is gone, Unavailable where something is for good."""
+        if self.failure is not None:
+            raise self.failure
         if self._watch is not None:
             self._watch.check()
 
@@ -156,7 +158,7 @@ class RayRuntime:
             queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self
         )
         watchers = [
-            ClusterCallback(self._watch, size, losses, searcher, self._coordinator),
+            ClusterCallback(self.check, size, losses, searcher, self._coordinator),
             Watchdog(searcher, self._coordinator),
         ]
         trainable = run_inline if resources.runs_on == "inline" else run_on_train

@@ -22,6 +22,11 @@ def study_key(name: str) -> str:
     return f"studies/{name}"
 
 
+def ledger_key(name: str) -> str:
+    """Where the copy of a study's ledger lies."""
+    return f"{study_key(name)}/ledger.sqlite"
+
+
 class Storage:
     """Reads and writes objects at a location.
 
@@ -112,7 +117,8 @@ class Storage:
                 left = begun + self.patience_s - time.monotonic()
                 if left <= 0:
                     what = f"storage {self.location} did not answer for {self.patience_s:g} s"
-                    raise Unavailable(f"{what} ({first_line(error)})") from None
+                    remedy = "What was committed is kept; the same command goes on once it answers"
+                    raise Unavailable(f"{what} ({first_line(error)})", remedy) from None
                 time.sleep(min(wait, left))
                 wait = min(2 * wait, LONGEST_WAIT_SECONDS)
 
