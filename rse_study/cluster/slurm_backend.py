@@ -87,7 +87,8 @@ def _required(*command: str) -> str:
     result = _call(*command)
     if result.code:
         rule = "Slurm refused it" if command[0] == "sbatch" else "Slurm does not answer"
-        raise InputError(f"{command[0]}: {result.complaint}", rule=rule, remedy=REMEDY)
+        what = result.complaint.removeprefix(f"{command[0]}: ")
+        raise InputError(f"{command[0]}: {what}", rule=rule, remedy=REMEDY)
     return result.out
 
 

@@ -100,9 +100,23 @@ def test_jobs_that_the_cluster_forgets_stay_on_record(cluster):
     submit(cluster)
     record = read_record(cluster.folder, "grid")
     assert record is not None
-    seen = record.with_reports([dataclasses.replace(cluster.known[1], num_nodes=2)])
-    seen = seen.with_reports([dataclasses.replace(cluster.known[1], num_nodes=1)])
-    assert [(report.handle, report.num_nodes) for report in seen.reports] == [("1", 0), ("2", 2)]
+    second = cluster.known[1]
+    seen = record.with_reports([dataclasses.replace(second, num_nodes=2)])
+    seen = seen.with_reports([dataclasses.replace(second, num_nodes=1)])
+    assert [(each.handle, each.state, each.num_nodes) for each in seen.reports] == [
+        ("1", "failed", 0),
+        ("2", "running", 2),
+    ]
+
+
+def test_a_job_that_ran_when_its_cluster_went_is_over(cluster):
+    submit(cluster)
+    record = read_record(cluster.folder, "grid")
+    assert record is not None
+    gone = record.with_reports(cluster.known).with_reports([])
+    (report,) = gone.reports
+    assert (report.state, report.native, report.num_nodes) == ("stopped", "GONE", 0)
+    assert gone.with_reports([]).reports == gone.reports, "it ended once"
 
 
 def test_a_damaged_record_is_named(cluster):

@@ -82,7 +82,7 @@ def _lines(
         yield f"job: {_named(report)} {show_job(report)}{_times(report)}"
     yield f"nodes: {_nodes(nodes)}"
     yield f"{summary_of(state)} ({source})" if state else f"cells: unknown ({source})"
-    hours = sum(each.hours for each in nodes)
+    hours = sum((each.hours for each in nodes), 0.0)
     yield f"spent so far: {spent(where.spec, nodes):.2f} (about {hours:.2f} node hours, at the prices of the spec)"
 
 

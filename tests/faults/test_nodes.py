@@ -1,0 +1,202 @@
+"""What a study on several nodes survives: nodes, network, storage and driver that are gone, for a while or for good.
+
+Each test ends with a line for docs/results/clusters.md (`pytest -m slow -rP tests/faults/test_nodes.py`).
+"""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.nodes.ledgers import Rows, changed, differences, rows_of
+from tests.nodes.namespaces import reason_without
+from tests.nodes.proving_ground import ProvingGround, proving_ground, worker_of
+from tests.nodes.small_studies import TWO_WORKERS, grid
+from tests.nodes.submission import Submission, attempts_of
+
+pytest.importorskip("moto")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("nodes"),
+    pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
+]
+
+CELLS = grid("faulted", num_steps=100, every=10, seeds=[0, 1])
+LONG_CELLS = grid("long", num_steps=1000, every=20)  # beyond a minute, when the first checkpoint is written
+PAIRS = grid("pairs", num_steps=100, every=10, resources=TWO_WORKERS)
+IN_MID_CELL = r"step [3-6]0/100 "
+
+
+@pytest.fixture(scope="module")
+def ground():
+    with proving_ground() as ready:
+        yield ready
+
+
+@dataclass
+class Undisturbed:
+    """A study to which nothing happened."""
+
+    rows: Rows
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def calm(ground) -> Undisturbed:
+    """The study on the cluster with nothing happening to it, which is what one node makes of it."""
+    submitted = ground.submit(CELLS, job="calm", store="/tmp/calm", prefix="calm")
+    assert submitted.finish() == 0, submitted.text
+    rows = rows_of(submitted.folder)
+    assert differences(rows_of(ground.alone(CELLS)), rows) == []
+    assert all(number == 1 for _, number, _, _ in attempts_of(submitted.folder))
+    _tell("nothing", submitted, submitted.seconds, submitted.folder)
+    return Undisturbed(rows, submitted.seconds)
+
+
+def _submit(ground: ProvingGround, name: str, study: dict = CELLS, **settings) -> Submission:
+    """Submit under a name of its own: job, folder on the head's disk, prefix in the storage."""
+    return ground.submit(study, **({"job": name, "store": f"/tmp/{name}", "prefix": name} | settings))
+
+
+def _judge(folder: Path, whole: Rows, before: Rows, tolerance: float = 0.0) -> None:
+    """Planned cells are complete, none twice, and nothing that was committed is another value now."""
+    after = rows_of(folder)
+    assert differences(whole, after, tolerance) == []
+    assert changed(before, after) == []
+    ended = [cell for cell, _, outcome, _ in attempts_of(folder) if outcome == "complete"]
+    assert len(ended) == len(set(ended))
+
+
+def _tell(what: str, submitted: Submission, seconds: float, folder: Path) -> None:
+    lost = [reason for _, _, outcome, reason in attempts_of(folder) if outcome == "lost"]
+    redone = sum(submitted.redone().values())
+    print(f"| {what} | {seconds:.0f} s | {len(lost)} | {redone} | load {os.getloadavg()[0]:.0f} | {lost}")
+    print(submitted.text)
+
+
+def test_a_node_without_power_costs_its_cell_an_attempt(ground, calm):
+    submitted = _submit(ground, "power")
+    submitted.wait_for(IN_MID_CELL)
+    before, victim = rows_of(submitted.folder, only_complete=True), worker_of(ground, "ImplicitFunc")
+    victim.kill()
+    assert ground.cluster.wait(2, seconds=60) < 60
+    ground.cluster.restart(victim, empty_disk=True)
+    assert submitted.finish() == 0, submitted.text
+    _judge(submitted.folder, calm.rows, before)
+    assert "lost" in {outcome for _, _, outcome, _ in attempts_of(submitted.folder)}
+    _tell(
+        "a worker's power cut in mid-cell, back with an empty disk",
+        submitted,
+        submitted.seconds,
+        submitted.folder,
+    )
+
+
+def test_a_long_cell_goes_on_from_its_checkpoint_on_another_node(ground):
+    whole = rows_of(ground.alone(LONG_CELLS))
+    submitted = _submit(ground, "long")
+    begun = submitted.wait_for(r"step 20/").seconds
+    after_a_minute = submitted.wait_for(r"step \d+/", after=begun + 70)
+    before, victim = rows_of(submitted.folder, only_complete=True), worker_of(ground, "ImplicitFunc")
+    victim.kill()
+    ground.cluster.wait(2, seconds=60)
+    ground.cluster.restart(victim, empty_disk=True)
+    assert submitted.finish() == 0, submitted.text
+    _judge(submitted.folder, whole, before)
+    steps_done = int(after_a_minute.text.split("step ")[1].split("/")[0])
+    assert sum(submitted.redone().values()) < steps_done, "it began from the beginning"
+    _tell("the same 70 s after a cell's begin", submitted, submitted.seconds, submitted.folder)
+
+
+def test_a_cell_of_two_nodes_waits_for_the_one_that_is_lost(ground):
+    whole = rows_of(ground.alone(PAIRS, cpus=2))
+    submitted = _submit(ground, "pairs", PAIRS)
+    submitted.wait_for(r"step [4-6]0/100 ")
+    before, victim = rows_of(submitted.folder, only_complete=True), ground.cluster.workers[1]
+    victim.kill()
+    ground.cluster.wait(2, seconds=60)
+    ground.cluster.restart(victim, empty_disk=True)
+    assert submitted.finish() == 0, submitted.text
+    _judge(submitted.folder, whole, before, tolerance=1e-5)
+    _tell("one of a cell's two nodes without power", submitted, submitted.seconds, submitted.folder)
+
+
+def test_a_node_that_is_cut_off_for_a_minute_comes_back(ground, calm):
+    submitted = _submit(ground, "cut")
+    submitted.wait_for(IN_MID_CELL)
+    before, victim = rows_of(submitted.folder, only_complete=True), worker_of(ground, "ImplicitFunc")
+    victim.link(up=False)
+    time.sleep(60)
+    victim.link(up=True)
+    assert submitted.finish() == 0, submitted.text
+    _judge(submitted.folder, calm.rows, before)
+    assert ground.cluster.wait(seconds=120) < 120
+    _tell("a worker's link down for 60 s", submitted, submitted.seconds, submitted.folder)
+
+
+@pytest.mark.parametrize("absence", ["refused", "silent"])
+def test_a_storage_that_is_gone_for_half_a_minute_is_waited_for(ground, calm, absence):
+    submitted = _submit(ground, f"gone-{absence}")
+    submitted.wait_for(IN_MID_CELL)
+    before = rows_of(submitted.folder, only_complete=True)
+    ground.storage.pause(absence)
+    time.sleep(30)
+    ground.storage.resume()
+    assert submitted.finish() == 0, submitted.text
+    _judge(submitted.folder, calm.rows, before)
+    assert {outcome for _, _, outcome, _ in attempts_of(submitted.folder)} == {"complete"}
+    _tell(f"storage gone for 30 s ({absence})", submitted, submitted.seconds, submitted.folder)
+
+
+def test_a_storage_that_is_gone_for_good_ends_the_run_with_exit_code_3(ground, calm):
+    submitted = _submit(ground, "for-good", env={"RSE_STUDY_STORAGE_PATIENCE": "15"})
+    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4\]")
+    submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
+    ground.storage.pause("unplugged")
+    gone = submitted.seconds
+    assert submitted.finish() == 3, submitted.text
+    told = submitted.seconds - gone
+    assert "did not answer for 15 s" in submitted.text and "Traceback" not in submitted.text
+    before = rows_of(submitted.folder, only_complete=True)
+    assert any(table == "cells" for table, _ in before)
+    ground.storage.resume()
+    again = _submit(ground, "for-good", job="for-good-again")
+    assert again.finish() == 0, again.text
+    _judge(submitted.folder, calm.rows, before)
+    _tell(
+        f"storage gone for good (patience 15 s): exit code 3 after {told:.0f} s",
+        submitted,
+        told,
+        submitted.folder,
+    )
+    _tell("... and submitted again when it was back", again, again.seconds, submitted.folder)
+
+
+@pytest.mark.parametrize("disk", ["kept", "lost"])
+def test_a_killed_driver_is_submitted_again_and_goes_on(ground, calm, disk):
+    submitted = _submit(ground, f"driver-{disk}")
+    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4\]")
+    submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
+    before, killed = rows_of(submitted.folder, only_complete=True), submitted.seconds
+    submitted.kill_driver()
+    submitted.finish()
+    store = f"/tmp/driver-{disk}" if disk == "kept" else "/tmp/another-disk"
+    again = _submit(ground, f"driver-{disk}", job=f"driver-{disk}-again", store=store)
+    assert again.finish() == 0, again.text
+    _judge(again.folder, calm.rows, before)
+    what = "driver killed, submitted again" + (" on another disk" if disk == "lost" else "")
+    _tell(what, again, killed + again.seconds, again.folder)
+
+
+def test_a_head_that_is_gone_takes_nothing_along_that_was_committed(ground, calm):
+    submitted = _submit(ground, "head")
+    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4\]")
+    submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
+    before, killed = rows_of(submitted.folder, only_complete=True), submitted.seconds
+    ground.replace_head()
+    again = _submit(ground, "head", job="head-again")
+    assert again.finish() == 0, again.text
+    _judge(again.folder, calm.rows, before)
+    _tell("the head's power cut, its disk empty afterwards", again, killed + again.seconds, again.folder)

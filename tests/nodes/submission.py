@@ -1,0 +1,178 @@
+"""A study submitted to a cluster with `ray job submit`, and what its driver says."""
+
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from tests.nodes.namespaces import Node
+from tests.nodes.ray_cluster import RayCluster
+
+ENDED = ("SUCCEEDED", "FAILED", "STOPPED")
+STEP = re.compile(r"^(?P<cell>.+): step (?P<t>\d+)/\d+ ")
+JOB = """
+import os, urllib.request as u
+token = open(os.environ["RAY_AUTH_TOKEN_PATH"]).read().strip()
+ask = u.Request("{url}/api/jobs/{id}", headers={{"Authorization": "Bearer " + token}})
+print(u.urlopen(ask, timeout=20).read().decode())
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the driver's, and when it was seen."""
+
+    seconds: float
+    """since the submission"""
+    text: str
+
+
+class Submission:
+    """A study that runs on a cluster; its driver is on the head, its ledger on the head's disk.
+
+    Parameters
+    ----------
+    cluster
+        where it runs
+    user
+        the node from which it is submitted
+    study
+        what the study's file says
+    storage
+        the study's `storage:`
+    store
+        folder of studies on the head's disk
+    job
+        Ray's name of the submission; two of one study have two
+    env
+        variables for the driver
+    """
+
+    def __init__(
+        self,
+        cluster: RayCluster,
+        user: Node,
+        study: dict[str, Any],
+        storage: str,
+        store: str,
+        job: str,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self._cluster, self._user, self.job = cluster, user, job
+        self.folder = cluster.head.disk / store.lstrip("/") / study["name"]
+        """the study's folder as the test sees it"""
+        self.lines: list[Line] = []
+        file = f"/tmp/{study['name']}.yaml"
+        (cluster.head.disk / file.lstrip("/")).write_text(json.dumps(study), encoding="utf-8")
+        given = [f"{key}={value}" for key, value in (env or {}).items()]
+        run = f"rse-study run {file} --address auto --store {store} -o".split()
+        self._begun = time.monotonic()
+        ray_job = f"ray job submit --no-wait --address {cluster.dashboard} --submission-id {job} --".split()
+        user.run([*ray_job, "env", *given, *run, f"storage={storage}"], timeout=120)
+        self._over = Event()
+        self._follower = Thread(target=self._follow, daemon=True)
+        self._follower.start()
+
+    @property
+    def seconds(self) -> float:
+        """Since the submission."""
+        return time.monotonic() - self._begun
+
+    @property
+    def text(self) -> str:
+        """All that the driver said so far, with times."""
+        return "\n".join(f"{line.seconds:6.1f}  {line.text}" for line in self.lines)
+
+    def state(self) -> dict[str, Any]:
+        """What Ray says of the job: `status`, `driver_exit_code`, `message`."""
+        code = JOB.format(url=self._cluster.dashboard, id=self.job)
+        done = self._user.run(["python", "-c", code], check=False, timeout=60)
+        return json.loads(done.stdout) if done.returncode == 0 else {"status": "UNKNOWN"}
+
+    def wait_for(self, pattern: str, seconds: float = 300.0, after: float = 0.0) -> Line:
+        """The first line that matches, of those that came `after` so many seconds; fails where none comes."""
+        deadline = time.monotonic() + seconds
+        while True:
+            for line in list(self.lines):
+                if line.seconds >= after and re.search(pattern, line.text):
+                    return line
+            assert time.monotonic() < deadline, f"no line {pattern!r} in {seconds:g} s\n{self.text}"
+            assert self._follower.is_alive() and self.state()["status"] not in ENDED, self.text
+            time.sleep(0.5)
+
+    def finish(self, seconds: float = 1200.0) -> int:
+        """Wait for the end; the driver's exit code."""
+        deadline = time.monotonic() + seconds
+        while (state := self.state())["status"] not in ENDED:
+            assert time.monotonic() < deadline, f"{state}\n{self.text}"
+            time.sleep(1.0)
+        time.sleep(1.0)  # for the last lines
+        self._over.set()
+        self._follower.join()
+        code = state.get("driver_exit_code")
+        return -1 if code is None else int(code)
+
+    def kill_driver(self) -> None:
+        """SIGKILL the driver's process, and nothing else."""
+        pids = self._cluster.head.run(["pgrep", "-f", "rse-study run"]).stdout.split()
+        drivers = [pid for pid in pids if self._is_driver(pid)]
+        assert len(drivers) == 1, drivers
+        self._cluster.head.run(["kill", "-9", *drivers])
+
+    def steps(self) -> dict[str, list[tuple[float, int]]]:
+        """Seconds and steps of every point that was told, by the name of the cell."""
+        told: dict[str, list[tuple[float, int]]] = {}
+        for line in self.lines:
+            if match := STEP.match(line.text):
+                told.setdefault(match["cell"], []).append((line.seconds, int(match["t"])))
+        return told
+
+    def redone(self) -> dict[str, int]:
+        """Steps that were told a second time, by the name of the cell: what its losses cost."""
+        return {cell: _repeated([t for _, t in points]) for cell, points in self.steps().items()}
+
+    def _is_driver(self, pid: str) -> bool:
+        words = self._cluster.head.run(["cat", f"/proc/{pid}/cmdline"], check=False).stdout.split("\0")
+        return "python" in words[0] and any(word.endswith("rse-study") for word in words[:3])
+
+    def _follow(self) -> None:
+        for text in self._new_lines():
+            self.lines.append(Line(self.seconds, text))
+
+    def _new_lines(self) -> Iterator[str]:
+        name, rest = f"job-driver-{self.job}.log", ""
+        while not (logs := list((self._cluster.head.disk / "tmp/ray").glob(f"session_2*/logs/{name}"))):
+            if self._over.wait(0.2):
+                return
+        with logs[-1].open(encoding="utf-8", errors="replace") as log:
+            while True:
+                over = self._over.is_set()
+                rest += log.read()
+                *whole, rest = rest.split("\n")
+                yield from whole
+                if over:
+                    return
+                self._over.wait(0.2)
+
+
+def _repeated(steps: list[int]) -> int:
+    """How many steps lie between the farthest point before each loss and the one from which the cell went on.
+
+    >>> _repeated([0, 10, 20, 30, 0, 10, 20, 30, 40])
+    30
+    >>> _repeated([0, 10, 20, 30, 20, 30, 40])
+    10
+    """
+    return sum(last - t for last, t in pairwise(steps) if t <= last)
+
+
+def attempts_of(folder: Path) -> list[tuple[str, int, str, str]]:
+    """Cell, number, outcome and reason of every attempt in a ledger that somebody may be writing."""
+    with sqlite3.connect(f"file:{folder / 'ledger.sqlite'}?mode=ro", uri=True, timeout=10) as ledger:
+        return list(ledger.execute("SELECT cell, number, outcome, reason FROM attempt ORDER BY started"))
