@@ -25,13 +25,12 @@ def per_node(group: WorkerGroup, resources: Resources, cpus: int | None = None) 
     fits = (group.cpus if cpus is None else cpus) // resources.threads
     if not resources.gpus:
         return fits
-    return min(fits, group.gpus * int(1 / resources.gpus))  # a part of a GPU is a part of one
+    return min(fits, group.gpus * int(1 / resources.gpus + 1e-9))  # a part of a GPU is a part of one
 
 
 def has_labels(group: WorkerGroup, resources: Resources) -> bool:
     """Whether cells may run on nodes of a group, by the labels they ask for."""
-    wanted: dict[str, str] = getattr(resources, "labels", {})
-    return all(group.labels.get(key) == value for key, value in wanted.items())
+    return all(group.labels.get(key) == value for key, value in resources.labels.items())
 
 
 def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, WorkerGroup, int, int]]:

@@ -105,7 +105,7 @@ def sample_job(spec: ClusterSpec, wheel: Wheel) -> Job:
 
 def storage_of(checked: CheckedStudy, spec: ClusterSpec) -> str:
     """Return where a study keeps its files: as it says, else as the cluster says."""
-    return getattr(checked.study, "storage", "") or spec.storage
+    return checked.study.storage or spec.storage
 
 
 def job_files(job: Job) -> dict[str, bytes]:
