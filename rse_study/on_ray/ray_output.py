@@ -19,7 +19,7 @@ THREADS_OF_RAY = "ray_"  # how the names of its threads begin; they print what r
 class _PartedStdout:
     """A stdout for everybody but Ray's threads, which get another one."""
 
-    def __init__(self, ours: TextIO, theirs: TextIO) -> None:
+    def __init__(self, ours: Any, theirs: TextIO) -> None:  # ours: whatever somebody took for sys.stdout
         self._ours, self._theirs = ours, theirs
 
     def write(self, text: str) -> int:

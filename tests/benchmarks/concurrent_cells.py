@@ -161,6 +161,9 @@ class Counter:
         self.running, self.lost_cells = self.running - 1, self.lost_cells + 1
         print("lost:", reason, flush=True)
 
+    def node_lost(self, node: str, cells: int) -> None:
+        print("node lost:", node, flush=True)
+
     def message(self, text: str) -> None:
         print(text, flush=True)
 
