@@ -30,8 +30,7 @@ def per_node(group: WorkerGroup, resources: Resources, cpus: int | None = None) 
 
 def has_labels(group: WorkerGroup, resources: Resources) -> bool:
     """Whether cells may run on nodes of a group, by the labels they ask for."""
-    wanted: dict[str, str] = getattr(resources, "labels", {})
-    return all(group.labels.get(key) == value for key, value in wanted.items())
+    return all(group.labels.get(key) == value for key, value in resources.labels.items())
 
 
 def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, WorkerGroup, int, int]]:

@@ -41,10 +41,9 @@ def _of_cells(
         remedy = f"Set {at}.gpus=0, or name nodes with `gpus:` under `workers`"
         yield InputError(f"{at}.gpus = {resources.gpus:g}", where=study, rule=f"{has}: no GPU", remedy=remedy)
         return
-    wanted: dict[str, str] = getattr(resources, "labels", {})
     if not any(has_labels(group, resources) for group in spec.workers.values()):
         rule, remedy = f"no node of {where} has these labels", "Give them to a group under `workers`"
-        yield InputError(f"{at}.labels = {wanted}", where=study, rule=rule, remedy=remedy)
+        yield InputError(f"{at}.labels = {dict(resources.labels)}", where=study, rule=rule, remedy=remedy)
         return
     if not any(per_node(machine, resources, cpus) for _, machine, cpus, _ in nodes_of(spec)):
         needs = f"one worker of a cell needs {_amount(resources)} on one node"

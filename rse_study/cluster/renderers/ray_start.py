@@ -4,8 +4,15 @@ import json
 import shlex
 from collections.abc import Mapping
 
+from rse_study.cluster.kinds.kuberay import KuberayCluster
 from rse_study.cluster.machines import Machine, WorkerGroup
-from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, ClusterSpec
+from rse_study.cluster.spec import (
+    DRIVER_RESOURCE,
+    NODES_VARIABLE,
+    NUM_DRIVERS,
+    ClusterSpec,
+    LauncherCluster,
+)
 
 OBJECT_STORE_BYTES = 200_000_000  # scores and paths travel through it, never tensors
 RAY_VARIABLES = {
@@ -22,7 +29,23 @@ DRIVER_RESOURCES = json.dumps({DRIVER_RESOURCE: NUM_DRIVERS})
 
 def variables_of(spec: ClusterSpec) -> dict[str, str]:
     """Return the environment of a node's processes: ours, then the spec's."""
-    return RAY_VARIABLES | spec.environment.variables
+    return RAY_VARIABLES | _nodes_to_come(spec) | spec.environment.variables
+
+
+def _nodes_to_come(spec: ClusterSpec) -> dict[str, str]:
+    """Where nodes come after the head: which, so that the driver waits for them and refuses what none could run."""
+    if not isinstance(spec, LauncherCluster | KuberayCluster):
+        return {}
+    types = [
+        {
+            "name": name,
+            "resources": {"CPU": group.cpus, "GPU": group.gpus},
+            "labels": dict(group.labels),
+            "max": group.max_nodes,
+        }
+        for name, group in spec.workers.items()
+    ]
+    return {NODES_VARIABLE: json.dumps(types)}
 
 
 def exports(variables: Mapping[str, str]) -> list[str]:
