@@ -25,7 +25,7 @@ def per_node(group: WorkerGroup, resources: Resources, cpus: int | None = None) 
     fits = (group.cpus if cpus is None else cpus) // resources.threads
     if not resources.gpus:
         return fits
-    return min(fits, group.gpus * int(1 / resources.gpus))  # a part of a GPU is a part of one
+    return min(fits, group.gpus * int(1 / resources.gpus + 1e-9))  # a part of a GPU is a part of one
 
 
 def has_labels(group: WorkerGroup, resources: Resources) -> bool:

@@ -11,8 +11,6 @@ from rse_study.spec import Spec, field
 DRIVER_RESOURCE = "rse_driver"
 """the resource that only the head offers: a driver, and what merely waits, reserves it instead of CPUs"""
 NUM_DRIVERS = 1000
-NODES_VARIABLE = "RSE_STUDY_NODES"
-"""environment variable: node types that may join while a study runs, as a JSON list"""
 STUDY_FILE = "study.yaml"
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rse_study.cluster.spec import NODES_VARIABLE
 from rse_study.errors import InputError
 from rse_study.study.definition.config import Resources
 
+NODES_VARIABLE = "RSE_STUDY_NODES"
+"""environment variable: node types that may join while a study runs, as a JSON list"""
 ANY_NUMBER = 1_000_000
 
 

@@ -36,7 +36,7 @@ from rse_study.study.definition.config import Resources
 MAX_RESTARTS = 3  # of Ray in one run: what takes it down again and again is no accident
 REJOIN_SECONDS, REJOIN_PAUSE_SECONDS = 180.0, 5.0  # a head that is started again needs a minute or two
 # Ray ends a process whose head is gone after 60 s (its own), or so many as `launch` sets for a cluster.
-STUCK_SECONDS = {"own": 40.0, "joined": 300.0}
+STUCK_SECONDS = {"own": 40.0, "joined": 60.0}
 GAVE_UP = 3
 
 

@@ -47,7 +47,7 @@ base:
   budget: {{unit: steps, amount: 24}}
   selection: {{dev: builtin, every: 12}}
 grid: {{axes: {{optimizer.lr: [1e-3, 2e-3]}}}}
-seeds: [0, 1, 2]
+seeds: {seeds}
 evaluations: [builtin/test]
 """
 
@@ -95,25 +95,27 @@ def test_a_cancelled_job_submitted_again_goes_on_where_it_was(slurm: Slurm) -> N
 
 def test_a_job_whose_time_is_short_queues_itself_again_and_goes_on(slurm: Slurm) -> None:
     """The signal that Slurm sends before the time limit, sent by hand: the limit itself would take minutes."""
-    write_study(slurm, "in-turns")
+    write_study(slurm, "in-turns", num_seeds=6)
+    num_cells = 2 * NUM_CELLS
     command(slurm, "submit", "in-turns")
     wait_until(lambda: (status_of(slurm, "in-turns")["cells"] or {}).get("complete", 0) >= 1)
     (job,) = status_of(slurm, "in-turns")["jobs"]
     slurm.run("scancel", "--batch", "--signal=USR1", job["handle"])
     wait_until(lambda: "Restarts=1" in slurm.run("scontrol", "show", "job", job["handle"]))
     committed = complete_cells(slurm, "in-turns")
-    assert 1 <= len(committed) < NUM_CELLS
+    assert 1 <= len(committed) < num_cells
 
     status = wait_until_over(slurm, "in-turns")
     assert [each["state"] for each in status["jobs"]] == ["complete"]
     complete = complete_cells(slurm, "in-turns")
-    assert len(complete) == NUM_CELLS
+    assert len(complete) == num_cells
     assert {cell: complete[cell] for cell in committed} == committed, "what was committed ran again"
 
 
-def write_study(slurm: Slurm, name: str) -> None:
+def write_study(slurm: Slurm, name: str, num_seeds: int = 3) -> None:
     assert slurm.nodes.shared is not None
-    (slurm.nodes.shared / f"{name}.yaml").write_text(STUDY.format(name=name), encoding="utf-8")
+    text = STUDY.format(name=name, seeds=list(range(num_seeds)))
+    (slurm.nodes.shared / f"{name}.yaml").write_text(text, encoding="utf-8")
 
 
 def command(slurm: Slurm, verb: str, study: str, *options: str) -> str:

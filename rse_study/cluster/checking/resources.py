@@ -43,7 +43,7 @@ def _of_cells(
         return
     if not any(has_labels(group, resources) for group in spec.workers.values()):
         rule, remedy = f"no node of {where} has these labels", "Give them to a group under `workers`"
-        yield InputError(f"{at}.labels = {dict(resources.labels)}", where=study, rule=rule, remedy=remedy)
+        yield InputError(f"{at}.labels = {resources.labels}", where=study, rule=rule, remedy=remedy)
         return
     if not any(per_node(machine, resources, cpus) for _, machine, cpus, _ in nodes_of(spec)):
         needs = f"one worker of a cell needs {_amount(resources)} on one node"
