@@ -52,7 +52,7 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
         draft.replace(here)
         return True
     finally:
-        draft.unlink(missing_ok=True)
+        remove_ledger(draft)
 
 
 def copy_of(ledger: Path) -> bytes:
@@ -131,7 +131,10 @@ class CopyingCallback:
         self._callback.message(text)
 
     def report_failure_to(self, hear: Callable[[Unavailable], None]) -> None:
-        """Have `hear` told that the storage is gone for good: at once, or later by another thread."""
+        """Have `hear` told that the storage is gone for good.
+
+        At once where it is already, else by another thread.
+        """
         self._on_failure = hear
         if self._failure is not None:
             hear(self._failure)
@@ -182,7 +185,10 @@ class CopyingCallback:
 
 
 def _progress(ledger: Path) -> tuple[int, int]:
-    """How far a ledger is: runs begun, attempts ended; less than any other where it is damaged."""
+    """How far a ledger is: runs begun, attempts ended.
+
+    One that is damaged is behind every other.
+    """
     try:
         with closing(_opened(ledger)) as opened:
             (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
