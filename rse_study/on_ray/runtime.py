@@ -208,8 +208,8 @@ class RayRuntime:
             f"{datetime.now(UTC):%H:%M:%S} Ray was lost: {loss}", file=sys.stderr
         )  # its place in Ray's own words
         self._session.close()
-        assert self._watch is not None
-        self._watch.clear()
+        if self._watch is not None:  # it may have been lost before anybody looked
+            self._watch.clear()
         self._watch = self._coordinator = None
         if self._num_losses > MAX_RESTARTS:
             raise self._gave_up(str(loss))

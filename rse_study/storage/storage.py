@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.storage.location import open_objects
@@ -13,7 +14,6 @@ from rse_study.storage.objects import Objects
 PATIENCE = "RSE_STUDY_STORAGE_PATIENCE"
 """Environment variable: seconds to wait for a storage that does not answer; 300 without it."""
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 10.0
-PROBE = "probe"
 Answer = TypeVar("Answer")
 
 
@@ -53,11 +53,12 @@ class Storage:
         InputError
             Where that does not work, at once.
         """
+        probe = f"probe-{uuid4().hex[:12]}"  # several drivers may try at a time
         try:
             self._objects.prepare()
-            self._objects.write(PROBE, b"rse-study")
-            self._objects.read(PROBE)
-            self._objects.delete(PROBE)
+            self._objects.write(probe, b"rse-study")
+            self._objects.read(probe)
+            self._objects.delete(probe)
         except OSError as error:
             remedy = "Check name, endpoint, region and the credentials in the environment"
             rule = "a study's storage can be read and written from here"

@@ -140,11 +140,16 @@ def test_a_study_goes_to_its_end_and_the_cluster_ends(backend: LocalBackend, hom
 
     assert "kill --" in command(home, "down", "--yes")
     assert backend.jobs() == []
-    assert [
-        process.cmdline()
-        for process in psutil.process_iter()
-        if str(home / "ray") in " ".join(process.cmdline())
-    ] == []
+    deadline = time.monotonic() + 60
+    while left := processes_with(str(home / "ray")):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.5)
+
+
+def processes_with(word: str) -> list[str]:
+    """Command lines that hold this; those of zombies are empty."""
+    lines = [" ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])]
+    return [line for line in lines if word in line]
 
 
 def submit(backend: LocalBackend, submission_id: str, code: str) -> None:

@@ -53,7 +53,8 @@ def cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
     storage = where.record.storage if where.record else where.spec.storage
     folder = Path(where.record.spec["store"] if where.record else where.spec.store) / where.study
     try:
-        if ledger_path(folder).is_file():
+        # A relative store is below the job's folder on the head: one of that name here is another's.
+        if folder.is_absolute() and ledger_path(folder).is_file():
             return state_of(folder), str(folder)
         if storage:
             return _state_of_copy(storage, where), f"the copy in {storage}"

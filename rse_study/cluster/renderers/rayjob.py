@@ -51,7 +51,6 @@ def config_map(spec: KuberayCluster, job: Job) -> KubeObject:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": _metadata(spec, job),
-        "immutable": True,
         "data": {STUDY_FILE: BlockText(study)},
         **({"binaryData": binary} if spec.ship_code else {}),
     }
