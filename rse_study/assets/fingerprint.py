@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from huggingface_hub import snapshot_download
 from transformers.utils import cached_file
 
 from rse_study.assets.store import META
@@ -36,6 +37,17 @@ def folder_of_model(path_or_name: str, revision: str = "main") -> Path:
     if folder.is_dir():
         return folder
     return Path(str(cached_file(path_or_name, "config.json", revision=revision))).parent
+
+
+def whole_folder_of_model(path_or_name: str, revision: str = "main") -> Path:
+    """Where all files of a model, or of another asset, lie on this machine.
+
+    Of a hub's model weights, configuration and tokenizer are fetched where they are not here.
+    """
+    if Path(path_or_name).is_dir():
+        return Path(path_or_name)
+    patterns = [f"*{suffix}" for suffix in WEIGHTS + DESCRIPTIONS]
+    return Path(snapshot_download(path_or_name, revision=revision, allow_patterns=patterns))
 
 
 def fingerprint_of_weights(folder: Path) -> str:

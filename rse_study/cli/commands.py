@@ -493,6 +493,16 @@ def cluster_logs(
     show_log(spec, study, is_followed, store)
 
 
+def cluster_fetch(spec: ClusterArgument, study: ClusterStudyArgument, store: Store = DEFAULT_STORE) -> None:
+    """Bring a study from its storage here, and write its report.
+
+    Also while it runs, as far as it is. Models stay there until `export` or `evaluate` asks for one.
+    """
+    from rse_study.cli.verbs.cluster_fetch import fetch_study
+
+    fetch_study(spec, study, store)
+
+
 def cluster_down(
     spec: ClusterArgument,
     study: ClusterStudyArgument = "",
@@ -535,5 +545,6 @@ CLUSTER_COMMANDS: dict[str, Command] = {
     "submit": cluster_submit,
     "status": cluster_status,
     "logs": cluster_logs,
+    "fetch": cluster_fetch,
     "down": cluster_down,
 }

@@ -6,6 +6,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable
+from threading import Lock
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.storage.storage import Storage, study_key
@@ -33,6 +34,7 @@ class DriverLease:
         self._storage, self._key = storage, f"{study_key(name)}/driver.json"
         self._holder = uuid.uuid4().hex
         self._beats, self._renewed = 0, 0.0
+        self._one_at_a_time = Lock()
 
     def take(self, message: Callable[[str], None]) -> None:
         """Take the lease, from a dead holder after its silence.
@@ -62,8 +64,11 @@ class DriverLease:
         Unavailable
             Where another driver has taken the study over in the meantime.
         """
-        if time.monotonic() - self._renewed < BEAT_SECONDS:
-            return
+        with self._one_at_a_time:
+            if time.monotonic() - self._renewed >= BEAT_SECONDS:
+                self._renew()
+
+    def _renew(self) -> None:
         content = self._storage.find(self._key)
         if content is None:  # its own note: only who took the study over, and has ended, took it away
             raise Unavailable("another driver has had this study in the meantime", "The same command goes on")

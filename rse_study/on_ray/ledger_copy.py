@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-from rse_study.errors import Unavailable, first_line
+from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.driver_lease import BEAT_SECONDS, DriverLease
@@ -34,6 +34,11 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     -------
     bool
         Whether the copy took the place of what was here, which is kept beside it.
+
+    Raises
+    ------
+    InputError
+        Where another study of this name lies there.
     """
     content = storage.find(ledger_key(study_dir.name))
     if content is None:
@@ -41,6 +46,12 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     here, draft = ledger_path(study_dir), study_dir / "ledger.from-storage"
     write_whole(draft, content)
     try:
+        if here.exists() and _birth(here) not in ("", _birth(draft)):
+            rule = "a storage holds one study of a name"
+            remedy = "Give this study another name or another storage"
+            raise InputError(
+                f"another study {study_dir.name!r}", where=storage.location, rule=rule, remedy=remedy
+            )
         if here.exists() and _progress(here) >= _progress(draft):
             return False
         kept = here.with_name(BEFORE)
@@ -87,7 +98,11 @@ class CopyingCallback:
         self._changed, self._over = Event(), Event()
         self._failure: Unavailable | None = None
         self._on_failure: Callable[[Unavailable], None] | None = None
-        self._thread = Thread(target=self._keep_copying, name="ledger copy", daemon=True)
+        # Two: a large copy may take longer than a driver may be silent.
+        self._threads = [
+            Thread(target=self._persist, args=(work,), name="ledger copy", daemon=True)
+            for work in (self._keep_copying, self._keep_lease)
+        ]
 
     def started(self, cell: Cell) -> None:
         """A cell runs."""
@@ -148,26 +163,31 @@ class CopyingCallback:
         Unavailable
             Where the storage is gone for good.
         """
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         try:
             yield
         finally:
             self._changed.set()
             self._over.set()
-            self._thread.join()
+            for thread in self._threads:
+                thread.join()
         if self._failure is not None:
             raise self._failure
 
-    def _keep_copying(self) -> None:
-        try:
-            while not self._over.is_set():
-                has_changed = self._changed.wait(BEAT_SECONDS)
-                # Before a copy: who has lost the study must not write over what its new driver left.
-                self._lease.renew()
-                if has_changed:
-                    self._copy()
+    def _keep_lease(self) -> None:
+        while not self._over.wait(BEAT_SECONDS):
             self._lease.renew()
-            self._copy()
+
+    def _keep_copying(self) -> None:
+        while not self._over.is_set():
+            if self._changed.wait(BEAT_SECONDS):
+                self._copy()
+        self._copy()
+
+    def _persist(self, work: Callable[[], None]) -> None:
+        try:
+            work()
         except Unavailable as gone:
             self._fail(gone)
         except Exception as error:  # whatever it is: a run without copies and lease must not go on
@@ -180,8 +200,20 @@ class CopyingCallback:
 
     def _copy(self) -> None:
         self._changed.clear()
+        # Before it: who has lost the study must not write over what its new driver left.
+        self._lease.renew()
         if ledger_path(self._study_dir).exists():
             self._storage.write(ledger_key(self._study_dir.name), copy_of(ledger_path(self._study_dir)))
+
+
+def _birth(ledger: Path) -> str:
+    """When its first revision was frozen: another time, another study. Empty where nobody can tell."""
+    try:
+        with closing(_opened(ledger)) as opened:
+            row = opened.execute("SELECT at FROM revision ORDER BY number LIMIT 1").fetchone()
+    except sqlite3.DatabaseError:
+        return ""
+    return str(row[0]) if row else ""
 
 
 def _progress(ledger: Path) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from rse_study.assets.fingerprint import folder_of_model
+from rse_study.assets.fingerprint import whole_folder_of_model
 from rse_study.downstream.scored_model import RelocatableEvaluation
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.study_folders import StudyFolders
@@ -184,5 +184,5 @@ class StoredFiles(SharedFolders):
 
     def _store(self, name: str, revision: str = "main") -> str:
         if name not in self._put:
-            self._put[name] = self._shared.put(folder_of_model(name, revision))
+            self._put[name] = self._shared.put(whole_folder_of_model(name, revision))
         return self._put[name]

@@ -12,7 +12,7 @@ from rse_study.on_ray.reporting import Reporter, ReportMetrics
 from rse_study.on_ray.workplace import workplace
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
-from rse_study.training.loop import drive, train
+from rse_study.training.loop import DifferentCheckpoints, drive, train
 
 BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER, MODEL_FOLDER)
 """What an attempt before may have left in the cell's folder; the model is rank 0's alone."""
@@ -57,6 +57,9 @@ def run_loop(payload: CellPayload, collectives: Collectives, report: ReportMetri
                 publish=here.publish,
             )
             drive(points, Reporter(payload, collectives, report).report)
+    except DifferentCheckpoints as error:
+        # In a storage an attempt that was given up may have published one between two looks: the next try sees it.
+        return {"reason": str(error), "for_good": not payload.storage}
     except (NonFiniteLoss, InputError) as error:
         return {"reason": str(error), "for_good": True}  # every worker raises it, and would again
     except Unavailable as error:

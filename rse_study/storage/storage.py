@@ -45,8 +45,10 @@ class Storage:
         self.patience_s = float(os.environ.get(PATIENCE) or 300) if patience_s is None else patience_s
         self._opened: Objects | None = None
 
-    def require(self) -> None:
+    def require(self, *, is_new: bool = True) -> None:
         """Write, read and delete an object.
+
+        One that is new is made where there is none; one that was used before and is not there is not mounted.
 
         Raises
         ------
@@ -55,7 +57,8 @@ class Storage:
         """
         probe = f"probe-{uuid4().hex[:12]}"  # several drivers may try at a time
         try:
-            self._objects.prepare()
+            if is_new:
+                self._objects.prepare()
             self._objects.write(probe, b"rse-study")
             self._objects.read(probe)
             self._objects.delete(probe)

@@ -32,6 +32,10 @@ Points = Generator["Progress", Verdict | None, None]
 Report = Callable[["Progress"], Verdict | None]
 
 
+class DifferentCheckpoints(InputError):
+    """The workers of a cell do not read the same folder, or not at the same moment."""
+
+
 @dataclass(frozen=True)
 class Progress:
     """One point of a run."""
@@ -122,14 +126,14 @@ def drive(points: Points, report: Report) -> None:
 
 
 def _require_one_view(collectives: Collectives, device: torch.device, directory: Path, t: int) -> None:
-    """Raise InputError on every worker unless all read the same step from the folder (-1: a finished cell).
+    """Raise DifferentCheckpoints on every worker unless all read the same step from the folder (-1: a finished cell).
 
     Nobody passes before all have looked: rank 0 changes the folder only afterwards.
     """
     reducible = device if device.type == "cuda" else torch.device("cpu")
     mine = torch.tensor([float(t)], dtype=torch.float64, device=reducible)
     if collectives.any(float(collectives.sum(mine)) != float(t) * collectives.size):
-        raise InputError(
+        raise DifferentCheckpoints(
             "the workers found different checkpoints",
             where=str(directory),
             rule="all workers read one folder, which rank 0 writes",

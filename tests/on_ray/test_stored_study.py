@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import socket
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -15,8 +16,10 @@ from rse_study.on_ray import driver_lease
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.driver_lease import DriverLease
 from rse_study.on_ray.ledger_copy import bring_ledger, copy_of
+from rse_study.on_ray.stored_study import bring_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
+from rse_study.results.rebuild import rebuild
 from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.storage.models import bring_model
@@ -93,6 +96,19 @@ def test_a_driver_on_another_disk_goes_on_and_runs_nothing_twice(stored, materia
     run_study(checked, elsewhere, lambda _: materials, few, diary)
     assert diary.events == [("message", "goes on with the ledger that lies in the storage")]
     assert results_of(elsewhere) == results_of(folder)
+
+
+@pytest.mark.xdist_group("ray")
+def test_a_study_is_brought_from_its_storage_with_all_it_came_to(stored, tmp_path):
+    _, storage, folder, _ = stored
+    brought = tmp_path / "little"
+    assert bring_study(storage, brought)
+    assert results_of(brought) == results_of(folder)
+    ledger_path(brought).unlink()
+    rebuild(brought)  # its sidecars came, too
+    assert results_of(brought)[:2] == results_of(folder)[:2]
+    with pytest.raises(InputError, match=r"no study 'unheard'.*Submit it"):
+        bring_study(storage, tmp_path / "unheard")
 
 
 class Unmounts(Diary):
@@ -182,6 +198,25 @@ def test_the_ledger_that_is_further_wins_and_the_other_is_kept(tmp_path, materia
     with Ledger.open(behind) as ledger:
         assert ledger.last_provenance() == {"run": "second"}
     assert (behind / "ledger.before.sqlite").is_file()
+
+
+def test_another_study_of_that_name_in_a_storage_is_refused_and_nothing_of_either_is_lost(tmp_path):
+    storage = Storage(str(tmp_path / "storage"), 0.0)
+    storage.require()
+    born = {}
+    for owner in ("theirs", "ours"):
+        folder = tmp_path / owner / "little"
+        with Ledger.open(folder) as ledger:
+            ledger.freeze(StudyRecord(name="little", objective=ObjectiveRecord(metric="dev")))
+            born[owner] = copy_of(ledger_path(folder))
+        with sqlite3.connect(ledger_path(folder)) as connection:
+            connection.execute("UPDATE revision SET at = ?", (f"of {owner}",))
+        born[owner] = copy_of(ledger_path(folder))
+    storage.write(ledger_key("little"), born["theirs"])
+    with pytest.raises(InputError, match=r"another study 'little'.*Give this study another name"):
+        bring_ledger(storage, tmp_path / "ours" / "little")
+    assert storage.read(ledger_key("little")) == born["theirs"]
+    assert copy_of(ledger_path(tmp_path / "ours" / "little")) == born["ours"]
 
 
 @pytest.fixture

@@ -30,10 +30,8 @@ def variables_of(spec: ClusterSpec) -> dict[str, str]:
 def driver_variables(spec: ClusterSpec) -> dict[str, str]:
     """Return what the driver's environment has besides: which nodes may still come.
 
-    Ray's autoscaler tells nobody, and a driver refuses a cell that no node has room for.
+    Ray's autoscaler tells nobody, nor does a queue; a driver refuses a cell that no node has room for.
     """
-    if all(spec.fewest_nodes(group) == group.max_nodes for group in spec.workers.values()):
-        return {}
     nodes = [
         {
             "name": name,
