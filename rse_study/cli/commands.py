@@ -502,7 +502,7 @@ def cluster_down(
     ] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """End a study's job, and the cluster that was started for it.
+    """End a study's job, and a cluster that nobody else uses.
 
     Without STUDY: every job of ours on the cluster. What is committed is kept, and `submit` goes on from there.
     """

@@ -5,7 +5,7 @@ Its jobs, to run one, to show what it printed, to end it.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import JobReport
@@ -38,6 +38,7 @@ class NodeHours:
     """of all of them together, those that are gone included"""
 
 
+@runtime_checkable
 class Backend(Protocol):
     """A cluster, driven by its own programs from this machine.
 
@@ -65,11 +66,11 @@ class Backend(Protocol):
     def show_log(self, report: JobReport, is_followed: bool) -> None:
         """Print a job's output, with `is_followed` until the job ends."""
 
-    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
+    def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         """Return the commands by which `end` ends jobs; nothing is run."""
 
-    def end(self, reports: list[JobReport]) -> None:
-        """End these jobs, and the cluster where it was started for them."""
+    def end(self, reports: list[JobReport], is_last: bool) -> None:
+        """End these jobs; with `is_last` the cluster, too, where it outlives its jobs."""
 
     def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
         """Return how long nodes were there for these jobs."""

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from rse_study.cluster.backend import Backend
+from rse_study.cluster.kinds.kuberay import KuberayCluster
 from rse_study.cluster.kinds.local import LocalCluster
 from rse_study.cluster.kinds.slurm import SlurmCluster
 from rse_study.cluster.kuberay_backend import KubeRayBackend
 from rse_study.cluster.launcher_backend import LauncherBackend
 from rse_study.cluster.local_backend import LocalBackend
 from rse_study.cluster.slurm_backend import SlurmBackend
-from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.spec import ClusterSpec, LauncherCluster
 
 
 def backend_of(spec: ClusterSpec, home: Path) -> Backend:
@@ -18,8 +19,9 @@ def backend_of(spec: ClusterSpec, home: Path) -> Backend:
     match spec:
         case SlurmCluster():
             return SlurmBackend(spec.folder)
-        case ClusterSpec(kind="kuberay"):
-            return KubeRayBackend(getattr(spec, "namespace", "default"), home)
+        case KuberayCluster():
+            return KubeRayBackend(spec.namespace, home)
         case LocalCluster():
             return LocalBackend(spec, home)
-    return LauncherBackend(spec.name, home)
+    assert isinstance(spec, LauncherCluster)
+    return LauncherBackend(spec, home)

@@ -3,29 +3,38 @@
 from collections.abc import Iterator
 
 from rse_study.cluster.kinds.slurm import SlurmCluster
-from rse_study.cluster.machines import Machine
+from rse_study.cluster.machines import WorkerGroup
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.study.definition.config import Resources
 
 
-def per_node(machine: Machine, resources: Resources, cpus: int | None = None) -> int:
-    """Return how many of a cell's workers fit on a node.
+def per_node(group: WorkerGroup, resources: Resources, cpus: int | None = None) -> int:
+    """Return how many of a cell's workers fit on a node of a group.
 
     Parameters
     ----------
-    machine
-        The node.
+    group
+        The node's.
     resources
         What one worker uses.
     cpus
         CPUs that are left for trials; default: the node's.
     """
-    fits = (machine.cpus if cpus is None else cpus) // resources.threads
-    return min(fits, int(machine.gpus / resources.gpus)) if resources.gpus else fits
+    if not has_labels(group, resources):
+        return 0
+    fits = (group.cpus if cpus is None else cpus) // resources.threads
+    if not resources.gpus:
+        return fits
+    return min(fits, group.gpus * int(1 / resources.gpus + 1e-9))  # a part of a GPU is a part of one
 
 
-def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, Machine, int, int]]:
-    """Yield group, machine, CPUs left for trials, and the most such nodes there are."""
+def has_labels(group: WorkerGroup, resources: Resources) -> bool:
+    """Whether cells may run on nodes of a group, by the labels they ask for."""
+    return all(group.labels.get(key) == value for key, value in resources.labels.items())
+
+
+def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, WorkerGroup, int, int]]:
+    """Yield name, group, CPUs left for trials, and the most such nodes there are."""
     for name, group in spec.workers.items():
         if isinstance(spec, SlurmCluster):  # head and driver have their share of the first node
             yield name, group, max(0, group.cpus - spec.head.cpus), 1
@@ -37,4 +46,4 @@ def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, Machine, int, int]]:
 
 def num_fitting(spec: ClusterSpec, resources: Resources) -> int:
     """Return how many workers of cells fit on the cluster at its largest."""
-    return sum(per_node(machine, resources, cpus) * count for _, machine, cpus, count in nodes_of(spec))
+    return sum(per_node(group, resources, cpus) * count for _, group, cpus, count in nodes_of(spec))

@@ -83,8 +83,7 @@ def submission_id(study: Study) -> str:
 
     What it may cost, where it runs and where its files are is no part of it.
     """
-    asked = {name: value for name, value in resolved(study).items() if name != "storage"}
-    return f"{submission_stem(study.name)}-{fingerprint_of(asked)[:ID_DIGITS]}"
+    return f"{submission_stem(study.name)}-{fingerprint_of(resolved(study))[:ID_DIGITS]}"
 
 
 def run_command(spec: ClusterSpec) -> tuple[str, ...]:
@@ -105,7 +104,7 @@ def sample_job(spec: ClusterSpec, wheel: Wheel) -> Job:
 
 def storage_of(checked: CheckedStudy, spec: ClusterSpec) -> str:
     """Return where a study keeps its files: as it says, else as the cluster says."""
-    return getattr(checked.study, "storage", "") or spec.storage
+    return checked.study.storage or spec.storage
 
 
 def job_files(job: Job) -> dict[str, bytes]:

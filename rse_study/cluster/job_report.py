@@ -19,7 +19,7 @@ class JobReport:
     """One job as its cluster knows it."""
 
     submission_id: str
-    """the study's, with a suffix from the second attempt on"""
+    """the study's, with a number from the second submission on"""
     handle: str
     """by which the cluster's own programs know the job: a number of Slurm's, else the submission id"""
     state: JobState
@@ -46,24 +46,24 @@ class JobReport:
         return max(0.0, (self.ended or time.time()) - self.started) / 3600
 
     @property
-    def attempt(self) -> int:
+    def number(self) -> int:
         """The number behind its submission id; 1 without one."""
-        return attempt_of(self.submission_id)
+        return number_of(self.submission_id)
 
 
-def attempt_id(submission_id: str, attempt: int) -> str:
-    """Return a study's submission id with the suffix of an attempt.
+def numbered_id(submission_id: str, number: int) -> str:
+    """Return a study's submission id with the number of a submission.
 
-    >>> attempt_id("rse-a-0123456789ab", 1), attempt_id("rse-a-0123456789ab", 2)
+    >>> numbered_id("rse-a-0123456789ab", 1), numbered_id("rse-a-0123456789ab", 2)
     ('rse-a-0123456789ab', 'rse-a-0123456789ab-2')
     """
-    return submission_id if attempt == 1 else f"{submission_id}-{attempt}"
+    return submission_id if number == 1 else f"{submission_id}-{number}"
 
 
-def attempt_of(submission_id: str) -> int:
-    """Return which attempt a submission id is of.
+def number_of(submission_id: str) -> int:
+    """Return which submission of its study an id is of.
 
-    >>> attempt_of("rse-a-0123456789ab"), attempt_of("rse-a-0123456789ab-12")
+    >>> number_of("rse-a-0123456789ab"), number_of("rse-a-0123456789ab-12")
     (1, 12)
     """
     match = _SUFFIX.search(submission_id)
@@ -77,13 +77,13 @@ def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
     []
     """
     mine = [each for each in reports if stem_of(each.submission_id) == submission_stem(study)]
-    return sorted(mine, key=lambda each: (each.started or math.inf, each.attempt))
+    return sorted(mine, key=lambda each: (each.started or math.inf, each.number))
 
 
 def submission_stem(study: str) -> str:
     """Return what the submission ids of a study begin with.
 
-    They are names of objects of Kubernetes, too: no `_`, and with fingerprint and attempt at most 47 characters.
+    They are names of objects of Kubernetes, too: no `_`, and with fingerprint and number at most 47 characters.
 
     >>> submission_stem("my-grid"), submission_stem("my_grid")
     ('rse-my-grid', 'rse-my-grid-05e3')
@@ -95,7 +95,7 @@ def submission_stem(study: str) -> str:
 
 
 def stem_of(submission_id: str) -> str:
-    """Return a submission id without its fingerprint and attempt.
+    """Return a submission id without its fingerprint and number.
 
     Empty where it is none of ours.
 

@@ -40,7 +40,7 @@ class KubeRayBackend:
 
     def jobs(self) -> list[JobReport]:
         items = json.loads(self._required(self._kubectl("get", "rayjobs.ray.io", "--output=json", TIMEOUT)))
-        return [_report(item) for item in items["items"]]
+        return [report_of(item) for item in items["items"]]
 
     def submission(self, submission: Submission) -> list[CommandWords]:
         # On the server's side: the client's would copy the wheel into an annotation, which is too small.
@@ -57,15 +57,17 @@ class KubeRayBackend:
         options = ("--follow", "--pod-running-timeout=10m") if is_followed else ()
         follow(self._kubectl("logs", f"job/{report.handle}", *options), remedy=REMEDY)
 
-    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
+    def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         kinds = ("rayjob.ray.io", "configmap")
         return [
-            self._kubectl("delete", *(f"{kind}/{report.handle}" for kind in kinds), TIMEOUT)
+            self._kubectl(
+                "delete", *(f"{kind}/{report.handle}" for kind in kinds), "--ignore-not-found", "--wait=false"
+            )
             for report in reports
         ]
 
-    def end(self, reports: list[JobReport]) -> None:
-        for command in self.ending(reports):
+    def end(self, reports: list[JobReport], is_last: bool) -> None:
+        for command in self.ending(reports, is_last):
             self._required(command)
 
     def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
@@ -90,7 +92,8 @@ def _rule_of(complaint: str) -> str:
     return "Kubernetes does not answer, or refused it"
 
 
-def _report(item: dict[str, Any]) -> JobReport:
+def report_of(item: dict[str, Any]) -> JobReport:
+    """Return what the status of a RayJob says."""
     status = item.get("status") or {}
     native = status.get("jobStatus") or ""
     deployment = status.get("jobDeploymentStatus") or ""

@@ -17,8 +17,9 @@ from pathlib import Path
 from rse_study.cluster.backend import CommandWords, NodeHours, Submission
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.program import call, follow
-from rse_study.cluster.ray_dashboard import DEFAULT_TOKEN, RayDashboard
+from rse_study.cluster.ray_dashboard import RayDashboard
 from rse_study.cluster.ray_job_backend import REMEDY, RayJobs
+from rse_study.cluster.spec import LauncherCluster
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
 
@@ -31,10 +32,9 @@ DASHBOARD_PORT = 8265
 class LauncherBackend:
     """A cluster of Ray's launcher. It outlives its jobs, until `cluster down`."""
 
-    name: str
+    spec: LauncherCluster
     home: Path
     """folder of the cluster's files"""
-    token_file: str = DEFAULT_TOKEN
     reuses_ids = False
 
     @property
@@ -57,15 +57,7 @@ class LauncherBackend:
 
     def submit(self, submission: Submission) -> str:
         if not self._is_up():
-            write_whole(self.configuration, (submission.folder / CONFIGURATION).read_bytes())
-            # The file names the wheel beside it.
-            env = self._ray_at(DASHBOARD_PORT).dashboard.env
-            if follow(self._up(), remedy=REMEDY, folder=submission.folder, env=env):
-                rule, remedy = (
-                    "Ray's launcher says above why",
-                    "`rse-study cluster down` ends what it started",
-                )
-                raise InputError("the cluster did not start", where=self.name, rule=rule, remedy=remedy)
+            self._start(submission)
         with self._ray() as ray:
             return ray.submit(submission)
 
@@ -73,14 +65,21 @@ class LauncherBackend:
         with self._ray() as ray:
             ray.show_log(report.submission_id, is_followed)
 
-    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
-        return [("ray", "down", "--yes", str(self.configuration))] if self.configuration.is_file() else []
+    def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
+        stopping = self._ray_at(DASHBOARD_PORT).stopping(reports)
+        if is_last and self.configuration.is_file():
+            return [("ray", "down", "--yes", str(self.configuration))]
+        return [self._tunnel(DASHBOARD_PORT), *stopping] if stopping else []
 
-    def end(self, reports: list[JobReport]) -> None:
-        for command in self.ending(reports):
-            if follow(command, remedy=REMEDY):
+    def end(self, reports: list[JobReport], is_last: bool) -> None:
+        if not is_last:
+            with self._ray() as ray:
+                ray.stop(reports)
+            return
+        for command in self.ending(reports, is_last):
+            if follow(command, remedy=REMEDY, folder=self.home):
                 remedy = "Look at your provider's own page: machines that run go on costing"
-                raise InputError("the cluster was not ended", where=self.name, remedy=remedy)
+                raise InputError("the cluster was not ended", where=self.spec.name, remedy=remedy)
             self.configuration.unlink()
 
     def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
@@ -89,6 +88,16 @@ class LauncherBackend:
         with self._ray() as ray:
             return ray.node_hours(time.time())
 
+    def _start(self, submission: Submission) -> None:
+        """Start the cluster, with what Ray's launcher says on the screen."""
+        wheel = submission.job.wheel
+        write_whole(self.home / wheel.name, wheel.content)  # the configuration names it, without a folder
+        write_whole(self.configuration, (submission.folder / CONFIGURATION).read_bytes())
+        env = self._ray_at(DASHBOARD_PORT).dashboard.env
+        if follow(self._up(), remedy=REMEDY, folder=self.home, env=env):
+            rule, remedy = "Ray's launcher says above why", "`rse-study cluster down` ends what it started"
+            raise InputError("the cluster did not start", where=self.spec.name, rule=rule, remedy=remedy)
+
     def _up(self) -> CommandWords:
         return ("ray", "up", "--yes", str(self.configuration))
 
@@ -96,13 +105,14 @@ class LauncherBackend:
         """Whether there is a head. A cluster that is up is left as it is: `ray up` would start Ray again."""
         if not self.configuration.is_file():
             return False
-        return call(("ray", "get-head-ip", str(self.configuration)), remedy=REMEDY).code == 0
+        command = ("ray", "get-head-ip", str(self.configuration))
+        return call(command, remedy=REMEDY, folder=self.home).code == 0
 
     def _tunnel(self, port: int) -> CommandWords:
         return ("ray", "dashboard", "--port", str(port), str(self.configuration))
 
     def _ray_at(self, port: int) -> RayJobs:
-        return RayJobs(RayDashboard(f"http://127.0.0.1:{port}", self.token_file))
+        return RayJobs(RayDashboard(f"http://127.0.0.1:{port}", self.spec.token))
 
     @contextmanager
     def _ray(self) -> Iterator[RayJobs]:
@@ -115,13 +125,14 @@ class LauncherBackend:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            cwd=self.home,
         )
         try:
             deadline = time.monotonic() + TUNNEL_SECONDS
             while not ray.dashboard.answers():
                 if tunnel.poll() is not None or time.monotonic() > deadline:
                     remedy = f"`ray attach {self.configuration}` shows what is wrong with the head"
-                    raise InputError("its dashboard cannot be reached", where=self.name, remedy=remedy)
+                    raise InputError("its dashboard cannot be reached", where=self.spec.name, remedy=remedy)
                 time.sleep(0.5)
             yield ray
         finally:

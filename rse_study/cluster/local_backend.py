@@ -33,7 +33,8 @@ class LocalBackend:
     @property
     def ray(self) -> RayJobs:
         """The jobs of the cluster."""
-        return RayJobs(RayDashboard(f"http://127.0.0.1:{self.spec.dashboard_port}", self.spec.token))
+        dashboard = RayDashboard(f"http://127.0.0.1:{self.spec.dashboard_port}", self.spec.token)
+        return RayJobs(dashboard, is_on_this_machine=True)
 
     def folder_of(self, submission_id: str) -> Path:
         return self.home / submission_id
@@ -52,16 +53,16 @@ class LocalBackend:
     def show_log(self, report: JobReport, is_followed: bool) -> None:
         self.ray.show_log(report.submission_id, is_followed)
 
-    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
-        number = self._process()
+    def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
+        number = self._process() if is_last else 0
         return [*self.ray.stopping(reports), *([("kill", "--", f"-{number}")] if number else [])]
 
-    def end(self, reports: list[JobReport]) -> None:
+    def end(self, reports: list[JobReport], is_last: bool) -> None:
         self.ray.stop(reports)
-        number = self._process()
+        number = self._process() if is_last else 0
         if number:
             _end_group(number)
-        (self.home / PROCESS).unlink(missing_ok=True)
+            (self.home / PROCESS).unlink()
 
     def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
         return self.ray.node_hours(time.time()) if self.ray.dashboard.answers() else []

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rse_study.cluster.capacity import nodes_of, num_fitting, per_node
-from rse_study.cluster.machines import Machine
+from rse_study.cluster.machines import WorkerGroup
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.study.definition.config import Resources
 
@@ -39,7 +39,7 @@ def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
     return price / num_devices if num_devices else 0.0
 
 
-def _devices(machine: Machine, cpus: int, resources: Resources) -> float:
+def _devices(machine: WorkerGroup, cpus: int, resources: Resources) -> float:
     """Devices of a node that are at work when it is full."""
     return float(per_node(machine, resources, cpus) * (resources.gpus or resources.threads))
 

@@ -34,6 +34,7 @@ def call(
     command: Sequence[str],
     *,
     remedy: str,
+    folder: Path | None = None,
     env: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
 ) -> ProgramResult:
@@ -47,6 +48,8 @@ def call(
         Its words; the first is the program.
     remedy
         What to do where the program is missing.
+    folder
+        Where it runs; default: the current folder.
     env
         All of its environment variables; default: ours.
     seconds
@@ -60,6 +63,7 @@ def call(
             timeout=seconds,
             stdin=subprocess.DEVNULL,
             check=False,
+            cwd=folder,
             env=None if env is None else dict(env),
         )
     except FileNotFoundError:

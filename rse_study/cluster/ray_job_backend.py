@@ -1,6 +1,8 @@
 """Jobs of a running Ray cluster: `ray job submit`, `logs`, `stop`."""
 
 import io
+import json
+import shlex
 import shutil
 import zipfile
 from dataclasses import dataclass
@@ -31,6 +33,9 @@ class RayJobs:
     """The jobs of one Ray cluster."""
 
     dashboard: RayDashboard
+    is_on_this_machine: bool = False
+    """Every node sees the job's folder: nothing is sent. Nodes that share a disk would take sent files from each other:
+    each deletes what it does not need itself."""
 
     def reports(self) -> list[JobReport]:
         """Return every job that was submitted to the cluster."""
@@ -39,10 +44,14 @@ class RayJobs:
 
     def submission(self, submission: Submission) -> CommandWords:
         """Return the command that submits a job. Ray runs it on the head."""
-        job = submission.job
+        job, code = submission.job, str(submission.folder / CODE)
         where = ("--address", self.dashboard.address, "--submission-id", job.submission_id)
-        files = ("--working-dir", str(submission.folder / CODE))
-        return ("ray", "job", "submit", *where, *files, "--no-wait", "--", *job.command)
+        words = ("ray", "job", "submit", *where, "--no-wait")
+        if not self.is_on_this_machine:
+            return (*words, "--working-dir", code, "--", *job.command)
+        environment = json.dumps({"env_vars": {"PYTHONPATH": code}})
+        command = f"cd {shlex.quote(code)} && exec {shlex.join(job.command)}"
+        return (*words, "--runtime-env-json", environment, "--", "bash", "-c", command)
 
     def submit(self, submission: Submission) -> str:
         """Submit a job. Raises InputError where Ray refuses it."""

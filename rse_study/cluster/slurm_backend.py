@@ -48,8 +48,8 @@ class SlurmBackend:
             "sacct", "--noheader", "--parsable2", "--allocations", since, f"--format={ACCOUNTED}"
         )
         queued = _required("squeue", "--me", "--noheader", "--states=all", f"--format={QUEUED}")
-        known = {report.handle: report for report in _reports(accounted.out if not accounted.code else "")}
-        return list((known | {report.handle: report for report in _reports(queued)}).values())
+        known = {report.handle: report for report in reports_in(accounted.out if not accounted.code else "")}
+        return list((known | {report.handle: report for report in reports_in(queued)}).values())
 
     def submission(self, submission: Submission) -> list[CommandWords]:
         return [("sbatch", "--parsable", str(submission.folder / SCRIPT))]
@@ -62,11 +62,11 @@ class SlurmBackend:
         log = self.folder_of(report.submission_id) / LOG
         print_log(log, is_over=lambda: not (is_followed and self._is_active(report)))
 
-    def ending(self, reports: list[JobReport]) -> list[CommandWords]:
+    def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         return [("scancel", report.handle) for report in reports if report.is_active]
 
-    def end(self, reports: list[JobReport]) -> None:
-        for command in self.ending(reports):
+    def end(self, reports: list[JobReport], is_last: bool) -> None:
+        for command in self.ending(reports, is_last):
             _required(*command)
 
     def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
@@ -87,11 +87,13 @@ def _required(*command: str) -> str:
     result = _call(*command)
     if result.code:
         rule = "Slurm refused it" if command[0] == "sbatch" else "Slurm does not answer"
-        raise InputError(f"{command[0]}: {result.complaint}", rule=rule, remedy=REMEDY)
+        what = result.complaint.removeprefix(f"{command[0]}: ")
+        raise InputError(f"{command[0]}: {what}", rule=rule, remedy=REMEDY)
     return result.out
 
 
-def _reports(text: str) -> Iterator[JobReport]:
+def reports_in(text: str) -> Iterator[JobReport]:
+    """Yield a report for each line that squeue or sacct printed."""
     for line in text.splitlines():
         handle, native, nodes, started, ended, reason, name = line.split("|", maxsplit=6)
         word = native.split()[0]  # CANCELLED by 1000

@@ -11,7 +11,7 @@ def spent(spec: ClusterSpec, nodes: Iterable[NodeHours]) -> float:
 
     Nodes of a kind that the spec does not have cost what its dearest worker costs: rather too much than too little.
     """
-    return sum(each.hours * price_of(spec, each.group) for each in nodes)
+    return sum((each.hours * price_of(spec, each.group) for each in nodes), 0.0)
 
 
 def price_of(spec: ClusterSpec, group: str) -> float:

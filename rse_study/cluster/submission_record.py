@@ -4,6 +4,7 @@ It is in `<store>/.clusters/<cluster>/<study>.json`.
 """
 
 import json
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -35,14 +36,23 @@ class SubmissionRecord:
     def with_reports(self, reports: Iterable[JobReport]) -> "SubmissionRecord":
         """Return the same with what the cluster says now.
 
-        Jobs it has forgotten stay as they were seen.
+        Jobs it has forgotten stay as they were seen; one that ran then is over.
         """
-        known = {report.handle: report for report in self.reports}
-        for report in reports:
-            before = known.get(report.handle, report)
-            # Nodes of a job that is ending go one by one.
-            known[report.handle] = replace(report, num_nodes=max(report.num_nodes, before.num_nodes))
-        return replace(self, reports=tuple(known.values()))
+        now = {report.handle: report for report in reports}
+        merged = {each.handle: _merged(each, now.get(each.handle)) for each in self.reports}
+        return replace(
+            self, reports=tuple((merged | {key: now[key] for key in now if key not in merged}).values())
+        )
+
+
+def _merged(before: JobReport, now: JobReport | None) -> JobReport:
+    if now is not None:
+        # Nodes of a job that is ending go one by one.
+        return replace(now, num_nodes=max(before.num_nodes, now.num_nodes))
+    if before.is_active:
+        reason = "the cluster knows it no more"
+        return replace(before, state="stopped", native="GONE", ended=time.time(), reason=reason)
+    return before
 
 
 def cluster_home(store: Path, cluster: str) -> Path:

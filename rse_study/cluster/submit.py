@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rse_study.cluster.backend import Backend, Submission
 from rse_study.cluster.job import Job, write_job_files
-from rse_study.cluster.job_report import ACTIVE, JobReport, attempt_id, of_study
+from rse_study.cluster.job_report import ACTIVE, JobReport, numbered_id, of_study
 from rse_study.cluster.render import render
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.submission_record import (
@@ -49,7 +49,7 @@ def prepare_submission(spec: ClusterSpec, backend: Backend, job: Job, jobs: list
     used = [report for report in jobs if report.submission_id.startswith(job.submission_id)]
     if used and not backend.reuses_ids:
         job = replace(
-            job, submission_id=attempt_id(job.submission_id, max(report.attempt for report in used) + 1)
+            job, submission_id=numbered_id(job.submission_id, max(report.number for report in used) + 1)
         )
     return Submission(job, render(spec, job), backend.folder_of(job.submission_id))
 

@@ -1,11 +1,11 @@
 """What happens to the cluster between two steps of Tune."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from ray.tune import Callback
 
-from rse_study.on_ray.cluster_watch import ClusterWatch
 from rse_study.on_ray.coordinator import Coordinator
 from rse_study.on_ray.elastic import ElasticSize
 from rse_study.on_ray.losses import Losses
@@ -15,12 +15,12 @@ PERIOD_SECONDS = 1.0
 
 
 class ClusterCallback(Callback):
-    """Leaves Tune where Ray is gone, and brings news of nodes.
+    """Leaves Tune where Ray or the storage is gone, and brings news of nodes.
 
     Parameters
     ----------
-    watch : ClusterWatch
-        Looks at Ray.
+    check : callable
+        Raises where something the run stands on is gone.
     size : ElasticSize
         Follows the nodes.
     losses : Losses
@@ -33,18 +33,18 @@ class ClusterCallback(Callback):
 
     def __init__(
         self,
-        watch: ClusterWatch,
+        check: Callable[[], None],
         size: ElasticSize,
         losses: Losses,
         searcher: CellSearcher,
         coordinator: Coordinator,
     ) -> None:
-        self._watch, self._size, self._losses = watch, size, losses
+        self._check, self._size, self._losses = check, size, losses
         self._searcher, self._coordinator = searcher, coordinator
         self._checked = 0.0
 
     def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
-        """Raise RayLost where Ray is gone; once a second follow the nodes.
+        """Leave where the run cannot go on; once a second follow the nodes.
 
         Parameters
         ----------
@@ -55,12 +55,13 @@ class ClusterCallback(Callback):
         **info
             What else Tune passes to a callback.
         """
-        self._watch.check()
+        self._check()
         if time.monotonic() - self._checked < PERIOD_SECONDS:
             return
         self._checked = time.monotonic()
         self._coordinator.refresh()
-        self._losses.report(self._size.follow(self._searcher.num_wanted))
+        gone = self._size.follow(self._searcher.num_wanted, self._searcher.num_running)
+        self._losses.report(gone)
 
     def __getstate__(self) -> dict[str, Any]:
         return {}

@@ -1,31 +1,46 @@
-"""What a study asks an autoscaler for: placement groups that wait as cells would.
+"""What a study asks an autoscaler for: room for all cells that would run now."""
 
-They are not detached: they end with the driver, also where it is killed. A request of
-`ray.autoscaler.sdk` would stand for ever, and keep nodes that nobody uses.
-"""
+import time
+from uuid import uuid4
 
-from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
+from ray.data._internal.cluster_autoscaler.default_autoscaling_coordinator import (
+    DefaultAutoscalingCoordinator,
+)
 
 from rse_study.on_ray.capacity import share_of
-from rse_study.on_ray.reservation import labels_of_bundles
 from rse_study.study.definition.config import Resources
 
-MAX_GROUPS = 200
+MAX_BUNDLES = 500  # an autoscaler packs them one by one
+# A driver that was killed asks for nothing any more; a request of `ray.autoscaler.sdk` would stand for ever, and
+# keep nodes that nobody uses.
+EXPIRE_SECONDS, RENEW_SECONDS = 90.0, 20.0
 
 
 class Demand:
-    """Asks for room for more cells than fit now."""
+    """A request to the autoscaler that is renewed, and ends with its driver.
+
+    It goes to the actor by which Ray Train asks for its own workers, so that one request does not replace the other.
+    """
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self._groups: list[PlacementGroup] = []
+        self._requests: DefaultAutoscalingCoordinator | None = None
+        self._num_cells, self._asked = 0, 0.0
 
     def ask(self, num_cells: int) -> None:
-        """Ask for room for so many cells, instead of what was asked for before."""
-        wanted, resources = min(num_cells, MAX_GROUPS), self._resources
-        while len(self._groups) > max(wanted, 0):
-            remove_placement_group(self._groups.pop())
-        for _ in range(wanted - len(self._groups)):
-            bundles = [share_of(resources)] * resources.workers
-            labels = labels_of_bundles(resources, resources.workers)
-            self._groups.append(placement_group(bundles, strategy="PACK", **labels))
+        """Ask for room for so many cells in all, instead of what was asked before."""
+        is_new = num_cells != self._num_cells
+        if not is_new and (num_cells == 0 or time.monotonic() - self._asked < RENEW_SECONDS):
+            return
+        self._num_cells, self._asked = num_cells, time.monotonic()
+        if self._requests is None:
+            self._requests = DefaultAutoscalingCoordinator(f"rse-study-{uuid4().hex}")
+        if num_cells == 0:
+            self._requests.cancel_request()
+            return
+        number = min(num_cells * self._resources.workers, MAX_BUNDLES)
+        self._requests.request_resources(
+            resources=[share_of(self._resources)] * number,
+            expire_after_s=EXPIRE_SECONDS,
+            label_selectors=[dict(self._resources.labels)] * number if self._resources.labels else None,
+        )

@@ -72,7 +72,7 @@ def run_study(
         run.prepare()
         runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address)
         if isinstance(callback, CopyingCallback):
-            callback.on_failure = runtime.give_up
+            callback.report_failure_to(runtime.give_up)
         stack.enter_context(graceful_interrupt(lambda: _close(runtime, callback)))
         run.all_stages(runtime)
         if runtime.failure is not None:

@@ -65,7 +65,9 @@ class DriverLease:
         if time.monotonic() - self._renewed < BEAT_SECONDS:
             return
         content = self._storage.find(self._key)
-        if content is not None and json.loads(content)["holder"] != self._holder:
+        if content is None:  # its own note: only who took the study over, and has ended, took it away
+            raise Unavailable("another driver has had this study in the meantime", "The same command goes on")
+        if json.loads(content)["holder"] != self._holder:
             raise Unavailable(f"{_describe(content)} has taken this study over")
         self._write()
 
@@ -79,7 +81,9 @@ class DriverLease:
         until = time.monotonic() + SILENCE_SECONDS
         while time.monotonic() < until:
             time.sleep(LOOK_SECONDS)
+            asked = time.monotonic()
             now = self._storage.find(self._key)
+            until += time.monotonic() - asked  # while the storage is silent its holder cannot be heard
             if now is None:
                 return
             if now != before:

@@ -35,7 +35,7 @@ class ElasticSize:
     ) -> None:
         self._watch, self._resources, self._callback, self._is_own = watch, resources, callback, is_own
         self._types = () if is_own else nodes_to_come()
-        self._demand = Demand(resources)
+        self._demand, self._asks = Demand(resources), False
         self._known = {node.identity: node for node in watch.nodes}
         self._empty_since: float | None = None
 
@@ -61,7 +61,7 @@ class ElasticSize:
             waited = time.monotonic() - since
             if not self._may_come() or (not self._types and waited > FIRST_NODES_SECONDS):
                 require_room(self._resources, self._watch.nodes)
-            self.follow(1)
+            self.follow(1, 0)
             closing.wait(POLL_SECONDS)
 
     def _may_come(self) -> bool:
@@ -72,13 +72,15 @@ class ElasticSize:
         kind = "GPU" if self._resources.gpus else "CPU"
         return not self._is_own and not any(node.resources.get(kind) for node in self._watch.nodes)
 
-    def follow(self, num_wanted: int) -> list[Node]:
+    def follow(self, num_wanted: int, num_running: int) -> list[Node]:
         """Say who joined, and ask for what is missing; the nodes that are gone.
 
         Parameters
         ----------
         num_wanted : int
             Cells that run, or would if there were room.
+        num_running : int
+            Cells that run.
 
         Raises
         ------
@@ -92,18 +94,24 @@ class ElasticSize:
         for node in joined:
             fits = slots(node, self._resources)
             self._callback.message(f"node {node.name} joined: room for {fits} worker{'s' * (fits != 1)}")
-        self._ask(num_wanted)
+        self._ask(num_wanted, num_running)
         self._note_room(num_wanted)
         return gone
 
     def close(self) -> None:
         """Ask the autoscaler for nothing any more."""
-        self._demand.ask(0)
+        if self._asks:
+            self._demand.ask(0)
 
-    def _ask(self, num_wanted: int) -> None:
-        if self._types:
-            most = concurrency(self._resources, self._types)
-            self._demand.ask(min(num_wanted, most) - num_fitting(self._watch.nodes, self._resources))
+    def _ask(self, num_wanted: int, num_running: int) -> None:
+        """Ask for room where there is too little; go on asking for what has come, until it is no longer wanted."""
+        limit = self._resources.max_concurrent
+        most = min(num_wanted, limit) if limit else num_wanted
+        if self._is_own or not (self._asks or most > num_fitting(self._watch.nodes, self._resources)):
+            return
+        self._asks = True
+        # Ray Train asks for the workers of running cells itself.
+        self._demand.ask(max(0, most - num_running) if self._resources.runs_on == "train" else most)
 
     def _note_room(self, num_wanted: int) -> None:
         if num_fitting(self._watch.nodes, self._resources) or not num_wanted:

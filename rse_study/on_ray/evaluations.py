@@ -11,7 +11,7 @@ import ray
 import torch
 
 from rse_study.downstream.scored_model import CLASSIFIERS, ModelFiles, ScoredModel, score_model
-from rse_study.errors import InputError
+from rse_study.errors import InputError, Unavailable
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -101,7 +101,7 @@ def as_they_come(
             except ray.exceptions.RayError as error:
                 # What a worker finds wrong with the input reaches our user in the same words.
                 cause = getattr(error, "cause", None)
-                failures.append(cause if isinstance(cause, InputError) else error)
+                failures.append(cause if isinstance(cause, (InputError, Unavailable)) else error)
                 if cause is None:  # no error of the task's own: Ray may be gone, which shows a moment later
                     closing.wait(CHECK_SECONDS)
                     check()

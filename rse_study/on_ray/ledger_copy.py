@@ -6,14 +6,18 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-from rse_study.errors import Unavailable
+from rse_study.errors import Unavailable, first_line
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.driver_lease import BEAT_SECONDS, DriverLease
 from rse_study.results.atomic import write_whole
+from rse_study.results.connect import parts_of, remove_ledger
 from rse_study.results.records import CellRecord
 from rse_study.results.schema import ledger_path
-from rse_study.storage.storage import Storage, study_key
+from rse_study.storage.storage import Storage, ledger_key
+
+BEFORE = "ledger.before.sqlite"
+"""name of a ledger whose place the storage's copy took"""
 
 
 def bring_ledger(storage: Storage, study_dir: Path) -> bool:
@@ -31,7 +35,7 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     bool
         Whether the copy took the place of what was here, which is kept beside it.
     """
-    content = storage.find(copy_key(study_dir.name))
+    content = storage.find(ledger_key(study_dir.name))
     if content is None:
         return False
     here, draft = ledger_path(study_dir), study_dir / "ledger.from-storage"
@@ -39,27 +43,24 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     try:
         if here.exists() and _progress(here) >= _progress(draft):
             return False
-        for suffix in ("-wal", "-shm"):
-            Path(f"{here}{suffix}").unlink(missing_ok=True)
+        kept = here.with_name(BEFORE)
         if here.exists():
-            here.replace(here.with_name("ledger.before.sqlite"))
+            remove_ledger(kept)
+        for part, place in zip(parts_of(here), parts_of(kept), strict=True):
+            if part.exists():  # what a killed writer committed last is in its -wal
+                part.replace(place)
         draft.replace(here)
         return True
     finally:
-        draft.unlink(missing_ok=True)
+        remove_ledger(draft)
 
 
 def copy_of(ledger: Path) -> bytes:
     """A ledger as one file, by SQLite's own backup: also while it is written."""
-    source, memory = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True), sqlite3.connect(":memory:")
+    source, memory = _opened(ledger), sqlite3.connect(":memory:")
     with closing(source), closing(memory):
         source.backup(memory)
         return memory.serialize()
-
-
-def copy_key(name: str) -> str:
-    """Where the copy of a study's ledger lies in its storage."""
-    return f"{study_key(name)}/ledger.sqlite"
 
 
 class CopyingCallback:
@@ -79,15 +80,13 @@ class CopyingCallback:
         Is renewed on the way.
     """
 
-    on_failure: Callable[[Unavailable], None] | None = None
-    """is told that the storage is gone for good, in another thread"""
-
     def __init__(
         self, callback: StudyCallback, storage: Storage, study_dir: Path, lease: DriverLease
     ) -> None:
         self._callback, self._storage, self._study_dir, self._lease = callback, storage, study_dir, lease
         self._changed, self._over = Event(), Event()
         self._failure: Unavailable | None = None
+        self._on_failure: Callable[[Unavailable], None] | None = None
         self._thread = Thread(target=self._keep_copying, name="ledger copy", daemon=True)
 
     def started(self, cell: Cell) -> None:
@@ -131,6 +130,15 @@ class CopyingCallback:
         self._changed.set()
         self._callback.message(text)
 
+    def report_failure_to(self, hear: Callable[[Unavailable], None]) -> None:
+        """Have `hear` told that the storage is gone for good.
+
+        At once where it is already, else by another thread.
+        """
+        self._on_failure = hear
+        if self._failure is not None:
+            hear(self._failure)
+
     @contextmanager
     def copying(self) -> Iterator[None]:
         """Copy until the end, and once more then.
@@ -153,24 +161,42 @@ class CopyingCallback:
     def _keep_copying(self) -> None:
         try:
             while not self._over.is_set():
-                if self._changed.wait(BEAT_SECONDS):
-                    self._copy()
+                has_changed = self._changed.wait(BEAT_SECONDS)
+                # Before a copy: who has lost the study must not write over what its new driver left.
                 self._lease.renew()
+                if has_changed:
+                    self._copy()
+            self._lease.renew()
             self._copy()
         except Unavailable as gone:
-            self._failure = gone
-            if self.on_failure is not None:
-                self.on_failure(gone)
+            self._fail(gone)
+        except Exception as error:  # whatever it is: a run without copies and lease must not go on
+            self._fail(Unavailable(f"the ledger cannot be copied to its storage ({first_line(error)})"))
+
+    def _fail(self, failure: Unavailable) -> None:
+        self._failure = failure
+        if self._on_failure is not None:
+            self._on_failure(failure)
 
     def _copy(self) -> None:
         self._changed.clear()
         if ledger_path(self._study_dir).exists():
-            self._storage.write(copy_key(self._study_dir.name), copy_of(ledger_path(self._study_dir)))
+            self._storage.write(ledger_key(self._study_dir.name), copy_of(ledger_path(self._study_dir)))
 
 
 def _progress(ledger: Path) -> tuple[int, int]:
-    """How far a ledger is: runs begun, attempts ended."""
-    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as opened:
-        (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
-        (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
+    """How far a ledger is: runs begun, attempts ended.
+
+    One that is damaged is behind every other.
+    """
+    try:
+        with closing(_opened(ledger)) as opened:
+            (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
+            (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
+    except sqlite3.DatabaseError:
+        return -1, -1
     return int(runs), int(ended)
+
+
+def _opened(ledger: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{ledger.resolve().as_uri()}?mode=ro", uri=True)

@@ -36,7 +36,7 @@ from rse_study.study.definition.config import Resources
 MAX_RESTARTS = 3  # of Ray in one run: what takes it down again and again is no accident
 REJOIN_SECONDS, REJOIN_PAUSE_SECONDS = 180.0, 5.0  # a head that is started again needs a minute or two
 # Ray ends a process whose head is gone after 60 s (its own), or so many as `launch` sets for a cluster.
-STUCK_SECONDS = {"own": 40.0, "joined": 300.0}
+STUCK_SECONDS = {"own": 40.0, "joined": 60.0}
 GAVE_UP = 3
 
 
@@ -110,7 +110,9 @@ class RayRuntime:
         return Payloads(self._files, self._materials, self._coordinator.name if self._coordinator else "")
 
     def check(self) -> None:
-        """Raise RayLost where Ray is gone."""
+        """Raise RayLost where Ray is gone, Unavailable where something is for good."""
+        if self.failure is not None:
+            raise self.failure
         if self._watch is not None:
             self._watch.check()
 
@@ -156,7 +158,7 @@ class RayRuntime:
             queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self
         )
         watchers = [
-            ClusterCallback(self._watch, size, losses, searcher, self._coordinator),
+            ClusterCallback(self.check, size, losses, searcher, self._coordinator),
             Watchdog(searcher, self._coordinator),
         ]
         trainable = run_inline if resources.runs_on == "inline" else run_on_train
@@ -206,8 +208,8 @@ class RayRuntime:
             f"{datetime.now(UTC):%H:%M:%S} Ray was lost: {loss}", file=sys.stderr
         )  # its place in Ray's own words
         self._session.close()
-        assert self._watch is not None
-        self._watch.clear()
+        if self._watch is not None:  # it may have been lost before anybody looked
+            self._watch.clear()
         self._watch = self._coordinator = None
         if self._num_losses > MAX_RESTARTS:
             raise self._gave_up(str(loss))

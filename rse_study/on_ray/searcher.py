@@ -82,9 +82,12 @@ class CellSearcher(Searcher):
 
         None while as many run as fit, while one may be tried again, or while it is not yet said why others were lost.
         """
+        # Before room is asked for: where the last node has gone there is none, and the run would never end.
+        if self._runtime.closing.is_set() or not self._queue.num_left:
+            return None if self._running or self._losses.num_open else Searcher.FINISHED
         if len(self._running) >= self._concurrency() or self._losses.num_open:
             return None
-        cell = None if self._runtime.closing.is_set() else self._queue.next_cell()
+        cell = self._queue.next_cell()
         if cell is None:
             return None if self._running else Searcher.FINISHED
         try:

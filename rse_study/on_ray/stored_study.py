@@ -38,6 +38,7 @@ def stored_study(storage: Storage, study_dir: Path, callback: StudyCallback) -> 
     storage.require()
     lease = DriverLease(storage, study_dir.name)
     lease.take(callback.message)
+    answers = True
     try:
         write_whole(storage_file(study_dir), json.dumps({"location": storage.location}) + "\n")
         if holder(study_dir) is None and bring_ledger(storage, study_dir):
@@ -45,6 +46,10 @@ def stored_study(storage: Storage, study_dir: Path, callback: StudyCallback) -> 
         copying = CopyingCallback(callback, storage, study_dir, lease)
         with copying.copying():
             yield copying
+    except Unavailable:
+        answers = False
+        raise
     finally:
-        with suppress(Unavailable):
-            lease.release()
+        if answers:
+            with suppress(Unavailable):
+                lease.release()

@@ -124,7 +124,7 @@ class StoredFiles(SharedFolders):
         self._storage = storage
         self.train_runs = ""
         self._shared, self._key = NodeCache(cache, storage), study_key(folders.study.name)
-        self._put: dict[str, str] = {}  # folders of this machine, by their name in the storage
+        self._put: dict[str, str] = {}  # names in the storage, by the file or folder here
 
     @property
     def storage(self) -> Storage | None:

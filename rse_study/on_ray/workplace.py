@@ -86,8 +86,9 @@ def _own_folder(payload: Payload) -> Iterator[Path]:
     """A folder for one process; what others of this machine left behind when they were killed goes."""
     root, host = cache_dir().absolute() / WORK, socket.gethostname()  # several hosts may share a cache
     root.mkdir(parents=True, exist_ok=True)
-    for other in root.glob(f"*-{host}-*"):
-        if not _is_alive(other.name.rpartition("-")[2]):
+    for other in root.glob("*-*-*"):
+        owner, _, pid = other.name.partition("-")[2].rpartition("-")
+        if owner == host and not _is_alive(pid):
             shutil.rmtree(other, ignore_errors=True)
     folder = root / f"{Path(payload.folder).name}-{host}-{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)

@@ -12,7 +12,8 @@ from rse_study.storage.objects import ArrowObjects, FolderObjects, Objects
 
 SCHEMES = ("s3", "gs", "abfs", "hdfs", "file")
 S3_OPTIONS = ("endpoint_override", "scheme", "region")
-SECRETS = ("access_key", "secret_key", "session_token", "password", "token", "key", "secret")
+SECRETS = ("key", "secret", "token", "password", "sas", "sig")
+"""parts of the names of options that hold one"""
 CONNECT_SECONDS, REQUEST_SECONDS = 5.0, 30.0
 MAX_REQUESTS = 3  # of one operation, by the client itself; `Storage` waits beyond that
 FORM = "a folder, or a URL such as s3://bucket/prefix or gs://bucket/prefix"
@@ -30,7 +31,7 @@ def check_location(location: str) -> None:
         remedy = did_you_mean(parts.scheme, SCHEMES)
         raise InputError(f"{parts.scheme}://", where="storage", rule=f"must be {FORM}", remedy=remedy)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    secret = next((name for name in options if name in SECRETS), "")
+    secret = next((name for name in options if any(part in name.lower() for part in SECRETS)), "")
     if secret or "@" in parts.netloc:
         what = f"{secret}=..." if secret else "a user name or a key before @"
         rule = "holds no secrets: it stands in ledgers, logs and rendered files"
@@ -52,7 +53,7 @@ def is_url(location: str) -> bool:
 
 def absolute(location: str) -> str:
     """The location as other processes, with another working directory, can open it."""
-    return location if "://" in location else str(Path(location).resolve())
+    return location if "://" in location else str(Path(location).expanduser().resolve())
 
 
 def open_objects(location: str) -> Objects:
@@ -66,7 +67,7 @@ def open_objects(location: str) -> Objects:
     check_location(location)
     parts = urlsplit(location)
     if not is_url(location):
-        return FolderObjects(Path(unquote(parts.path) if parts.scheme else location).resolve())
+        return FolderObjects(Path(unquote(parts.path) if parts.scheme else absolute(location)).resolve())
     try:
         if parts.scheme == "s3":
             return ArrowObjects(_s3(dict(parse_qsl(parts.query))), f"{parts.netloc}{unquote(parts.path)}")

@@ -61,7 +61,10 @@ class FolderObjects:
         write_whole(self._root / MARKER, "the storage of rse_study's studies\n")
 
     def read(self, key: str) -> bytes:
-        return self._path(key).read_bytes()
+        path = self._path(key)
+        if path.is_dir():  # what is left of keys below it: no object
+            raise FileNotFoundError(str(path))
+        return path.read_bytes()
 
     def write(self, key: str, content: bytes) -> None:
         write_whole(self._path(key), content)
@@ -78,7 +81,9 @@ class FolderObjects:
         return sorted(path.relative_to(self._root).as_posix() for path in visible)
 
     def delete(self, key: str) -> None:
-        self._path(key).unlink(missing_ok=True)
+        path = self._path(key)
+        if not path.is_dir():
+            path.unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:
         if not (self._root / MARKER).is_file():

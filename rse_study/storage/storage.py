@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.storage.location import open_objects
@@ -13,13 +14,17 @@ from rse_study.storage.objects import Objects
 PATIENCE = "RSE_STUDY_STORAGE_PATIENCE"
 """Environment variable: seconds to wait for a storage that does not answer; 300 without it."""
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 10.0
-PROBE = "probe"
 Answer = TypeVar("Answer")
 
 
 def study_key(name: str) -> str:
     """Prefix of everything that belongs to one study."""
     return f"studies/{name}"
+
+
+def ledger_key(name: str) -> str:
+    """Where the copy of a study's ledger lies."""
+    return f"{study_key(name)}/ledger.sqlite"
 
 
 class Storage:
@@ -48,11 +53,12 @@ class Storage:
         InputError
             Where that does not work, at once.
         """
+        probe = f"probe-{uuid4().hex[:12]}"  # several drivers may try at a time
         try:
             self._objects.prepare()
-            self._objects.write(PROBE, b"rse-study")
-            self._objects.read(PROBE)
-            self._objects.delete(PROBE)
+            self._objects.write(probe, b"rse-study")
+            self._objects.read(probe)
+            self._objects.delete(probe)
         except OSError as error:
             remedy = "Check name, endpoint, region and the credentials in the environment"
             rule = "a study's storage can be read and written from here"
@@ -112,7 +118,8 @@ class Storage:
                 left = begun + self.patience_s - time.monotonic()
                 if left <= 0:
                     what = f"storage {self.location} did not answer for {self.patience_s:g} s"
-                    raise Unavailable(f"{what} ({first_line(error)})") from None
+                    remedy = "What was committed is kept; the same command goes on once it answers"
+                    raise Unavailable(f"{what} ({first_line(error)})", remedy) from None
                 time.sleep(min(wait, left))
                 wait = min(2 * wait, LONGEST_WAIT_SECONDS)
 

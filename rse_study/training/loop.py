@@ -78,7 +78,8 @@ def train(
     device
         Where this worker computes.
     checkpoint_seconds
-        Time between two checkpoints, 0 = none; more where writing them would take more than a twentieth of it.
+        Time between two checkpoints, 0 = one after every step; else more where writing them would take more than a
+        twentieth of it.
     continues
         A cell that was stopped early goes on to its full budget, as if it had never been stopped.
     publish

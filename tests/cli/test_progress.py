@@ -62,6 +62,34 @@ def test_a_study_is_told_cell_by_cell(screen):
     ]
 
 
+def test_a_lost_node_is_one_line_however_many_cells_it_had(screen):
+    cells = [cell_of(0), cell_of(1)]
+    with ProgressBoard(4, console=screen) as board:
+        for cell in cells:
+            board.started(cell)
+        board.node_lost("10.77.0.3", cells)
+        board.node_lost("10.77.0.4", [])
+    assert lines_on(screen)[2:] == [
+        "node 10.77.0.3 was lost; 2 cells are tried again",
+        "node 10.77.0.4 was lost",
+    ]
+
+
+def test_a_terminal_shows_a_bar_what_runs_and_the_time_left():
+    terminal = Console(file=io.StringIO(), width=100, force_terminal=True)
+    first, second = cell_of(0), cell_of(1)
+    with ProgressBoard(4, num_ended=1, console=terminal) as board:
+        board.started(first)
+        board.started(second)
+        board.ended(first, ended_as(first, "complete", duration_s=65.0))
+        shown = board._summary()
+        assert board._live is not None
+        board._live.refresh()
+    assert shown.startswith("2 of 4 cells ended, 1 running, about ")
+    assert shown.endswith(" left at this pace")
+    assert "━" in terminal.file.getvalue()
+
+
 def test_what_decides_is_told_beside_the_dev_score(screen):
     cell = cell_of(0)
     with ProgressBoard(1, console=screen, objective="robust/spearman") as board:

@@ -14,13 +14,13 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import driver_lease
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.driver_lease import DriverLease
-from rse_study.on_ray.ledger_copy import bring_ledger, copy_key, copy_of
+from rse_study.on_ray.ledger_copy import bring_ledger, copy_of
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.storage.models import bring_model
-from rse_study.storage.storage import Storage
+from rse_study.storage.storage import Storage, ledger_key
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
@@ -82,7 +82,7 @@ def test_the_ledgers_copy_is_the_ledger(stored, tmp_path):
     _, storage, folder, _ = stored
     copy = ledger_path(tmp_path / "little")
     copy.parent.mkdir()
-    copy.write_bytes(storage.read(copy_key("little")))
+    copy.write_bytes(storage.read(ledger_key("little")))
     assert results_of(copy.parent) == results_of(folder)
 
 
@@ -93,6 +93,39 @@ def test_a_driver_on_another_disk_goes_on_and_runs_nothing_twice(stored, materia
     run_study(checked, elsewhere, lambda _: materials, few, diary)
     assert diary.events == [("message", "goes on with the ledger that lies in the storage")]
     assert results_of(elsewhere) == results_of(folder)
+
+
+class Unmounts(Diary):
+    """Takes the storage away when the first cell has ended."""
+
+    def __init__(self, disk: Path):
+        super().__init__()
+        self._disk = disk
+
+    def ended(self, cell, record):
+        super().ended(cell, record)
+        self._disk.rename(self._disk.with_name("unmounted"))
+
+
+@pytest.mark.xdist_group("ray")
+def test_a_storage_gone_for_good_ends_the_run_and_keeps_what_was_committed(
+    study_content, materials, tmp_path, cluster, monkeypatch
+):
+    monkeypatch.setenv("RSE_STUDY_STORAGE_PATIENCE", "2")
+    disk, folder = tmp_path / "disk", tmp_path / "little"
+    checked = study_of(study_content, str(disk))
+    with pytest.raises(Unavailable, match=r"did not answer for 2 s.*is it mounted.*the same command goes on"):
+        run_study(checked, folder, lambda _: materials, few, Unmounts(disk), address=cluster)
+    with Ledger.open(folder) as ledger:
+        (first,) = [one for one in ledger.cells() if one.status == "complete"]
+        history = ledger.history(first.identity)
+    disk.with_name("unmounted").rename(disk)
+    diary = Diary()
+    run_study(checked, folder, lambda _: materials, few, diary, address=cluster)
+    assert first.trial not in [event[1] for event in diary.events if event[0] == "started"]
+    cells, histories, _ = results_of(folder)
+    assert [status for _, status in cells] == ["complete"] * 3
+    assert history in histories
 
 
 @pytest.mark.slow
@@ -121,7 +154,7 @@ def test_a_damaged_result_in_the_storage_is_set_aside_there_too(stored, material
     )
     (damaged, *_) = sorted(copy.glob("studies/little/cells/*/result.json"))
     damaged.write_text(damaged.read_text().replace('"complete"', '"complett"'))
-    (copy / copy_key("little")).unlink()
+    (copy / ledger_key("little")).unlink()
     diary, elsewhere = Diary(), tmp_path / "little"
     run_study(again, elsewhere, lambda _: materials, few, diary, address=cluster)
     assert len([event for event in diary.events if event[0] == "started"]) == 1
@@ -136,15 +169,15 @@ def test_the_ledger_that_is_further_wins_and_the_other_is_kept(tmp_path, materia
     with Ledger.open(folder) as ledger:
         ledger.freeze(StudyRecord(name="little", objective=ObjectiveRecord(metric="dev")))
         ledger.add_provenance({"run": "first"})
-        storage.write(copy_key("little"), copy_of(ledger_path(folder)))
+        storage.write(ledger_key("little"), copy_of(ledger_path(folder)))
         assert not bring_ledger(storage, folder)  # as far as ours: ours stays
         ledger.add_provenance({"run": "second"})
         assert not bring_ledger(storage, folder)
         further = copy_of(ledger_path(folder))
     behind = tmp_path / "elsewhere" / "little"
     behind.mkdir(parents=True)
-    ledger_path(behind).write_bytes(storage.read(copy_key("little")))
-    storage.write(copy_key("little"), further)
+    ledger_path(behind).write_bytes(storage.read(ledger_key("little")))
+    storage.write(ledger_key("little"), further)
     assert bring_ledger(storage, behind)
     with Ledger.open(behind) as ledger:
         assert ledger.last_provenance() == {"run": "second"}

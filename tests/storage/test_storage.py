@@ -40,6 +40,16 @@ def test_what_is_not_there_is_said_at_once_and_deleted_without_a_word(storage):
     assert time.monotonic() - begun < 30
 
 
+def test_what_is_left_of_a_removed_folder_is_no_object(storage):
+    storage.write("folder/file", b"1")
+    storage.delete("folder")
+    assert storage.read("folder/file") == b"1"
+    storage.delete("folder/file")
+    storage.delete("folder")
+    assert storage.find("folder") is None
+    assert storage.keys("folder") == []
+
+
 def test_files_go_up_and_down_in_pieces(storage, tmp_path, monkeypatch):
     monkeypatch.setattr(objects, "PIECE_BYTES", 7)
     content = bytes(range(256)) * 3

@@ -15,7 +15,7 @@ from rse_study.errors import InputError
 
 
 def end_jobs(given: str, study: str, is_confirmed: bool, dry_run: bool, store: Path) -> None:
-    """End jobs of ours on a cluster, and the cluster where it was started for them.
+    """End jobs of ours on a cluster; where nobody else has one, the cluster, too.
 
     Parameters
     ----------
@@ -32,8 +32,10 @@ def end_jobs(given: str, study: str, is_confirmed: bool, dry_run: bool, store: P
     """
     spec = read_cluster(given)
     backend = backend_of(spec, cluster_home(store, spec.name))
-    jobs = [report for report in _ours(backend.jobs(), study) if report.is_active]
-    commands = backend.ending(jobs)
+    active = [report for report in backend.jobs() if report.is_active]
+    jobs = _ours(active, study)
+    is_last = len(jobs) == len(active)
+    commands = backend.ending(jobs, is_last)
     if not commands:
         announce(f"nothing to end on {spec.name}")
         return
@@ -47,7 +49,7 @@ def end_jobs(given: str, study: str, is_confirmed: bool, dry_run: bool, store: P
     if not is_confirmed and not _is_wanted():
         announce("left as it is")
         return
-    backend.end(jobs)
+    backend.end(jobs, is_last)
     announce("ended; `cluster submit` goes on from here")
 
 

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rse_study.cli.arguments import study_file
+from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.job import Job, job_of, write_job_files
 from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.render import render
 from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.wheel import wheel_of_this_version
+from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import read_content, read_study
 
 MOST_CHARACTERS = 20_000  # of a file on the screen: a manifest may hold a whole wheel
@@ -47,6 +49,8 @@ def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path |
 def read_job(spec: ClusterSpec, study: str, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:
     """Return the job that runs a study on a cluster.
 
+    Raises InputErrors where it cannot run there.
+
     Parameters
     ----------
     spec
@@ -60,6 +64,10 @@ def read_job(spec: ClusterSpec, study: str, overrides: Sequence[str], limits: Se
     """
     path = study_file(study)
     checked = read_study(path, overrides)
+    where = f"cluster {spec.name}"
+    problems = [*check_cluster(spec, where=where), *check_study_on(spec, checked, where=where)]
+    if problems:
+        raise InputErrors(problems)
     return job_of(checked, read_content(path, overrides), spec, wheel_of_this_version(), limits)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from analysis.formats import show_duration
@@ -14,8 +15,12 @@ from rse_study.cli.verbs.status_text import summary_of
 from rse_study.cluster.backend import NodeHours
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.spending import spent
-from rse_study.errors import InputError
+from rse_study.errors import InputError, Unavailable
 from rse_study.results.schema import ledger_path
+from rse_study.storage.storage import Storage, ledger_key
+
+PATIENCE_SECONDS = 10.0
+"""a storage that does not answer is waited for no longer"""
 
 
 def show_cluster_status(given: str, study: str, as_json: bool, store: Path) -> None:
@@ -34,42 +39,51 @@ def show_cluster_status(given: str, study: str, as_json: bool, store: Path) -> N
     """
     where = study_on_cluster(given, study, store)
     nodes = where.backend.node_hours(where.jobs)
-    ledger = ledger_folder(where)
-    state = _state_in(ledger) if ledger else None
+    state, source = cells_of(where)
     announce(
-        json_of(_content(where, nodes, state)) if as_json else "\n".join(_lines(where, nodes, state, ledger))
+        json_of(_content(where, nodes, state)) if as_json else "\n".join(_lines(where, nodes, state, source))
     )
 
 
-def ledger_folder(where: StudyOnCluster) -> Path | None:
-    """Return the folder with the newest ledger of a study, or a copy of it.
+def cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
+    """Return what a study's ledger says, and which one; None, and why, without one.
 
-    None where this machine sees none.
+    The driver's own ledger where this machine sees it, else the copy in the storage.
     """
     storage = where.record.storage if where.record else where.spec.storage
-    candidates = [Path(where.spec.store) / where.study]
-    if storage and "://" not in storage:
-        candidates.append(Path(storage) / where.study)
-    there = [folder for folder in candidates if ledger_path(folder).is_file()]
-    return max(there, key=lambda folder: ledger_path(folder).stat().st_mtime, default=None)
-
-
-def _state_in(ledger: Path) -> StudyStatus | None:
+    folder = Path(where.record.spec["store"] if where.record else where.spec.store) / where.study
     try:
-        return state_of(ledger)
-    except InputError:  # a run that has begun a moment ago has entered no study yet
-        return None
+        # A relative store is below the job's folder on the head: one of that name here is another's.
+        if folder.is_absolute() and ledger_path(folder).is_file():
+            return state_of(folder), str(folder)
+        if storage:
+            return _state_of_copy(storage, where), f"the copy in {storage}"
+    except (InputError, Unavailable) as error:  # a run that has begun a moment ago has entered no study yet
+        return None, str(error)
+    return None, "no ledger is in sight: the study has no storage"
+
+
+def _state_of_copy(storage: str, where: StudyOnCluster) -> StudyStatus:
+    content = Storage(storage, patience_s=PATIENCE_SECONDS).find(ledger_key(where.study))
+    if content is None:
+        raise InputError("no ledger yet", where=storage)
+    with TemporaryDirectory() as folder:
+        ledger_path(Path(folder)).write_bytes(content)
+        state = state_of(Path(folder))
+    # Who holds the ledger stands beside it, on the driver's disk: here the job says whether anybody does.
+    job = where.jobs[-1]
+    return state.model_copy(update={"holder": {"job": job.handle} if job.is_active else None})
 
 
 def _lines(
-    where: StudyOnCluster, nodes: list[NodeHours], state: StudyStatus | None, ledger: Path | None
+    where: StudyOnCluster, nodes: list[NodeHours], state: StudyStatus | None, source: str
 ) -> Iterator[str]:
     yield f"{where.study} on {where.spec.name} ({where.spec.kind})"
     for report in where.jobs:
         yield f"job: {_named(report)} {show_job(report)}{_times(report)}"
     yield f"nodes: {_nodes(nodes)}"
-    yield f"{summary_of(state)} ({ledger})" if state else "cells: no ledger or copy of it is in sight yet"
-    hours = sum(each.hours for each in nodes)
+    yield f"{summary_of(state)} ({source})" if state else f"cells: unknown ({source})"
+    hours = sum((each.hours for each in nodes), 0.0)
     yield f"spent so far: {spent(where.spec, nodes):.2f} (about {hours:.2f} node hours, at the prices of the spec)"
 
 
@@ -101,4 +115,4 @@ def _times(report: JobReport) -> str:
 def _nodes(nodes: list[NodeHours]) -> str:
     if not nodes:
         return "none"
-    return ", ".join(f"{each.num_nodes}{f' {each.group}' if each.group else ''}" for each in nodes)
+    return ", ".join(f"{each.num_nodes} {each.group or 'workers'}" for each in nodes)

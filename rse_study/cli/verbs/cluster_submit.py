@@ -9,6 +9,7 @@ from rse_study.cli.verbs.cluster_render import read_job
 from rse_study.cluster.backend import Submission
 from rse_study.cluster.backends import backend_of
 from rse_study.cluster.job import job_files
+from rse_study.cluster.kinds.local import LocalCluster
 from rse_study.cluster.program import shown
 from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.submission_record import cluster_home
@@ -42,6 +43,9 @@ def submit_study(
         Folder that holds the studies' folders, and what is known of clusters.
     """
     spec = read_cluster(given)
+    if isinstance(spec, LocalCluster) and not Path(spec.store).is_absolute():
+        # Its head is this machine: studies are where `run` would put them.
+        spec = spec.model_copy(update={"store": str(store.absolute())})
     job = read_job(spec, study, overrides, list(_limits(max_hours, max_cost)))
     home = cluster_home(store, spec.name)
     backend = backend_of(spec, home)

@@ -9,6 +9,7 @@ from rse_study.cli.arguments import study_file
 from rse_study.cluster.checking.batch_script import check_batch_script
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.crd import check_manifest, read_schema
+from rse_study.cluster.checking.examples import kept_examples
 from rse_study.cluster.checking.resources import resources_by_path
 from rse_study.cluster.checking.shell_syntax import check_commands, check_shell
 from rse_study.cluster.job import Job, job_of, sample_job
@@ -70,6 +71,9 @@ def validate_cluster(given: str, study: str, overrides: Sequence[str], schema: P
     if spec is not None:
         where = str(cluster_file(given))
         findings.problems += check_cluster(spec, where=where)
+        examples = ", ".join(kept_examples(spec))
+        if examples:
+            findings.notes.append(f"warning: {examples}: as in the shipped example, which is nobody's")
         if checked is not None:
             findings.problems += check_study_on(spec, checked, where=where)
             findings.notes += _unused(spec, checked)

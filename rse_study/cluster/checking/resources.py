@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rse_study.cluster.capacity import nodes_of, num_fitting, per_node
+from rse_study.cluster.capacity import has_labels, nodes_of, num_fitting, per_node
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
 from rse_study.study.checking.validation import CheckedStudy
@@ -40,6 +40,10 @@ def _of_cells(
     if resources.gpus and not any(machine.gpus for _, machine, _, _ in nodes_of(spec)):
         remedy = f"Set {at}.gpus=0, or name nodes with `gpus:` under `workers`"
         yield InputError(f"{at}.gpus = {resources.gpus:g}", where=study, rule=f"{has}: no GPU", remedy=remedy)
+        return
+    if not any(has_labels(group, resources) for group in spec.workers.values()):
+        rule, remedy = f"no node of {where} has these labels", "Give them to a group under `workers`"
+        yield InputError(f"{at}.labels = {resources.labels}", where=study, rule=rule, remedy=remedy)
         return
     if not any(per_node(machine, resources, cpus) for _, machine, cpus, _ in nodes_of(spec)):
         needs = f"one worker of a cell needs {_amount(resources)} on one node"

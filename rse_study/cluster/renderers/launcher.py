@@ -8,7 +8,12 @@ from rse_study.cluster.kinds.onprem import OnpremCluster
 from rse_study.cluster.machines import Machine
 from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.instances import provider_of, virtual_machine
-from rse_study.cluster.renderers.ray_start import head_options, variables_of, worker_options
+from rse_study.cluster.renderers.ray_start import (
+    driver_variables,
+    head_options,
+    variables_of,
+    worker_options,
+)
 from rse_study.cluster.renderers.shell import assignments
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, LauncherCluster
 from rse_study.cluster.yaml_text import yaml_text
@@ -97,20 +102,17 @@ def _shared(spec: LauncherCluster, job: Job) -> dict[str, Any]:
 
 
 def _head_commands(spec: LauncherCluster, options: list[str]) -> list[str]:
-    where = [f"--port={PORT}", "--dashboard-host=127.0.0.1", AUTOSCALER]
-    return _start(
-        spec, ["--head", *where, *(option for option in options if option not in ("--head", "--block"))]
-    )
+    where = ["--head", f"--port={PORT}", "--dashboard-host=127.0.0.1", AUTOSCALER]
+    return _start(spec, driver_variables(spec), [*where, *options])
 
 
 def _worker_commands(spec: LauncherCluster, options: list[str]) -> list[str]:
-    return _start(
-        spec, [f"--address=$RAY_HEAD_IP:{PORT}", *(option for option in options if option != "--block")]
-    )
+    return _start(spec, {}, [f"--address=$RAY_HEAD_IP:{PORT}", *options])
 
 
-def _start(spec: LauncherCluster, options: list[str]) -> list[str]:
-    start = f"env {assignments(variables_of(spec))} ray start {' '.join(options)}"
+def _start(spec: LauncherCluster, more: dict[str, str], options: list[str]) -> list[str]:
+    told = " ".join(option for option in dict.fromkeys(options) if option != "--block")
+    start = f"env {assignments(variables_of(spec) | more)} ray start {told}"
     return [*_time_limit(spec), _activated(spec, "ray stop"), f"ulimit -n 65536; {_activated(spec, start)}"]
 
 

@@ -8,6 +8,8 @@ from rse_study.cluster.machines import Machine, WorkerGroup
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, ClusterSpec
 
 OBJECT_STORE_BYTES = 200_000_000  # scores and paths travel through it, never tensors
+NODES_VARIABLE = "RSE_STUDY_NODES"
+"""read by the driver (`rse_study.on_ray.capacity`)"""
 RAY_VARIABLES = {
     "RAY_AUTH_MODE": "token",
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -23,6 +25,25 @@ DRIVER_RESOURCES = json.dumps({DRIVER_RESOURCE: NUM_DRIVERS})
 def variables_of(spec: ClusterSpec) -> dict[str, str]:
     """Return the environment of a node's processes: ours, then the spec's."""
     return RAY_VARIABLES | spec.environment.variables
+
+
+def driver_variables(spec: ClusterSpec) -> dict[str, str]:
+    """Return what the driver's environment has besides: which nodes may still come.
+
+    Ray's autoscaler tells nobody, and a driver refuses a cell that no node has room for.
+    """
+    if all(spec.fewest_nodes(group) == group.max_nodes for group in spec.workers.values()):
+        return {}
+    nodes = [
+        {
+            "name": name,
+            "resources": {"CPU": group.cpus, **({"GPU": group.gpus} if group.gpus else {})},
+            **({"labels": group.labels} if group.labels else {}),
+            "max": group.max_nodes,
+        }
+        for name, group in spec.workers.items()
+    ]
+    return {NODES_VARIABLE: json.dumps(nodes)}
 
 
 def exports(variables: Mapping[str, str]) -> list[str]:

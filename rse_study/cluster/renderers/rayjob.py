@@ -8,7 +8,12 @@ from typing import Any
 from rse_study.cluster.job import Job, job_files
 from rse_study.cluster.kinds.kuberay import FILES, KubeGroup, KubeHead, KuberayCluster
 from rse_study.cluster.rendered import RenderedFile
-from rse_study.cluster.renderers.ray_start import DRIVER_RESOURCES, OBJECT_STORE_BYTES, variables_of
+from rse_study.cluster.renderers.ray_start import (
+    DRIVER_RESOURCES,
+    OBJECT_STORE_BYTES,
+    driver_variables,
+    variables_of,
+)
 from rse_study.cluster.renderers.shell import quoted
 from rse_study.cluster.spec import DRIVER_RESOURCE, STUDY_FILE
 from rse_study.cluster.yaml_text import BlockText, yaml_text
@@ -46,7 +51,6 @@ def config_map(spec: KuberayCluster, job: Job) -> KubeObject:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": _metadata(spec, job),
-        "immutable": True,
         "data": {STUDY_FILE: BlockText(study)},
         **({"binaryData": binary} if spec.ship_code else {}),
     }
@@ -125,7 +129,7 @@ def _template(
     container = {
         "name": name,
         "image": spec.image,
-        "env": [{"name": key, "value": value} for key, value in _variables(spec).items()],
+        "env": [{"name": key, "value": value} for key, value in _variables(spec, machine).items()],
         **({"envFrom": [{"secretRef": {"name": each}} for each in spec.secrets]} if spec.secrets else {}),
         # Limits are requests: a pod that is promised less than it uses is the first to be ended.
         "resources": {"requests": amounts, "limits": amounts},
@@ -147,8 +151,9 @@ def _template(
     }
 
 
-def _variables(spec: KuberayCluster) -> dict[str, str]:
-    return variables_of(spec) | ({"PYTHONPATH": CODE} if spec.ship_code else {})
+def _variables(spec: KuberayCluster, machine: KubeHead | KubeGroup) -> dict[str, str]:
+    code = {"PYTHONPATH": CODE} if spec.ship_code else {}
+    return variables_of(spec) | code | (driver_variables(spec) if isinstance(machine, KubeHead) else {})
 
 
 def _unpack(spec: KuberayCluster, job: Job) -> KubeObject:

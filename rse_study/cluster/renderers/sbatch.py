@@ -122,8 +122,11 @@ def _steps(spec: SlurmCluster, group: SlurmGroup) -> list[str]:
     return [
         "# Ray. Its head offers no CPU to trials. A worker that could not join, or that was given up, starts again.",
         'on_node() { srun --overlap --nodes=1 --nodelist="$1" --ntasks=1 --mem=0 "${@:2}"; }',
-        *folded(["on_node", '"$head"', "ray", "start", *head, *TO_LOG, "&"]),
-        f"python -m rse_study.on_ray.wait_for_nodes 0 {spec.start_seconds} || exit 1",
+        'until [ -e "$work/up" ]; do  # on a busy machine its start may fail; once up, it is not started again',
+        *folded(["on_node", '"$head"', "ray", "start", *head, *TO_LOG], indent="    "),
+        "    sleep 5",
+        "done &",
+        f'python -m rse_study.on_ray.wait_for_nodes 0 {spec.start_seconds} && touch "$work/up" || exit 1',
         "worker() {",
         "    while true; do",
         *folded(['on_node "$1" ray start', *worker, *TO_LOG], indent="        "),

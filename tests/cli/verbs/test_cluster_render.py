@@ -32,3 +32,12 @@ def test_a_manifest_with_a_wheel_in_it_is_cut_on_the_screen(rse):
 def test_nothing_is_written_without_a_folder(rse, tmp_path):
     rse("cluster", "render", "local", "quickstart")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_run_there_is_not_rendered(rse):
+    ended = rse("cluster", "render", "slurm", "quickstart", "-o", "resources.threads=40")
+    assert ended.code == 2
+    assert (
+        "resources.threads = 40: one worker of a cell needs 40 CPUs on one node, and cluster slurm has"
+        in ended.err
+    )

@@ -24,6 +24,7 @@ def test_a_shipped_cluster_is_valid(rse, name):
 def test_what_was_read_by_whom_is_said(rse):
     assert rse("cluster", "validate", "slurm", "quickstart").out.splitlines() == [
         "slurm: valid. slurm, nodes: 2 'node'; nobody bills them",
+        "warning: storage, folder: as in the shipped example, which is nobody's",
         "job.sbatch: read by bash, its directives known to sbatch 22.05",
     ]
     assert (

@@ -3,9 +3,12 @@
 import pytest
 
 from rse_study.cli.arguments import study_file
+from rse_study.cluster.capacity import num_fitting
 from rse_study.cluster.checking.check import check_cluster, check_study_on
+from rse_study.cluster.checking.examples import kept_examples
 from rse_study.cluster.checking.secrets import holds_secret
 from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.config import Resources
 from tests.cluster.samples import CLUSTERS, shipped
 
 TRAIN = "resources={executor: train, workers: 2, threads: 1}"
@@ -64,6 +67,26 @@ def test_a_node_of_one_gpu_takes_one_worker():
     spec = ["workers.gpu.max_nodes=2"]
     assert problems_on("aws-gpu", ["resources={executor: train, workers: 2, gpus: 1}"], *spec) == []
     assert len(problems_on("aws-gpu", ["resources={executor: train, workers: 4, gpus: 1}"], *spec)) == 1
+
+
+def test_a_label_that_no_node_has_is_refused():
+    wants = ["resources.labels={gpu: t4}"]
+    assert problems_on("local", wants, "workers.cpu.labels={gpu: t4}") == []
+    (problem,) = problems_on("local", wants, "workers.cpu.labels={gpu: a100}")
+    rule = "no node of cluster.yaml has these labels. Give them to a group under `workers`"
+    assert problem == f"resources.labels = {{'gpu': 't4'}}: {rule}"
+
+
+def test_only_nodes_with_the_label_count():
+    other = "workers.big={cpus: 9, memory_gib: 9, price_per_hour: 0, labels: {size: big}}"
+    assert problems_on("local", ["resources={threads: 9, labels: {size: big}}"], other) == []
+    assert len(problems_on("local", ["resources={threads: 9, labels: {size: small}}"], other)) == 1
+
+
+def test_a_part_of_a_gpu_is_a_part_of_one():
+    spec = shipped("aws-gpu", "workers.gpu.gpus=4", "workers.gpu.cpus=16", "workers.gpu.max_nodes=1")
+    assert num_fitting(spec, Resources(gpus=0.25)) == 16
+    assert num_fitting(spec, Resources(gpus=0.6)) == 4
 
 
 @pytest.mark.parametrize(
@@ -148,3 +171,9 @@ def test_a_key_in_the_storages_url_is_refused_and_not_repeated():
 )
 def test_secrets_in_urls_are_seen(url, is_one):
     assert holds_secret(url) is is_one
+
+
+def test_examples_that_were_kept_are_named():
+    assert kept_examples(shipped("aws-gpu")) == ("image", "storage", "instance_profile")
+    assert kept_examples(shipped("aws-gpu", "image=ami-00", "storage=s3://ours/x")) == ("instance_profile",)
+    assert kept_examples(shipped("local")) == ()

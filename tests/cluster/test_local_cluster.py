@@ -1,0 +1,200 @@
+"""Jobs of a real Ray cluster on this machine: submitted, refused, shown, stopped; and a study from the command line."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rse_study.cluster.backend import Submission
+from rse_study.cluster.job import Job
+from rse_study.cluster.job_report import JobReport
+from rse_study.cluster.kinds.local import LocalCluster
+from rse_study.cluster.local_backend import LocalBackend
+from rse_study.cluster.reading import read_cluster
+from rse_study.cluster.render import render
+from rse_study.cluster.submit import write_submission
+from rse_study.cluster.wheel import wheel_of_this_version
+from rse_study.errors import InputError
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+STUDY = """
+name: tiny-grid
+question: Does a study end on a cluster of this machine?
+base:
+  method:
+    name: robust_sent_embed
+    blend: {pgd: {num_steps: 0}, fgsm: {num_steps: 0}}
+    masks: {phi: 0}
+    lambda1: 0
+    lambda2: 0
+  encoder: {name: tiny, pooling: mean}
+  corpus: {source: builtin}
+  optimizer: {lr: 1e-3}
+  budget: {unit: steps, amount: 12}
+  selection: {dev: builtin, every: 6}
+grid: {axes: {optimizer.lr: [1e-3, 2e-3]}}
+seeds: [0]
+evaluations: [builtin/test]
+"""
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Path]:
+    """A folder with a short path: Ray's sockets lie below it."""
+    folder = Path(tempfile.mkdtemp(prefix="rse-"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def spec_file(home: Path) -> Path:
+    ports = free_ports(2)
+    content = {
+        "kind": "local",
+        "name": "try",
+        "port": ports[0],
+        "dashboard_port": ports[1],
+        "folder": str(home / "ray"),
+        "token": str(home / "token"),
+        "head": {"cpus": 1, "memory_gib": 1, "price_per_hour": 1},
+        "workers": {"cpu": {"max_nodes": 1, "cpus": 1, "memory_gib": 2, "price_per_hour": 2}},
+    }
+    (home / "spec.yaml").write_text(json.dumps(content), encoding="utf-8")
+    return home / "spec.yaml"
+
+
+@pytest.fixture(scope="module")
+def backend(home: Path, spec_file: Path) -> Iterator[LocalBackend]:
+    """Starts with the first job; whatever a test leaves is ended."""
+    variables = ("RAY_AUTH_TOKEN", "RAY_AUTH_MODE", "HOME")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in variables:
+            patch.delenv(name, raising=False)
+        patch.setenv("HOME", str(home))
+        patch.setenv("RSE_STUDY_CACHE", str(home / "cache"))
+        spec = read_cluster(str(spec_file))
+        assert isinstance(spec, LocalCluster)
+        running = LocalBackend(spec, home / "studies" / ".clusters" / spec.name)
+        yield running
+        running.end([], is_last=True)
+
+
+def test_a_job_runs_the_code_of_its_wheel(backend: LocalBackend, capfd):
+    submit(backend, "rse-code-0123456789ab", "import rse_study; print('code:', rse_study.__file__)")
+    assert wait_until_over(backend, "rse-code-0123456789ab").state == "complete"
+    backend.show_log(report_of(backend, "rse-code-0123456789ab"), is_followed=True)
+    folder = backend.folder_of("rse-code-0123456789ab")
+    assert f"code: {folder}/code/rse_study/__init__.py" in capfd.readouterr().out
+
+
+def test_a_used_id_is_refused(backend: LocalBackend):
+    with pytest.raises(InputError, match="rse-code-0123456789ab already exists"):
+        submit(backend, "rse-code-0123456789ab", "pass")
+
+
+def test_a_job_that_fails_says_how(backend: LocalBackend):
+    submit(backend, "rse-bad-0123456789ab", "raise SystemExit(7)")
+    report = wait_until_over(backend, "rse-bad-0123456789ab")
+    assert report.state == "failed" and "exit code 7" in report.reason
+
+
+def test_a_job_is_stopped_and_the_cluster_stays_for_others(backend: LocalBackend):
+    submit(backend, "rse-long-0123456789ab", "import time; time.sleep(600)")
+    running = report_of(backend, "rse-long-0123456789ab")
+    assert running.is_active
+    backend.end([running], is_last=False)
+    assert wait_until_over(backend, "rse-long-0123456789ab").state == "stopped"
+    hours = {each.group: each for each in backend.node_hours([running])}
+    assert hours["head"].num_nodes == 1 and hours["head"].hours > 0
+
+
+def test_a_wrong_token_is_refused_by_name(backend: LocalBackend, home: Path, monkeypatch):
+    (home / "another").write_text("0" * 64, encoding="utf-8")
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(home / "another"))
+    with pytest.raises(InputError, match=r"the cluster refuses the token in .*another"):
+        backend.jobs()
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(home / "none"))
+    with pytest.raises(InputError, match=r"no token in .*none"):
+        backend.jobs()
+
+
+def test_a_study_goes_to_its_end_and_the_cluster_ends(backend: LocalBackend, home: Path, spec_file: Path):
+    (home / "grid.yaml").write_text(STUDY, encoding="utf-8")
+    assert "submitted rse-tiny-grid-" in command(home, "submit")
+    assert "nothing to do" in command(home, "submit")
+    assert "[2 of 2]" in command(home, "logs", "--follow")
+    status = json.loads(command(home, "status", "--json"))
+    assert [job["state"] for job in status["jobs"]] == ["complete"]
+    assert status["cells"]["complete"] == 2
+    hours = {each["group"]: each["hours"] for each in status["nodes"]}
+    assert status["spent"] == pytest.approx(hours["head"] * 1 + hours[""] * 2)
+
+    assert "kill --" in command(home, "down", "--yes")
+    assert backend.jobs() == []
+    deadline = time.monotonic() + 60
+    while left := processes_with(str(home / "ray")):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.5)
+
+
+def processes_with(word: str) -> list[str]:
+    """Command lines that hold this; those of zombies are empty."""
+    lines = [" ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])]
+    return [line for line in lines if word in line]
+
+
+def submit(backend: LocalBackend, submission_id: str, code: str) -> None:
+    """Submit a line of Python as a job."""
+    job = Job("code", submission_id, "name: code\n", "", ("python", "-c", code), wheel_of_this_version())
+    submission = Submission(job, render(backend.spec, job), backend.folder_of(submission_id))
+    write_submission(submission)
+    backend.submit(submission)
+
+
+def report_of(backend: LocalBackend, submission_id: str) -> JobReport:
+    return next(report for report in backend.jobs() if report.submission_id == submission_id)
+
+
+def wait_until_over(backend: LocalBackend, submission_id: str, seconds: float = 180.0) -> JobReport:
+    deadline = time.monotonic() + seconds
+    while (report := report_of(backend, submission_id)).is_active:
+        assert time.monotonic() < deadline, f"{submission_id} does not end"
+        time.sleep(0.5)
+    return report
+
+
+def command(home: Path, verb: str, *options: str) -> str:
+    """Give a command of ours in a process of its own; what it printed."""
+    words = [sys.executable, "-m", "rse_study", "cluster", verb, f"{home}/spec.yaml", f"{home}/grid.yaml"]
+    done = subprocess.run(
+        [*words, "--store", f"{home}/studies", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def free_ports(num: int) -> list[int]:
+    """Ports below those that Ray gives to its workers, 10002 and on."""
+    free = []
+    for port in range(6500, 9900, 7):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                free.append(port)
+        if len(free) == num:
+            break
+    return free

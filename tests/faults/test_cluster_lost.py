@@ -1,0 +1,95 @@
+"""A cluster somebody else has started: refused without its token, and given up where its head is gone for good."""
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from rse_study.results.ledger import Ledger
+from tests.faults.drivers import ROOT, contents, kill_part_of_ray
+from tests.on_ray.cluster import running_cluster
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+QUICK = """
+import sys
+from rse_study.on_ray import cluster_watch, runtime
+cluster_watch.UNREACHABLE_SECONDS, runtime.REJOIN_SECONDS = 5.0, 5.0
+runtime.STUCK_SECONDS["joined"] = 10.0
+from tests.faults.run_here import main
+main(*sys.argv[1:])
+"""
+JOIN = "import sys\nfrom rse_study.on_ray.launch import ray_session\nwith ray_session(address=sys.argv[1]): print('in')"
+
+
+@pytest.fixture
+def head():
+    """The address of a cluster of this test's own, and the process that has started it."""
+    before = set(psutil.Process().children())
+    with running_cluster(1) as address:
+        (process,) = (
+            child
+            for child in set(psutil.Process().children()) - before
+            if "cluster" in " ".join(child.cmdline())
+        )
+        yield address, process
+
+
+def test_a_head_that_is_gone_for_good_ends_the_run_and_nothing_is_lost(head, scene, whole):
+    address, process = head
+    folder = scene.home / "headless"
+    file = scene.home / f"{scene.study['name']}.json"
+    file.write_text(json.dumps(scene.study), encoding="utf-8")
+    command = [sys.executable, "-c", QUICK, str(file), str(scene.world), str(folder), address]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    driver = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    said = []
+    assert driver.stdout is not None
+    for line in driver.stdout:
+        said.append(line.rstrip())
+        if line.startswith("progressed 0/0 2"):
+            kill_part_of_ray(process, "gcs_server")
+    # 1: given up after it could not be joined again; 3: the driver's thread hung in a question to the head.
+    assert driver.wait(timeout=120) in (1, 3)
+    assert f"Ray was lost: its head at {address} has not answered for 5 s" in "\n".join(said)
+    assert said[-1].endswith("; the same command goes on")
+    assert not [line for line in said if "rpc_client" in line or "(raylet)" in line]
+    with Ledger.open(folder) as ledger:
+        assert "failed" not in {cell.status for cell in ledger.cells()}
+    scene.finish(folder)
+    assert contents(folder) == whole
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{"RAY_AUTH_MODE": "disabled"}, {}, {"RAY_AUTH_MODE": "token"}],
+    ids=["no mode", "nothing", "no token"],
+)
+def test_a_cluster_that_asks_for_a_token_says_so_at_once(cluster, told, tmp_path):
+    seen = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+    refused(cluster, seen | told | {"HOME": str(tmp_path)})
+
+
+def test_another_clusters_token_is_refused_at_once(cluster, tmp_path):
+    refused(cluster, os.environ | {"RAY_AUTH_TOKEN": secrets.token_hex(32), "HOME": str(tmp_path)})
+
+
+def refused(address, environment):
+    command = [sys.executable, "-c", JOIN, address]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode != 0
+    assert "in" not in done.stdout.split()
+    assert f"InputError: --address: {address!r} was refused: the cluster asks for a token" in done.stderr
+    assert "Set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file" in done.stderr
