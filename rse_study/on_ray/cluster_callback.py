@@ -44,7 +44,7 @@ class ClusterCallback(Callback):
         self._checked = 0.0
 
     def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
-        """Leave where the run cannot go on; once a second follow the nodes.
+        """Do what is to be done between two steps.
 
         Parameters
         ----------
@@ -55,6 +55,10 @@ class ClusterCallback(Callback):
         **info
             What else Tune passes to a callback.
         """
+        self.follow()
+
+    def follow(self) -> None:
+        """Leave where the run cannot go on; once a second follow the nodes."""
         self._check()
         if time.monotonic() - self._checked < PERIOD_SECONDS:
             return

@@ -157,10 +157,9 @@ class RayRuntime:
         searcher = CellSearcher(
             queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self
         )
-        watchers = [
-            ClusterCallback(self.check, size, losses, searcher, self._coordinator),
-            Watchdog(searcher, self._coordinator),
-        ]
+        between = ClusterCallback(self.check, size, losses, searcher, self._coordinator)
+        searcher.while_idle = between.follow
+        watchers = [between, Watchdog(searcher, self._coordinator)]
         trainable = run_inline if resources.runs_on == "inline" else run_on_train
         try:
             tuner.run(searcher, trainable, watchers, self._files.folders.ray, trial_reservation(resources))

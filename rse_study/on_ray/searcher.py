@@ -71,6 +71,8 @@ class CellSearcher(Searcher):
             callback,
         )
         self._concurrency, self._losses, self._runtime = concurrency, losses, runtime
+        self.while_idle: Callable[[], None] = lambda: None
+        """is called while no cell runs: Tune then asks for one for up to ten minutes, and calls nothing else"""
         self._running: dict[str, Cell] = {}
         # Monotonic time of a running trial's last report; ahead of now until the first.
         self._last_report: dict[str, float] = {}
@@ -82,6 +84,8 @@ class CellSearcher(Searcher):
 
         None while as many run as fit, while one may be tried again, or while it is not yet said why others were lost.
         """
+        if not self._running:
+            self.while_idle()
         # Before room is asked for: where the last node has gone there is none, and the run would never end.
         if self._runtime.closing.is_set() or not self._queue.num_left:
             return None if self._running or self._losses.num_open else Searcher.FINISHED

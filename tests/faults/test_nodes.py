@@ -151,8 +151,8 @@ def test_a_storage_that_is_gone_for_half_a_minute_is_waited_for(ground, calm, ab
 
 
 def test_a_storage_that_is_gone_for_good_ends_the_run_with_exit_code_3(ground, calm):
-    submitted = _submit(ground, "for-good", env={"RSE_STUDY_STORAGE_PATIENCE": "15"})
-    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4\]")
+    submitted = _submit(ground, "gone-for-good", env={"RSE_STUDY_STORAGE_PATIENCE": "15"})
+    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4")
     submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
     ground.storage.pause("unplugged")
     gone = submitted.seconds
@@ -162,7 +162,7 @@ def test_a_storage_that_is_gone_for_good_ends_the_run_with_exit_code_3(ground, c
     before = rows_of(submitted.folder, only_complete=True)
     assert any(table == "cells" for table, _ in before)
     ground.storage.resume()
-    again = _submit(ground, "for-good", job="for-good-again")
+    again = _submit(ground, "gone-for-good", job="gone-for-good-again")
     assert again.finish() == 0, again.text
     _judge(submitted.folder, calm.rows, before)
     _tell(
@@ -176,14 +176,14 @@ def test_a_storage_that_is_gone_for_good_ends_the_run_with_exit_code_3(ground, c
 
 @pytest.mark.parametrize("disk", ["kept", "lost"])
 def test_a_killed_driver_is_submitted_again_and_goes_on(ground, calm, disk):
-    submitted = _submit(ground, f"driver-{disk}")
-    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4\]")
+    submitted = _submit(ground, f"killed-{disk}")
+    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4")
     submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
     before, killed = rows_of(submitted.folder, only_complete=True), submitted.seconds
     submitted.kill_driver()
     submitted.finish()
-    store = f"/tmp/driver-{disk}" if disk == "kept" else "/tmp/another-disk"
-    again = _submit(ground, f"driver-{disk}", job=f"driver-{disk}-again", store=store)
+    store = f"/tmp/killed-{disk}" if disk == "kept" else "/tmp/another-disk"
+    again = _submit(ground, f"killed-{disk}", job=f"killed-{disk}-again", store=store)
     assert again.finish() == 0, again.text
     _judge(again.folder, calm.rows, before)
     what = "driver killed, submitted again" + (" on another disk" if disk == "lost" else "")
@@ -191,12 +191,12 @@ def test_a_killed_driver_is_submitted_again_and_goes_on(ground, calm, disk):
 
 
 def test_a_head_that_is_gone_takes_nothing_along_that_was_committed(ground, calm):
-    submitted = _submit(ground, "head")
-    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4\]")
+    submitted = _submit(ground, "new-head")
+    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4")
     submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
     before, killed = rows_of(submitted.folder, only_complete=True), submitted.seconds
     ground.replace_head()
-    again = _submit(ground, "head", job="head-again")
+    again = _submit(ground, "new-head", job="new-head-again")
     assert again.finish() == 0, again.text
     _judge(again.folder, calm.rows, before)
     _tell("the head's power cut, its disk empty afterwards", again, killed + again.seconds, again.folder)

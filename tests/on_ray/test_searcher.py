@@ -1,0 +1,36 @@
+"""The queue of cells as Tune asks it: what happens while no cell runs, when Tune calls nothing else."""
+
+from threading import Event
+
+from ray.tune.search import Searcher
+
+from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.coordinator import Coordinator
+from rse_study.on_ray.payload import Payloads
+from rse_study.on_ray.searcher import CellSearcher
+from tests.on_ray.test_losses import Lines, cell, clock, losses_of
+
+__all__ = ["clock"]
+
+
+class Ending:
+    """A run that starts no other cell."""
+
+    def __init__(self):
+        self.closing = Event()
+        self.closing.set()
+
+    def give_up(self, failure): ...
+
+
+def test_a_loss_is_said_and_the_study_goes_on_while_nothing_runs(clock):
+    lines = Lines()
+    losses = losses_of({1: {"n3"}}, lines)
+    untouched = (object.__new__(kind) for kind in (CellQueue, Payloads, Coordinator))
+    searcher = CellSearcher(*untouched, lines, lambda: 1, losses, Ending())
+    searcher.while_idle = lambda: losses.report([])
+    losses.add(cell(1), "its process ended")
+    assert searcher.suggest("trial") is None
+    clock.now += 6.0
+    assert searcher.suggest("trial") == Searcher.FINISHED
+    assert lines.lines == [(1, "its process ended")]
