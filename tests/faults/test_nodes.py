@@ -14,7 +14,7 @@ from tests.nodes.ledgers import Rows, changed, differences, rows_of
 from tests.nodes.namespaces import reason_without
 from tests.nodes.proving_ground import ProvingGround, proving_ground, worker_of
 from tests.nodes.small_studies import TWO_WORKERS, grid
-from tests.nodes.submission import Submission, attempts_of
+from tests.nodes.submission import Submission, attempts_of, steps_redone
 
 pytest.importorskip("moto")
 pytestmark = [
@@ -69,9 +69,13 @@ def _judge(folder: Path, whole: Rows, before: Rows, tolerance: float = 0.0) -> N
     assert len(ended) == len(set(ended))
 
 
-def _tell(what: str, submitted: Submission, seconds: float, folder: Path) -> None:
+def _tell(
+    what: str, submitted: Submission, seconds: float, folder: Path, before: Submission | None = None
+) -> None:
+    """Print a line of the table, and what the driver said; `before`: its driver of before the fault."""
     lost = [reason for _, _, outcome, reason in attempts_of(folder) if outcome == "lost"]
-    redone = sum(submitted.redone().values())
+    done = before.steps() if before else {}
+    redone = steps_redone([*done.get(cell, []), *steps] for cell, steps in submitted.steps().items())
     print(f"| {what} | {seconds:.0f} s | {len(lost)} | {redone} | load {os.getloadavg()[0]:.0f} | {lost}")
     print(submitted.text)
 
@@ -106,7 +110,7 @@ def test_a_long_cell_goes_on_from_its_checkpoint_on_another_node(ground):
     assert submitted.finish() == 0, submitted.text
     _judge(submitted.folder, whole, before)
     steps_done = int(after_a_minute.text.split("step ")[1].split("/")[0])
-    assert sum(submitted.redone().values()) < steps_done, "it began from the beginning"
+    assert steps_redone(submitted.steps().values()) < steps_done, "it began from the beginning"
     _tell("the same 70 s after a cell's begin", submitted, submitted.seconds, submitted.folder)
 
 
@@ -171,7 +175,7 @@ def test_a_storage_that_is_gone_for_good_ends_the_run_with_exit_code_3(ground, c
         told,
         submitted.folder,
     )
-    _tell("... and submitted again when it was back", again, again.seconds, submitted.folder)
+    _tell("... and submitted again when it was back", again, again.seconds, again.folder, submitted)
 
 
 @pytest.mark.parametrize("disk", ["kept", "lost"])
@@ -187,7 +191,7 @@ def test_a_killed_driver_is_submitted_again_and_goes_on(ground, calm, disk):
     assert again.finish() == 0, again.text
     _judge(again.folder, calm.rows, before)
     what = "driver killed, submitted again" + (" on another disk" if disk == "lost" else "")
-    _tell(what, again, killed + again.seconds, again.folder)
+    _tell(what, again, killed + again.seconds, again.folder, submitted)
 
 
 def test_a_head_that_is_gone_takes_nothing_along_that_was_committed(ground, calm):
@@ -199,4 +203,10 @@ def test_a_head_that_is_gone_takes_nothing_along_that_was_committed(ground, calm
     again = _submit(ground, "new-head", job="new-head-again")
     assert again.finish() == 0, again.text
     _judge(again.folder, calm.rows, before)
-    _tell("the head's power cut, its disk empty afterwards", again, killed + again.seconds, again.folder)
+    _tell(
+        "the head's power cut, its disk empty afterwards",
+        again,
+        killed + again.seconds,
+        again.folder,
+        submitted,
+    )

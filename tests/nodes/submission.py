@@ -4,7 +4,7 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -125,17 +125,13 @@ class Submission:
         assert len(drivers) == 1, drivers
         self._cluster.head.run(["kill", "-9", *drivers])
 
-    def steps(self) -> dict[str, list[tuple[float, int]]]:
-        """Seconds and steps of every point that was told, by the name of the cell."""
-        told: dict[str, list[tuple[float, int]]] = {}
+    def steps(self) -> dict[str, list[int]]:
+        """Steps of every point that was told, in order, by the name of the cell."""
+        told: dict[str, list[int]] = {}
         for line in self.lines:
             if match := STEP.match(line.text):
-                told.setdefault(match["cell"], []).append((line.seconds, int(match["t"])))
+                told.setdefault(match["cell"], []).append(int(match["t"]))
         return told
-
-    def redone(self) -> dict[str, int]:
-        """Steps that were told a second time, by the name of the cell: what its losses cost."""
-        return {cell: _repeated([t for _, t in points]) for cell, points in self.steps().items()}
 
     def _is_driver(self, pid: str) -> bool:
         words = self._cluster.head.run(["cat", f"/proc/{pid}/cmdline"], check=False).stdout.split("\0")
@@ -161,15 +157,15 @@ class Submission:
                 self._over.wait(0.2)
 
 
-def _repeated(steps: list[int]) -> int:
-    """How many steps lie between the farthest point before each loss and the one from which the cell went on.
+def steps_redone(told: Iterable[list[int]]) -> int:
+    """Steps of cells that were done a second time: from where a cell went on to the farthest it had come.
 
-    >>> _repeated([0, 10, 20, 30, 0, 10, 20, 30, 40])
+    >>> steps_redone([[0, 10, 20, 30, 0, 10, 20, 30, 40]])
     30
-    >>> _repeated([0, 10, 20, 30, 20, 30, 40])
+    >>> steps_redone([[0, 10, 20, 30, 20, 30, 40], [0, 10, 20]])
     10
     """
-    return sum(last - t for last, t in pairwise(steps) if t <= last)
+    return sum(last - t for steps in told for last, t in pairwise(steps) if t <= last)
 
 
 def attempts_of(folder: Path) -> list[tuple[str, int, str, str]]:

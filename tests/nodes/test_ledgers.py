@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tests.nodes.ledgers import changed, differences
-from tests.nodes.submission import _repeated
+from tests.nodes.submission import steps_redone
 
 ROW = ("metrics", ("cell", 5, "dev"))
 CELL = ("cells", ("cell",))
@@ -46,4 +46,4 @@ def test_what_was_added_is_no_change_and_what_is_gone_is(rows):
     [([], 0), ([0, 10, 20], 0), ([0, 10, 20, 30, 0, 10, 20, 30, 40], 30), ([0, 10, 20, 10, 20, 30, 0], 40)],
 )
 def test_steps_that_were_done_again_are_counted_from_where_a_cell_went_on(steps, redone):
-    assert _repeated(steps) == redone
+    assert steps_redone([steps]) == redone
