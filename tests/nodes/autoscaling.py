@@ -9,8 +9,6 @@ from typing import Any
 
 from ray.cluster_utils import AutoscalingCluster
 
-from tests.nodes.ray_cluster import DRIVER
-
 IDLE_MINUTES = 0.1
 WORKER = "worker"
 
@@ -62,7 +60,7 @@ def main(max_workers: str) -> None:
         "min_workers": 0,
         "max_workers": int(max_workers),
     }
-    head = {"CPU": 0, "object_store_memory": 100_000_000, **DRIVER}
+    head = {"CPU": 0, "object_store_memory": 100_000_000}  # it puts quotes around resources of one's own
     FakeCloud(head, {WORKER: worker}).start()
 
 
