@@ -67,7 +67,11 @@ class FolderObjects:
         return path.read_bytes()
 
     def write(self, key: str, content: bytes) -> None:
-        write_whole(self._path(key), content)
+        path = self._path(key)
+        try:
+            write_whole(path, content)
+        except FileNotFoundError as error:  # unmounted in the meantime: no answer, and no missing object
+            raise OSError(f"{self._root} went away: is it mounted? ({error.strerror})") from None
 
     def download(self, key: str, path: Path) -> None:
         path.write_bytes(self.read(key))

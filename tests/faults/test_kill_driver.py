@@ -20,7 +20,7 @@ NUM_KILLS = 10
 @pytest.mark.xdist_group("ray")
 def test_a_grid_killed_amid_its_cells_ends_equal_row_for_row_to_an_undisturbed_one(scene, whole, cluster):
     folder = scene.home / "killed"
-    scene.kill_at(folder, "progressed 0/1 2")
+    scene.kill_at(folder, "progressed 1/0 2")
     committed = finished_cells(folder)
     assert 0 < len(committed) < len(whole["cell"])
     scene.finish_here(folder, cluster)

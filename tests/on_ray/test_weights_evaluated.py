@@ -146,6 +146,7 @@ def test_scores_in_a_cells_file_are_not_measured_again(run, runs, tmp_path: Path
         workers=1,
         threads=1,
         gpus=0,
+        labels={},
     )
     found = evaluate_cell(payload, evaluation)
     assert {row.value for row in found} == {12.5}

@@ -22,8 +22,9 @@ def test_the_driver_reads_the_groups_of_the_spec():
 
 
 @pytest.mark.parametrize("name", ["local", "onprem", "slurm"])
-def test_where_all_nodes_are_there_from_the_start_it_is_told_nothing(name):
-    assert driver_variables(shipped(name)) == {}
+def test_it_is_told_where_their_number_is_fixed_too_for_they_may_come_late(name):
+    (node,) = capacity.nodes_to_come(driver_variables(shipped(name)))
+    assert node.count == 2
 
 
 def test_a_launchers_head_has_it_and_no_worker():

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from rse_study.cluster.checking.names import LABEL
-from rse_study.cluster.job_report import attempt_id, submission_stem
+from rse_study.cluster.job_report import numbered_id, submission_stem
 from rse_study.cluster.render import render
 from rse_study.cluster.renderers.rayjob import config_map
 from rse_study.errors import InputError
@@ -58,7 +58,7 @@ def test_a_wheel_that_is_too_large_is_refused_with_another_way():
     "study", ["a", "under_scored", "x" * 64, "a-very-long-name-that-ends-with-a-dash-here---"]
 )
 def test_a_submission_id_is_a_name_that_kubernetes_takes(study):
-    name = attempt_id(f"{submission_stem(study)}-0123456789ab", 99)
+    name = numbered_id(f"{submission_stem(study)}-0123456789ab", 99)
     assert len(name) <= LONGEST_NAME
     assert LABEL.fullmatch(name)
 

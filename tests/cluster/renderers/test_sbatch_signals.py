@@ -3,6 +3,7 @@
 Slurm's own programs are stand-ins of a line each; test_real_slurm.py has the real ones.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from dataclasses import replace
 
+import psutil
 import pytest
 
 from rse_study.cluster.render import render
@@ -78,6 +80,8 @@ def batch(tmp_path):
             cwd=tmp_path,
             text=True,
             start_new_session=True,
+            # Bash cannot trap what was ignored when it started, as it is in whatever a script runs in the background.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         started.append(process)
         wait_for(lambda: (tmp_path / "runs").exists() or process.poll() is not None)
@@ -85,8 +89,15 @@ def batch(tmp_path):
 
     yield start
     for process in started:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+        end_session(process.pid)
+
+
+def end_session(leader: int) -> None:
+    """What the script runs in the background are groups of processes of their own, in its session."""
+    for number in psutil.pids():
+        with contextlib.suppress(ProcessLookupError):
+            if os.getsid(number) == leader:
+                os.kill(number, signal.SIGKILL)
 
 
 def wait_for(happened):
