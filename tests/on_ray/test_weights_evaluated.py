@@ -145,7 +145,7 @@ def test_scores_in_a_cells_file_are_not_measured_again(run, runs, tmp_path: Path
         train_runs=str(tmp_path / "absent"),
         workers=1,
         threads=1,
-        gpus=0,
+        gpus=0.0,
         labels={},
     )
     found = evaluate_cell(payload, evaluation)
