@@ -71,6 +71,7 @@ def test_a_command_ends_with_its_popen(nodes):
 def test_a_power_cut_ends_everything_but_the_disk(nodes):
     process = nodes[1].start("sleep 1000")
     nodes[1].run("touch /tmp/mine /dev/shm/mine")
+    nodes[1].run(f"echo hello > {SHARED}/note")
     nodes[1].kill()
     assert process.wait(timeout=5) != 0
     assert not nodes[1].is_running

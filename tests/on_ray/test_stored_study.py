@@ -123,6 +123,7 @@ class Unmounts(Diary):
         self._disk.rename(self._disk.with_name("unmounted"))
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("ray")
 def test_a_storage_gone_for_good_ends_the_run_and_keeps_what_was_committed(
     study_content, materials, tmp_path, cluster, monkeypatch
