@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rse_study.cluster.backend import CommandWords, NodeHours, Submission
 from rse_study.cluster.job_report import JobReport
-from rse_study.cluster.program import call, follow
+from rse_study.cluster.program import call, follow, our_environment
 from rse_study.cluster.ray_dashboard import RayDashboard
 from rse_study.cluster.ray_job_backend import REMEDY, RayJobs
 from rse_study.cluster.spec import LauncherCluster
@@ -126,6 +126,7 @@ class LauncherBackend:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             cwd=self.home,
+            env=our_environment(),
         )
         try:
             deadline = time.monotonic() + TUNNEL_SECONDS

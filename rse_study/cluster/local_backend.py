@@ -11,6 +11,7 @@ from pathlib import Path
 from rse_study.cluster.backend import CommandWords, NodeHours, Submission
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.kinds.local import LocalCluster
+from rse_study.cluster.program import our_environment
 from rse_study.cluster.ray_dashboard import RayDashboard
 from rse_study.cluster.ray_job_backend import RayJobs
 from rse_study.errors import InputError
@@ -77,6 +78,7 @@ class LocalBackend:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                env=our_environment(),
             )
         write_whole(self.home / PROCESS, f"{process.pid}\n")
         deadline = time.monotonic() + START_SECONDS

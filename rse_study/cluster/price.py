@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from rse_study.cluster.capacity import nodes_of, num_fitting, per_node
 from rse_study.cluster.machines import WorkerGroup
 from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.worker_capacity import nodes_of, num_fitting, per_node
 from rse_study.study.definition.config import Resources
 
 

@@ -1,5 +1,6 @@
 """Programs that start, show and end jobs: `sbatch`, `kubectl`, `ray`."""
 
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,17 @@ from rse_study.errors import InputError
 ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 SECONDS = 120.0
 """how long a question to a cluster may take"""
+
+
+def our_environment() -> dict[str, str]:
+    """Return our environment variables, with our own programs first on PATH.
+
+    `ray` and `python` are installed beside `rse-study`, which may be called by its path, without that folder on PATH.
+    """
+    return {
+        **os.environ,
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+    }
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,7 @@ def call(
             stdin=subprocess.DEVNULL,
             check=False,
             cwd=folder,
-            env=None if env is None else dict(env),
+            env=our_environment() if env is None else dict(env),
         )
     except FileNotFoundError:
         raise _missing(command, remedy) from None
@@ -93,7 +105,11 @@ def follow(
     sys.stdout.flush()
     try:
         return subprocess.run(
-            command, stdin=subprocess.DEVNULL, check=False, cwd=folder, env=None if env is None else dict(env)
+            command,
+            stdin=subprocess.DEVNULL,
+            check=False,
+            cwd=folder,
+            env=our_environment() if env is None else dict(env),
         ).returncode
     except FileNotFoundError:
         raise _missing(command, remedy) from None

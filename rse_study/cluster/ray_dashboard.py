@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rse_study.cluster.program import our_environment
 from rse_study.errors import InputError
 
 SECONDS = 20.0
@@ -35,7 +36,7 @@ class RayDashboard:
         if "RAY_AUTH_TOKEN" in os.environ:
             told.pop("RAY_AUTH_TOKEN_PATH")
         # Ray would paint its output, and ask a server of its own whether there is a newer version.
-        return told | {"RAY_USAGE_STATS_ENABLED": "0"} | os.environ
+        return told | {"RAY_USAGE_STATS_ENABLED": "0"} | our_environment()
 
     def jobs(self) -> list[dict[str, Any]]:
         """Return every job the cluster knows."""

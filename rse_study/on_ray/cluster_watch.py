@@ -17,7 +17,7 @@ from ray._private.worker import global_worker
 from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import RayError
 
-from rse_study.on_ray.capacity import Node
+from rse_study.cluster.node_capacity import Node
 
 PERIOD_SECONDS = 1.0
 CALL_SECONDS = 5.0

@@ -7,7 +7,7 @@ from ray.data._internal.cluster_autoscaler.default_autoscaling_coordinator impor
     DefaultAutoscalingCoordinator,
 )
 
-from rse_study.on_ray.capacity import share_of
+from rse_study.cluster.node_capacity import share_of
 from rse_study.study.definition.config import Resources
 
 MAX_BUNDLES = 500  # an autoscaler packs them one by one

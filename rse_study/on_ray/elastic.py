@@ -3,9 +3,9 @@
 import time
 from threading import Event
 
+from rse_study.cluster.node_capacity import Node, concurrency, nodes_to_come, num_fitting, require_room, slots
 from rse_study.errors import Unavailable
 from rse_study.on_ray.callbacks import StudyCallback
-from rse_study.on_ray.capacity import Node, concurrency, nodes_to_come, num_fitting, require_room, slots
 from rse_study.on_ray.cluster_watch import ClusterWatch
 from rse_study.on_ray.demand import Demand
 from rse_study.study.definition.config import Resources

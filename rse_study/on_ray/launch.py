@@ -16,13 +16,12 @@ from ray._private.services import canonicalize_bootstrap_address_or_die
 from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import AuthenticationError, RayError
 
+from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS
 from rse_study.errors import InputError, first_line
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
 # Trial actors only wait for their workers: on this machine they count against a resource of their own, so that
 # every CPU is left to training.
-DRIVER = "rse_driver"
-MAX_DRIVERS = 1000
 CONNECT_SECONDS = 5.0
 # Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
 RECONNECT_VARIABLE, RECONNECT_SECONDS = "RAY_gcs_rpc_server_reconnect_timeout_s", "600"
@@ -77,7 +76,7 @@ def _start(num_cpus: int) -> None:
             # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
             ray.init(
                 num_cpus=num_cpus,
-                resources={DRIVER: MAX_DRIVERS},
+                resources={DRIVER_RESOURCE: NUM_DRIVERS},
                 include_dashboard=True,
                 dashboard_host="127.0.0.1",
                 object_store_memory=OBJECT_STORE_BYTES,

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable, Sequence
 
+from rse_study.cluster.node_capacity import Node
 from rse_study.on_ray.callbacks import StudyCallback
-from rse_study.on_ray.capacity import Node
 from rse_study.on_ray.cell import Cell
 
 HOLD_SECONDS = 5.0  # a node and its cells are not declared dead in the same moment

@@ -5,8 +5,8 @@ from typing import Any
 import ray
 from ray import tune
 
-from rse_study.on_ray.capacity import share_of
-from rse_study.on_ray.launch import DRIVER
+from rse_study.cluster.node_capacity import share_of
+from rse_study.cluster.spec import DRIVER_RESOURCE
 from rse_study.study.definition.config import Resources
 
 
@@ -17,7 +17,9 @@ def trial_reservation(resources: Resources) -> tune.PlacementGroupFactory:
     """
     if resources.runs_on == "inline":
         return tune.PlacementGroupFactory([share_of(resources)], **labels_of_bundles(resources, 1))
-    return tune.PlacementGroupFactory([{DRIVER: 1.0} if DRIVER in ray.cluster_resources() else {"CPU": 0.1}])
+    return tune.PlacementGroupFactory(
+        [{DRIVER_RESOURCE: 1.0} if DRIVER_RESOURCE in ray.cluster_resources() else {"CPU": 0.1}]
+    )
 
 
 def labels_of_bundles(resources: Resources, number: int) -> dict[str, Any]:

@@ -30,13 +30,11 @@ def check_location(location: str) -> None:
     if parts.scheme not in SCHEMES:
         remedy = did_you_mean(parts.scheme, SCHEMES)
         raise InputError(f"{parts.scheme}://", where="storage", rule=f"must be {FORM}", remedy=remedy)
-    options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    secret = next((name for name in options if any(part in name.lower() for part in SECRETS)), "")
-    if secret or "@" in parts.netloc:
-        what = f"{secret}=..." if secret else "a user name or a key before @"
+    if secret := secret_in(location):
         rule = "holds no secrets: it stands in ledgers, logs and rendered files"
         remedy = "Give them to the processes: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the nodes' role"
-        raise InputError(what, where="storage", rule=rule, remedy=remedy)
+        raise InputError(secret, where="storage", rule=rule, remedy=remedy)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
     unknown = next((name for name in options if parts.scheme == "s3" and name not in S3_OPTIONS), "")
     if unknown:
         rule = f"options of s3:// are {', '.join(S3_OPTIONS)}"
@@ -44,6 +42,19 @@ def check_location(location: str) -> None:
         raise InputError(f"{unknown}=", where="storage", rule=rule, remedy=remedy)
     if not parts.netloc and parts.scheme != "file":
         raise InputError(location, where="storage", rule=f"must be {FORM}", remedy="Name the bucket")
+
+
+def secret_in(location: str) -> str:
+    """Return what in a URL is a secret, unsaid itself; empty where nothing is.
+
+    >>> secret_in("s3://bucket/x?secret_key=abc"), secret_in("s3://bucket/x")
+    ('secret_key=...', '')
+    """
+    parts = urlsplit(location)
+    if "@" in parts.netloc:
+        return "a user name or a key before @"
+    options = (name for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+    return next((f"{name}=..." for name in options if any(part in name.lower() for part in SECRETS)), "")
 
 
 def is_url(location: str) -> bool:

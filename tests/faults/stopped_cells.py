@@ -73,7 +73,7 @@ def stop_cells(executor: str, num_stopped: int, materials: Materials, folder: Pa
         ledger, files = stack.enter_context(Ledger.open(folder)), SharedFolders(StudyFolders(folder))
         run = StudyRun(checked, files, ledger, MaterialsCache(lambda trial: materials), few, Silent())
         run.prepare()
-        runtime = RayRuntime(stack, files, run.materials, 2, "")
+        runtime = RayRuntime(stack, files, run.materials, Silent(), 2, "")
         run.all_stages(runtime)
         statuses = [cell.status for cell in ledger.cells()]
         titles, driver = ("ImplicitFunc", "RayTrainWorker"), psutil.Process()

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from rse_study.on_ray.capacity import Node
+from rse_study.cluster.node_capacity import Node
 from rse_study.on_ray.cluster_watch import ClusterWatch, RayLost
 
 

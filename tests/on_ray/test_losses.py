@@ -2,8 +2,8 @@
 
 import pytest
 
+from rse_study.cluster.node_capacity import Node
 from rse_study.on_ray import losses
-from rse_study.on_ray.capacity import Node
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.losses import Losses
 from rse_study.training.trial import Trial

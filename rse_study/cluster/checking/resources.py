@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from rse_study.cluster.capacity import has_labels, nodes_of, num_fitting, per_node
+from rse_study.cluster.node_capacity import has_labels
 from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.worker_capacity import nodes_of, num_fitting, per_node
 from rse_study.errors import InputError
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Resources, Study
@@ -41,7 +42,7 @@ def _of_cells(
         remedy = f"Set {at}.gpus=0, or name nodes with `gpus:` under `workers`"
         yield InputError(f"{at}.gpus = {resources.gpus:g}", where=study, rule=f"{has}: no GPU", remedy=remedy)
         return
-    if not any(has_labels(group, resources) for group in spec.workers.values()):
+    if not any(has_labels(group.labels, resources) for group in spec.workers.values()):
         rule, remedy = f"no node of {where} has these labels", "Give them to a group under `workers`"
         yield InputError(f"{at}.labels = {resources.labels}", where=study, rule=rule, remedy=remedy)
         return

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from urllib.parse import parse_qsl, urlsplit
 
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
+from rse_study.storage.location import secret_in
 
 NAME = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|ACCESS_KEY|API_?KEY|PRIVATE_KEY", re.IGNORECASE)
 REFERENCE = re.compile(r"_(PATH|FILE|DIR|NAME)$", re.IGNORECASE)
@@ -25,11 +25,5 @@ def check_secrets(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
     for name in spec.environment.variables:
         if NAME.search(name) and not REFERENCE.search(name):
             yield InputError(f"environment.variables.{name}", where=where, rule=RULE, remedy=remedy)
-    if holds_secret(spec.storage):
+    if secret_in(spec.storage):
         yield InputError("storage holds a key or a password", where=where, rule=RULE, remedy=remedy)
-
-
-def holds_secret(url: str) -> bool:
-    """Whether a URL has a user, a password or a key in it."""
-    parts = urlsplit(url)
-    return "@" in parts.netloc or any(NAME.search(key) for key, _ in parse_qsl(parts.query))

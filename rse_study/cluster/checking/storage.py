@@ -11,6 +11,7 @@ from rse_study.cluster.kinds.local import LocalCluster
 from rse_study.cluster.kinds.slurm import SlurmCluster
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
+from rse_study.storage.location import is_url
 from rse_study.study.checking.validation import CheckedStudy
 
 REMEDY = "Name a URL (s3://bucket/prefix), or a folder below one of `shared`"
@@ -51,15 +52,6 @@ def check_storage_access(spec: ClusterSpec, *, where: str) -> Iterator[InputErro
     if isinstance(spec, GcpCluster) and scheme in ("gs", "gcs") and not spec.service_account:
         remedy = "Name a service account that may read and write the bucket"
         yield InputError("service_account is not given", where=where, rule=rule, remedy=remedy)
-
-
-def is_url(storage: str) -> bool:
-    """Whether a storage is reached by its URL, and not through a folder.
-
-    >>> is_url("s3://bucket/prefix"), is_url("/shared/studies"), is_url("file:///tmp/x")
-    (True, False, False)
-    """
-    return "://" in storage and not storage.startswith("file:")
 
 
 def shared_folders(spec: ClusterSpec) -> tuple[str, ...]:

@@ -5,11 +5,10 @@ import shlex
 from collections.abc import Mapping
 
 from rse_study.cluster.machines import Machine, WorkerGroup
+from rse_study.cluster.node_capacity import NODES_VARIABLE
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, ClusterSpec
 
 OBJECT_STORE_BYTES = 200_000_000  # scores and paths travel through it, never tensors
-NODES_VARIABLE = "RSE_STUDY_NODES"
-"""read by the driver (`rse_study.on_ray.capacity`)"""
 RAY_VARIABLES = {
     "RAY_AUTH_MODE": "token",
     "RAY_USAGE_STATS_ENABLED": "0",

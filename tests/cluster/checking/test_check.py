@@ -3,10 +3,10 @@
 import pytest
 
 from rse_study.cli.arguments import study_file
-from rse_study.cluster.capacity import num_fitting
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.examples import kept_examples
-from rse_study.cluster.checking.secrets import holds_secret
+from rse_study.cluster.worker_capacity import num_fitting
+from rse_study.storage.location import secret_in
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.config import Resources
 from tests.cluster.samples import CLUSTERS, shipped
@@ -170,7 +170,7 @@ def test_a_key_in_the_storages_url_is_refused_and_not_repeated():
     ],
 )
 def test_secrets_in_urls_are_seen(url, is_one):
-    assert holds_secret(url) is is_one
+    assert bool(secret_in(url)) is is_one
 
 
 def test_examples_that_were_kept_are_named():

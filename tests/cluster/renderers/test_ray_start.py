@@ -4,15 +4,12 @@ import shlex
 
 import pytest
 
-from rse_study.cluster.renderers.ray_start import NODES_VARIABLE, driver_variables
-from rse_study.on_ray import capacity
+from rse_study.cluster import node_capacity as capacity
+from rse_study.cluster.node_capacity import NODES_VARIABLE
+from rse_study.cluster.renderers.ray_start import driver_variables
 from rse_study.yaml12 import parse_yaml
 from tests.cluster.golden_files import rendered
 from tests.cluster.samples import shipped
-
-
-def test_it_is_the_variable_that_the_driver_reads():
-    assert NODES_VARIABLE == capacity.NODES_VARIABLE
 
 
 def test_the_driver_reads_the_groups_of_the_spec():

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rse_study.cluster.kinds.slurm import SlurmCluster
 from rse_study.cluster.machines import WorkerGroup
+from rse_study.cluster.node_capacity import Node, slots
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.study.definition.config import Resources
 
@@ -20,17 +21,8 @@ def per_node(group: WorkerGroup, resources: Resources, cpus: int | None = None) 
     cpus
         CPUs that are left for trials; default: the node's.
     """
-    if not has_labels(group, resources):
-        return 0
-    fits = (group.cpus if cpus is None else cpus) // resources.threads
-    if not resources.gpus:
-        return fits
-    return min(fits, group.gpus * int(1 / resources.gpus + 1e-9))  # a part of a GPU is a part of one
-
-
-def has_labels(group: WorkerGroup, resources: Resources) -> bool:
-    """Whether cells may run on nodes of a group, by the labels they ask for."""
-    return all(group.labels.get(key) == value for key, value in resources.labels.items())
+    has = {"CPU": float(group.cpus if cpus is None else cpus), "GPU": float(group.gpus)}
+    return slots(Node("", has, group.labels), resources)
 
 
 def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, WorkerGroup, int, int]]:

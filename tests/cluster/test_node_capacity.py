@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from rse_study.cluster.node_capacity import Node, concurrency, nodes_to_come, num_fitting, require_room
 from rse_study.errors import InputError
-from rse_study.on_ray.capacity import Node, concurrency, nodes_to_come, num_fitting, require_room
 from rse_study.study.definition.config import Resources
 
 

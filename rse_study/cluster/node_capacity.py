@@ -37,9 +37,9 @@ def share_of(resources: Resources) -> dict[str, float]:
     return {"CPU": float(resources.threads), **gpus}
 
 
-def has_labels(node: Node, resources: Resources) -> bool:
-    """Whether the node is of the kind that cells ask for."""
-    return all(node.labels.get(key) == value for key, value in resources.labels.items())
+def has_labels(labels: Mapping[str, str], resources: Resources) -> bool:
+    """Whether nodes with these labels are of the kind that cells ask for."""
+    return all(labels.get(key) == value for key, value in resources.labels.items())
 
 
 def slots(node: Node, resources: Resources) -> int:
@@ -48,7 +48,7 @@ def slots(node: Node, resources: Resources) -> int:
     >>> slots(Node("a", {"CPU": 8.0, "GPU": 2.0}), Resources(threads=1, gpus=0.6))
     2
     """
-    if not has_labels(node, resources):
+    if not has_labels(node.labels, resources):
         return 0
     return node.count * min(
         _fits(kind, node.resources.get(kind, 0.0), amount) for kind, amount in share_of(resources).items()
@@ -106,7 +106,7 @@ def require_room(resources: Resources, nodes: Sequence[Node]) -> None:
 
 def _largest(nodes: Sequence[Node], resources: Resources) -> str:
     """`the largest node (10.77.0.3) has 2 CPU(s)`."""
-    alike = [node for node in nodes if has_labels(node, resources)]
+    alike = [node for node in nodes if has_labels(node.labels, resources)]
     if not alike:
         return (
             f"no node has the label(s) {_show_labels(resources)}" if resources.labels else "there is no node"
