@@ -1,4 +1,4 @@
-"""The typer application: every command of `commands` and `cluster_commands`, guarded by `errors`."""
+"""The typer application: every command there is, guarded by `errors`."""
 
 from importlib import metadata
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Signature and help of every `rse-study cluster` command, by the rules of `commands`."""
+"""Signature and help of every `cluster` command, by the rules of `commands`."""
 
 from pathlib import Path
 from typing import Annotated

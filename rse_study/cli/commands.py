@@ -1,8 +1,9 @@
 """Signature and help of every command.
 
 A body is one call into `verbs/`, imported when the command runs. A new command is a function here, its name in
-COMMANDS, `verbs/<verb>.py`, and a line in docs/command_line.md; those of clusters are in `cluster_commands`. The first line of a docstring is the command's summary
-in `rse-study --help`, which has about 65 characters for it; the meaning of an argument stands in its `help=`.
+COMMANDS, `verbs/<verb>.py`, and a line in docs/command_line.md; those of clusters are in `cluster_commands`. The first
+line of a docstring is the command's summary in `rse-study --help`, which has about 65 characters for it; the meaning of
+an argument stands in its `help=`.
 """
 
 from collections.abc import Callable
