@@ -60,6 +60,9 @@ MaxCost = Annotated[
 ]
 DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 Store = Annotated[Path, typer.Option(help="Folder that holds the studies' folders.")]
+Wide = Annotated[
+    bool, typer.Option("--wide", help="Show every column of a table, also where the terminal is narrower.")
+]
 DEFAULT_STORE = Path("studies")
 
 

@@ -26,6 +26,7 @@ from rse_study.cli.arguments import (
     Store,
     StudyArgument,
     TrialArgument,
+    Wide,
 )
 
 Command = Callable[..., int | None]
@@ -80,6 +81,7 @@ def plan(
         typer.Option(metavar="SPEC", help="Price it on this cluster; default: at allowance.price_per_hour."),
     ] = "",
     store: Store = DEFAULT_STORE,
+    wide: Wide = False,
 ) -> None:
     """Say what is left of a study and what it costs.
 
@@ -91,7 +93,7 @@ def plan(
     """
     from rse_study.cli.verbs.plan import show_plan
 
-    show_plan(study, override or (), store, probe, as_json, max_hours, max_cost, cluster)
+    show_plan(study, override or (), store, probe, as_json, max_hours, max_cost, cluster, wide)
 
 
 def run(
@@ -104,6 +106,7 @@ def run(
     ] = "",
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
+    wide: Wide = False,
 ) -> int:
     """Run a study, or go on with it, and write its report.
 
@@ -114,7 +117,7 @@ def run(
     """
     from rse_study.cli.verbs.run import run_and_report
 
-    return run_and_report(study, override or (), store, cpus, address, max_hours, max_cost)
+    return run_and_report(study, override or (), store, cpus, address, max_hours, max_cost, wide)
 
 
 def status(
@@ -206,6 +209,7 @@ def check(
         typer.Option(metavar="DIR", help="Write the table here as CSV and LaTeX, ours beside the paper's."),
     ] = None,
     store: Store = DEFAULT_STORE,
+    wide: Wide = False,
 ) -> int:
     """Compare a grid with its baseline and with the paper's claims.
 
@@ -216,7 +220,7 @@ def check(
     """
     from rse_study.cli.verbs.check import check_study
 
-    return check_study(study, store, out)
+    return check_study(study, store, out, wide)
 
 
 def compare(

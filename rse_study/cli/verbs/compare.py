@@ -6,6 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from rse_study.cli.arguments import study_folder
+from rse_study.cli.next_step import command, in_store, suggest
+from rse_study.cli.screen import announce
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.results.comparisons import LEVEL, ComparedContrast, compare, row_scores
@@ -43,15 +45,16 @@ def compare_rows(first: str, second: str, metric: str, unpaired: bool, store: Pa
         raise InputError("not the same measure", where=f"{first}, {second}", rule=rule, remedy=remedy)
     pairs = list(_pairs(first, one[0], second, other[0]))
     at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
-    print(f"{one[1]}: {first} minus {second}{at_once}")
+    announce(f"{one[1]}: {first} minus {second}{at_once}")
     problems, level = [], 1 - (1 - LEVEL) / len(pairs)
     for name, pair in pairs:
         try:
-            print(f"{name}: {(_unpaired if unpaired else _paired)(name, pair, level)}")
+            announce(f"{name}: {(_unpaired if unpaired else _paired)(name, pair, level)}")
         except InputError as problem:
             problems.append(problem)
     if problems:
         raise InputErrors(problems)
+    suggest(command("report", first.partition(":")[0], *in_store(store)))
 
 
 def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:

@@ -4,7 +4,10 @@ from pathlib import Path
 from typing import Literal
 
 from analysis.report import write_report
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.arguments import study_folder
+from rse_study.cli.next_step import suggest
+from rse_study.cli.screen import stderr
 from rse_study.cli.writable import require_file, require_folder
 from rse_study.errors import InputError
 from rse_study.results.attack_file import is_attack_folder
@@ -38,11 +41,14 @@ def write_page(
     folder = study_folder(study, store)
     if tables:
         require_folder(tables, where="--tables")
-    print(write_report(folder, out))
+    with ActivityBars(stderr()) as bars, bars.waiting("writing the report"):  # stdout gets its path
+        path = write_report(folder, out)
+    print(path)
     if tables:
         with Reader(folder) as reader:
-            for path in write_tables(reader, tables, kind):
-                print(path)
+            for table in write_tables(reader, tables, kind):
+                print(table)
+    suggest(f"open {path} in a browser")
 
 
 def _report_attacks(folder: Path, out: Path | None, tables: Path | None) -> None:

@@ -8,9 +8,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from rse_study.cli.activity_bars import LINE_SECONDS
 from rse_study.cli.arguments import study_folder
+from rse_study.cli.fitting import wrapped
 from rse_study.cli.json_output import json_of
-from rse_study.cli.screen import LINE_SECONDS, announce
+from rse_study.cli.next_step import command, in_store, run_again, suggest
+from rse_study.cli.screen import announce, stdout
 from rse_study.cli.verbs.status_content import StudyStatus, state_of
 from rse_study.cli.verbs.status_text import lines_of, summary_of
 from rse_study.errors import InputError
@@ -38,9 +41,22 @@ def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
     study_dir = study_folder(study, store)
     if watch:
         watch_status(study_dir)
-        return
     state = state_of(study_dir)
-    announce(json_of(state.model_dump(mode="json")) if as_json else _text(state))
+    if as_json:
+        print(json_of(state.model_dump(mode="json")), flush=True)
+        return
+    if not watch:
+        announce(_text(state))
+    suggest(_next(state, study, store))
+
+
+def _next(state: StudyStatus, study: str, store: Path) -> str:
+    """Who runs is watched, what is missing runs, what is complete is read."""
+    if state.holder:
+        return command("status", study, *in_store(store), "--watch")
+    if not state.is_complete:
+        return run_again(state.name, store)
+    return command("check" if state.kind == "grid" else "report", study, *in_store(store))
 
 
 def watch_status(study_dir: Path, console: Console | None = None) -> None:
@@ -48,8 +64,8 @@ def watch_status(study_dir: Path, console: Console | None = None) -> None:
 
     That is when nothing is left to run, or nobody runs it any more; one that has not begun is waited for.
     """
-    screen = console or Console()
-    if screen.is_terminal:
+    screen = console or stdout()
+    if screen.is_terminal and not screen.is_dumb_terminal:
         _watch_on_terminal(study_dir, screen)
     else:
         _watch_in_lines(study_dir)
@@ -58,7 +74,7 @@ def watch_status(study_dir: Path, console: Console | None = None) -> None:
 def _watch_on_terminal(study_dir: Path, console: Console) -> None:
     with Live(console=console, auto_refresh=False) as live:
         for state, _ in _states_until_end(study_dir):
-            live.update(Text(_text(state)), refresh=True)
+            live.update(Text(wrapped(_text(state), console.width), overflow="fold"), refresh=True)
 
 
 def _watch_in_lines(study_dir: Path) -> None:
