@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Self
+from typing import TypeVar
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -21,6 +21,7 @@ from rse_study.activity import ActivityCallback
 from rse_study.cli.fitting import LinePart, fit_line, shorten, wrapped
 from rse_study.cli.screen import put, stdout, width_of
 
+Bars = TypeVar("Bars", bound="ActivityBars")
 PATIENCE_SECONDS = 2.0
 """what takes no longer is not shown"""
 LINE_SECONDS = 10.0
@@ -72,7 +73,7 @@ class ActivityBars:
         self._said = time.monotonic()
         self._live: Live | None = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self: Bars) -> Bars:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:

@@ -13,9 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 from rse_study.cli.arguments import (
-    DEFAULT_STORE,
     CellArgument,
-    Context,
     DataFolder,
     MaxCost,
     MaxHours,
@@ -28,6 +26,7 @@ from rse_study.cli.arguments import (
     TrialArgument,
     Wide,
 )
+from rse_study.cli.completion import DEFAULT_STORE, Context, complete_data_set
 
 Command = Callable[..., int | None]
 """Arguments in, exit code out; None is 0."""
@@ -389,7 +388,8 @@ def data_list(data: DataFolder = None) -> None:
 
 def data_verify(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Sets; default: all.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", autocompletion=complete_data_set, help="Sets; default: all."),
     ] = None,
     data: DataFolder = None,
 ) -> int | None:
@@ -403,7 +403,9 @@ def data_verify(
 
 
 def data_fetch(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Sets to fetch.")],
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", autocompletion=complete_data_set, help="Sets to fetch.")
+    ],
     data: DataFolder = None,
     mirror: Annotated[Path | None, typer.Option(help="Folder that holds copies of hub repositories.")] = None,
 ) -> None:

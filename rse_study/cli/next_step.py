@@ -5,8 +5,9 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from rse_study.cli.arguments import DEFAULT_STORE, shipped_studies
+from rse_study.cli.completion import DEFAULT_STORE
 from rse_study.cli.screen import say_next
+from rse_study.cli.shipped import shipped_studies
 
 
 def command(*words: str | Path) -> str:

@@ -6,14 +6,14 @@ One row a running cell, one line a cell that ended, a bar over all of them: a `S
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from analysis.formats import show_duration, show_value
-from rse_study.cli.activity_bars import BAR_WIDTHS, LINE_SECONDS, ActivityBars, draw_bar
+from rse_study.cli.activity_bars import BAR_WIDTHS, ActivityBars, draw_bar
 from rse_study.cli.cell_names import name_of
 from rse_study.cli.fitting import INDENT, SHORTEST_NAME, LinePart, fit_line, shorten, wrapped
 from rse_study.cli.screen import SHOWN, describe
@@ -61,9 +61,6 @@ class ProgressBoard(ActivityBars):
         self._last: dict[str, str] = {}
         self._num_before, self._began = num_ended, 0.0
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *raised: Any) -> None:
         self._running.clear()
         super().__exit__(*raised)
@@ -93,11 +90,9 @@ class ProgressBoard(ActivityBars):
         if "dev" in metrics:
             self._last[cell.identity] = describe(metrics, self._deciding)
         self._update(cell, f"{step}  {values}".rstrip())
-        now = time.monotonic()
-        if self._live is None and now - self._said >= LINE_SECONDS:
+        if self._live is None and (t == 0 or "dev" in metrics):
             parts = [LinePart(step, is_dropped=False), LinePart(values)]
             self._print(fit_line(self._name(cell), parts, self.line_width))
-            self._said = now
 
     def ended(self, cell: Any, record: CellRecord) -> None:
         """A cell ended; `record` says how."""

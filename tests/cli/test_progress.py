@@ -82,11 +82,12 @@ def test_a_terminal_shows_a_bar_what_runs_and_the_time_left():
         board.started(first)
         board.started(second)
         board.ended(first, ended_as(first, "complete", duration_s=65.0))
-        shown = board._summary()
+        shown = board.summary()
         assert board._live is not None
         board._live.refresh()
-    assert shown.startswith("2 of 4 cells ended, 1 running, about ")
-    assert shown.endswith(" left at this pace")
+    assert shown[:2] == ["2 of 4 cells ended", "1 running"]
+    assert shown[2].startswith("about ")
+    assert shown[2].endswith(" left at this pace")
     assert "━" in terminal.file.getvalue()
 
 

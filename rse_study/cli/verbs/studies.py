@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rse_study.cli.arguments import shipped_studies, shipped_trials
 from rse_study.cli.cell_names import describe_counts
 from rse_study.cli.next_step import command, suggest
 from rse_study.cli.screen import announce
+from rse_study.cli.shipped import shipped_studies, shipped_trials
 from rse_study.errors import InputError
 from rse_study.study.definition.reading import read_extended
 
