@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions
 from rich.live import Live
 from rich.text import Text
 
@@ -153,7 +153,7 @@ class ActivityBars:
     def _print(self, text: str) -> None:
         put(text, self.console)
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         yield from self._rows(console)
 
     def _rows(self, console: Console) -> Iterator[Text]:

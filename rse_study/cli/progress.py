@@ -99,7 +99,7 @@ class ProgressBoard(ActivityBars):
         self._num_ended += not cell.continues
         self._running.pop(cell.identity, None)
         seconds = self._seconds_left()
-        left = f", about {show_duration(seconds)} left" if seconds >= SHORT_SECONDS else ""
+        left = f"about {show_duration(seconds)} left" if seconds >= SHORT_SECONDS else ""
         stopped = record.status == "stopped_early"
         verdict, reason = (
             record.status.replace("_", " "),
@@ -115,7 +115,8 @@ class ProgressBoard(ActivityBars):
             LinePart(self._last.pop(cell.identity, "")),
             *(replace(value, is_dropped_first=True) for value in values),
             LinePart(show_duration(record.duration_s), is_dropped_first=True),
-            LinePart(f"[{self._num_ended} of {self._num_planned}{left}]", is_dropped=False),
+            LinePart(f"[{self._num_ended} of {self._num_planned}]", is_dropped=False),
+            LinePart(left),
         ]
         self._say_of(cell, with_reason, others, verdict, reason)
 
@@ -141,7 +142,7 @@ class ProgressBoard(ActivityBars):
         fits = cell_len(fit_line(short, [LinePart(with_reason, is_dropped=False), *kept], width)) <= width
         first = LinePart(with_reason if fits else verdict, is_dropped=False)
         self._print(fit_line(name, [first, *others], width))
-        if not fits:
+        if reason and not fits:
             self._print(wrapped(f"{INDENT}{reason}", width, indent=""))
 
     def _update(self, cell: Any, text: str) -> None:

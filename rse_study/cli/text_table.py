@@ -93,11 +93,13 @@ def _broken(column: TextColumn) -> TextColumn:
 
 
 def _shortened(column: TextColumn, width: int) -> TextColumn:
-    """The column at most so wide; where two cells would read alike, as it is."""
-    cells = tuple(shorten(cell, width) for cell in column.cells)
-    heading = tuple(shorten(line, width) for line in column.heading)
-    same = len(set(cells)) < len(set(column.cells))
-    return column if same else TextColumn(column.name, heading, cells)
+    """The column at most so wide, or as narrow as its cells can still be told apart."""
+    for room in range(width, column.width):
+        cells = tuple(shorten(cell, room) for cell in column.cells)
+        if len(set(cells)) == len(set(column.cells)):
+            heading = tuple(shorten(line, room) for line in column.heading)
+            return TextColumn(column.name, heading, cells)
+    return column
 
 
 def _width(columns: Sequence[TextColumn]) -> int:

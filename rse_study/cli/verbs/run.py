@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 from analysis.report import write_report
-from analysis.tables import as_text
 from rse_study.assets import prepare
 from rse_study.cli.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.arguments import study_file
@@ -14,7 +13,8 @@ from rse_study.cli.errors import INCOMPLETE, OK
 from rse_study.cli.next_step import command, in_store, suggest, with_overrides
 from rse_study.cli.paper_table import problems_of_table
 from rse_study.cli.progress import ProgressBoard
-from rse_study.cli.screen import announce, print_table, say, stderr
+from rse_study.cli.screen import announce, say, stderr
+from rse_study.cli.study_table import show_table
 from rse_study.cli.verbs.plan import require_allowance
 from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir, data_dir
@@ -87,30 +87,6 @@ def run_and_report(
     code = conclude(folder)
     suggest(_next(checked, store, code))
     return code
-
-
-def show_table(folder: Path, see_all: str, is_wide: bool = False) -> None:
-    """Print the table of a study.
-
-    Of a grid the objective stands above it, and each seed is a column that goes before means do.
-
-    Parameters
-    ----------
-    folder
-        Of the study.
-    see_all
-        How to see the columns that are left out.
-    is_wide
-        Leave none out.
-    """
-    with Reader(folder) as reader:
-        study = reader.study()
-    label, table = study.objective.label or study.objective.metric, as_text(folder)
-    if study.kind == "grid":
-        announce(f"{label}:")
-        table = table.rename(columns={name: name.removeprefix(f"{label} ") for name in table.columns})
-    seeds = [name for name in table.columns if name.startswith("seed ")]
-    print_table(table, see_all, droppable=[*seeds[::-1], "time", "step"], is_wide=is_wide)
 
 
 def _next(checked: CheckedStudy, store: Path, code: int) -> str:
