@@ -1,4 +1,4 @@
-"""What a page is made of but tables and figures: sections, paragraphs, folds, grids."""
+"""What stands on a page besides tables and figures: sections, folds, grids."""
 
 import re
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def paragraph(text: str, kind: str = "") -> str:
 
 
 def folded(summary: str, *parts: str, is_open: bool = False) -> str:
-    """Something a reader unfolds."""
+    """Return something a reader unfolds."""
     state = " open" if is_open else ""
     return f"<details{state}><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
 
