@@ -95,7 +95,7 @@ def contrasts_answer(
     *,
     less_is_better: bool,
 ) -> StudyAnswer:
-    """Return how rows differ from their baseline: the largest shown difference, or none.
+    """Return how rows differ from their baseline: the largest difference shown.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def confirmed_answer(found: ConfirmedTrial) -> StudyAnswer:
 
 
 def claims_answer(comparison: Comparison | None) -> str:
-    """Return how the paper's claims fared, in a sentence; nothing where there are none."""
+    """Return how the paper's claims fared; nothing where there are none."""
     judged = comparison.judged if comparison else []
     asked = [one for one in judged if one.verdict != "not asked"]
     if comparison is None or not asked:

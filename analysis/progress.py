@@ -8,7 +8,7 @@ from rse_study.results.records import FINISHED
 
 
 def stage_progress(contents: Contents, stage: str) -> StageProgress:
-    """Return how many cells of grid, search or confirm have ended, and how many are planned."""
+    """Return how far a stage is: grid, search or confirm."""
     study, cells = contents.study, contents.stage(stage)
     planned = {
         "grid": study.num_cells,
@@ -19,7 +19,7 @@ def stage_progress(contents: Contents, stage: str) -> StageProgress:
 
 
 def confirmed_trial(contents: Contents) -> ConfirmedTrial | None:
-    """Return what confirmation found about the best of its trials; None without a score."""
+    """Return what confirmation found about the best trial; None without a score."""
     cells = confirmed(contents)
     if cells.empty:
         return None

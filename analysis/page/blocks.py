@@ -47,7 +47,7 @@ def link(anchor: str, text: str) -> str:
 
 
 def facts(entries: Mapping[str, str]) -> str:
-    """Return names with what is known of each, as HTML; those without anything left out."""
+    """Return names with what is known of each, as HTML."""
     rows = [f"<dt>{escape(name)}</dt><dd>{html}</dd>" for name, html in entries.items() if html]
     return f'<dl class="facts">{"".join(rows)}</dl>' if rows else ""
 

@@ -81,7 +81,7 @@ def best_row(contents: Contents, comparison: Comparison) -> str:
 
 
 def best_trial(contents: Contents) -> str:
-    """Return the best trial of a search with its values, and the paper's where they differ."""
+    """Return the best trial of a search, and the paper's values where they differ."""
     if contents.study.kind != "search":
         return ""
     table = trials(contents)
