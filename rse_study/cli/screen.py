@@ -5,7 +5,7 @@ Without a terminal nothing is broken, shortened or left out: what is piped is th
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -19,8 +19,8 @@ MOST_NAMED = 8
 """columns that are named where they are left out"""
 
 
-def console_of(stream: TextIO) -> Console:
-    """Return a console on a stream; it is a terminal where the stream is one, whatever the environment says."""
+def console_of(stream: Any) -> Console:
+    """Return a console on a stream of text; a terminal only where the stream is one."""
     return Console(file=stream, force_terminal=stream.isatty(), highlight=False, markup=False)
 
 
