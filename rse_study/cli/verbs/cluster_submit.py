@@ -52,7 +52,8 @@ def submit_study(
     backend = backend_of(spec, home)
     if dry_run:
         submission = prepare_submission(spec, backend, job, [])
-        announce("\n".join(_dry_lines(submission, [shown(each) for each in backend.submission(submission)])))
+        commands = [shown(each) for each in backend.submission(submission)]
+        print("\n".join(_dry_lines(submission, commands)), flush=True)
         return
     outcome = submit_job(spec, backend, job, home, announce)
     announce(_outcome_of(outcome))

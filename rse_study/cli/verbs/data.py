@@ -34,7 +34,7 @@ def verify_sets(names: list[str], data: Path | None) -> int | None:
     with ActivityBars(stderr()) as bars:
         files = verify(names, data or data_dir(), partial(bars.advanced, "files read"))
     for file in files:
-        print(f"{file.status:>10}  {file.name}  {file.path}")
+        announce(f"{file.status:>10}  {file.name}  {file.path}")
     if any(file.status == "different" for file in files):
         suggest("move the files that differ away, then " + command("data", "fetch", "NAME"))
     return BAD_INPUT if any(file.status == "different" for file in files) else None
