@@ -16,7 +16,6 @@ from rich.console import Console, ConsoleOptions
 from rich.live import Live
 from rich.text import Text
 
-from analysis.formats import show_duration
 from rse_study.activity import ActivityCallback
 from rse_study.cli.fitting import LinePart, fit_line, shorten, wrapped
 from rse_study.cli.screen import put, stdout, width_of
@@ -269,4 +268,6 @@ def _rate(pace: float) -> str:
 
 
 def _seconds(seconds: float) -> str:
+    from analysis.formats import show_duration  # with it comes pandas, which `plan` has no need of
+
     return f"{seconds:.0f} s" if seconds < 60 else show_duration(seconds)

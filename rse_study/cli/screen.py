@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from rse_study.cli.fitting import wrapped
+from rse_study.cli.text_table import text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,9 +75,7 @@ def print_table(
     is_wide: bool = False,
     console: Console | None = None,
 ) -> None:
-    """Print a frame of texts with the columns a terminal has room for.
-
-    Which ones are left out stands below it, and how to see them.
+    """Print a frame of texts with the columns a terminal has room for: `print_rows`.
 
     Parameters
     ----------
@@ -91,10 +90,40 @@ def print_table(
     console
         Where it is printed; None: stdout.
     """
-    from rse_study.cli.text_table import text_table  # with it comes pandas
+    rows = frame.astype(str).to_numpy().tolist()
+    print_rows(list(frame.columns), rows, see_all, droppable=droppable, is_wide=is_wide, console=console)
 
+
+def print_rows(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    see_all: str,
+    *,
+    droppable: Sequence[str] = (),
+    is_wide: bool = False,
+    console: Console | None = None,
+) -> None:
+    """Print rows of texts with the columns a terminal has room for.
+
+    Which ones are left out stands below it, and how to see them.
+
+    Parameters
+    ----------
+    headings
+        Of the columns; the first one names the rows.
+    rows
+        A text for each column.
+    see_all
+        How to see what is left out: "--wide, or the report".
+    droppable
+        Headings in the order in which they are left out; others follow, the last one first.
+    is_wide
+        Leave nothing out, whatever the width.
+    console
+        Where it is printed; None: stdout.
+    """
     screen = console or stdout()
-    table = text_table(frame, None if is_wide else width_of(screen), droppable)
+    table = text_table(headings, rows, None if is_wide else width_of(screen), droppable)
     put("\n".join(table.lines), screen)
     if table.dropped:
         say(f"not shown: {_named(table.dropped)}; see them with {see_all}", screen)

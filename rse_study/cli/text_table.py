@@ -1,10 +1,9 @@
-"""A frame of texts as lines: whole, or with as many columns as a width has room for."""
+"""Rows of texts as lines: whole, or with as many columns as a width has room for."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 from rich.cells import cell_len
 
 from rse_study.cli.fitting import shorten
@@ -42,22 +41,29 @@ class TextColumn:
         return any(NUMBER.match(cell) for cell in self.cells)
 
 
-def text_table(frame: pd.DataFrame, width: int | None = None, droppable: Sequence[str] = ()) -> TextTable:
-    """Set a frame of texts as lines, its columns aligned.
+def text_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int | None = None,
+    droppable: Sequence[str] = (),
+) -> TextTable:
+    """Set rows of texts as lines, their columns aligned.
 
     No row is ever broken. Where the lines would be wider than `width`, headings are broken at spaces, then the first
     column is shortened, then whole columns are left out.
 
     Parameters
     ----------
-    frame
-        Texts; its first column names the rows and always stays.
+    headings
+        Of the columns; the first one names the rows and always stays.
+    rows
+        A text for each column.
     width
         Columns of a terminal; None: all of it, on lines as long as they are.
     droppable
         Headings in the order in which they are left out; others follow them, the last one first.
     """
-    whole = [_column(frame, place) for place in range(frame.shape[1])]
+    whole = [_column(name, [str(row[place]) for row in rows]) for place, name in enumerate(headings)]
     if width is None or _width(whole) <= width:
         return TextTable(_lines(whole))
     broken = [_broken(column) for column in whole]
@@ -73,12 +79,11 @@ def text_table(frame: pd.DataFrame, width: int | None = None, droppable: Sequenc
         dropped += [name] if len(kept) < len(columns) else []
         columns = kept
     columns[0] = _shortened(broken[0], max(1, width - _width(columns) + columns[0].width))
-    return TextTable(_lines(columns), tuple(name for name in frame.columns if name in dropped))
+    return TextTable(_lines(columns), tuple(name for name in headings if name in dropped))
 
 
-def _column(frame: pd.DataFrame, place: int) -> TextColumn:
-    name = str(frame.columns[place])
-    return TextColumn(name, (name,), tuple(str(cell) for cell in frame.iloc[:, place]))
+def _column(name: str, cells: Sequence[str]) -> TextColumn:
+    return TextColumn(name, (name,), tuple(cells))
 
 
 def _broken(column: TextColumn) -> TextColumn:

@@ -13,8 +13,8 @@ from rse_study.cli.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.arguments import study_file
 from rse_study.cli.json_output import json_of
 from rse_study.cli.next_step import command, in_store, suggest, with_overrides
-from rse_study.cli.screen import announce, print_table, say, stderr
-from rse_study.cli.verbs.plan_table import LEAST_IMPORTANT, as_content, lines_below, stages_table
+from rse_study.cli.screen import announce, print_rows, say, stderr
+from rse_study.cli.verbs.plan_table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import CheckedStudy, read_study
@@ -72,7 +72,8 @@ def show_plan(
     if as_json:
         print(json_of(as_content(planned)))
     else:
-        print_table(stages_table(planned), "--wide, or --json", droppable=LEAST_IMPORTANT, is_wide=is_wide)
+        rows = stage_rows(planned)
+        print_rows(HEADINGS, rows, "--wide, or --json", droppable=LEAST_IMPORTANT, is_wide=is_wide)
         for line in lines_below(planned):
             announce(line)
     _check(planned, limits(checked, max_hours, max_cost))

@@ -5,8 +5,6 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
-import pandas as pd
-
 from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.plan import Plan
 from rse_study.study.planning.stages import StagePlan
@@ -40,10 +38,9 @@ LEAST_IMPORTANT = (
 """columns in the order in which a narrow terminal leaves them out"""
 
 
-def stages_table(plan: Plan) -> pd.DataFrame:
-    """Return a row per stage, and one of the evaluations, as text."""
-    rows = [*(_stage_row(stage) for stage in plan.stages), *_scores_row(plan)]
-    return pd.DataFrame(rows, columns=HEADINGS, dtype=object)
+def stage_rows(plan: Plan) -> list[tuple[str, ...]]:
+    """Return a row per stage, and one of the evaluations, as text under HEADINGS."""
+    return [*(_stage_row(stage) for stage in plan.stages), *_scores_row(plan)]
 
 
 def lines_below(plan: Plan) -> Iterator[str]:
