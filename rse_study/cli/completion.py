@@ -22,12 +22,12 @@ YAML = ("*.yaml", "*.yml")
 
 def complete_study(incomplete: str) -> list[str]:
     """Names of shipped studies, and YAML files of this folder."""
-    return _beginning(incomplete, [*(path.stem for path in shipped_studies()), *_files_here(incomplete)])
+    return _beginning(incomplete, [*(path.stem for path in shipped_studies()), *_yaml_files(incomplete)])
 
 
 def complete_trial(incomplete: str) -> list[str]:
     """Names of shipped trials, and YAML files of this folder."""
-    return _beginning(incomplete, [*(path.stem for path in shipped_trials()), *_files_here(incomplete)])
+    return _beginning(incomplete, [*(path.stem for path in shipped_trials()), *_yaml_files(incomplete)])
 
 
 def complete_ran_study(context: Context, incomplete: str) -> list[str]:
@@ -38,7 +38,7 @@ def complete_ran_study(context: Context, incomplete: str) -> list[str]:
 
 def complete_cluster(incomplete: str) -> list[str]:
     """Names of shipped clusters, and YAML files of this folder."""
-    return _beginning(incomplete, [*(path.stem for path in shipped_clusters()), *_files_here(incomplete)])
+    return _beginning(incomplete, [*(path.stem for path in shipped_clusters()), *_yaml_files(incomplete)])
 
 
 def complete_model(incomplete: str) -> list[str]:
@@ -56,7 +56,7 @@ def complete_data_set(incomplete: str) -> list[str]:
     return _beginning(incomplete, catalogue())
 
 
-def _files_here(incomplete: str) -> list[str]:
+def _yaml_files(incomplete: str) -> list[str]:
     """YAML files in the folder that is being written."""
     folder = Path(incomplete) if incomplete.endswith("/") else Path(incomplete).parent
     return sorted(str(path) for pattern in YAML for path in folder.glob(pattern))

@@ -1,6 +1,6 @@
-"""Text that stays inside a width: shortened, broken at words, or with fewer values.
+"""Text that stays inside a width.
 
-Widths are columns of a terminal, in which some characters take two.
+It is shortened, broken at words, or has fewer values. Widths are columns of a terminal, in which some characters take two.
 """
 
 import re

@@ -30,7 +30,7 @@ def with_overrides(overrides: Sequence[str]) -> tuple[str, ...]:
 
 
 def run_again(name: str, store: Path) -> str:
-    """Return the command that goes on with a study of this name, as far as one can know its file."""
+    """Return the command that goes on with a study, as far as its file is known."""
     shipped = {path.stem.replace("_", "-"): path.stem for path in shipped_studies()}
     is_shipped = name.replace("_", "-") in shipped
     file = f"{name}.yaml" if os.path.isfile(f"{name}.yaml") else name if is_shipped else "STUDY.yaml"

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from analysis.formats import show_duration, show_value
-from rse_study.cli.activity_bars import BAR_WIDTHS, ActivityBars, draw_bar
+from rse_study.cli.activity_bars import ActivityBars
+from rse_study.cli.activity_lines import BAR_WIDTHS, draw_bar
 from rse_study.cli.cell_names import name_of
 from rse_study.cli.fitting import INDENT, SHORTEST_NAME, LinePart, fit_line, shorten, wrapped
 from rse_study.cli.screen import SHOWN, describe
@@ -195,7 +196,7 @@ class ProgressBoard(ActivityBars):
 
 
 def running_lines(rows: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """Set names and progress of running cells as lines that are not wider than asked for."""
+    """Set names and progress of running cells as lines of at most so many columns."""
     names = [shorten(name, int(width * NAME_SHARE)) for name, _ in rows]
     longest = max(map(len, names), default=0)
     return [

@@ -1,4 +1,4 @@
-"""What a terminal shows: its width, lines and tables that stay inside it, the next step.
+"""What a terminal shows: lines and tables that stay inside its width.
 
 Without a terminal nothing is broken, shortened or left out: what is piped is the same everywhere.
 """
@@ -31,7 +31,7 @@ def stdout() -> Console:
 
 
 def stderr() -> Console:
-    """Return the console of what is said beside an answer: notes, and progress where the answer is data."""
+    """Return the console of notes; of progress where the answer is data."""
     return console_of(sys.stderr)
 
 

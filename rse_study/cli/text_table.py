@@ -1,4 +1,4 @@
-"""Rows of texts as lines: whole, or with as many columns as a width has room for."""
+"""Rows of texts as lines, with as many columns as a width has room for."""
 
 import re
 from collections.abc import Sequence
