@@ -1,6 +1,6 @@
 """Text that stays inside a width.
 
-It is shortened, broken at words, or has fewer values. Widths are columns of a terminal, in which some characters take two.
+It is shortened, broken at words, or has fewer values. Widths are columns of a terminal: some characters take two.
 """
 
 import re
