@@ -32,7 +32,7 @@ def test_a_command_is_one_with_its_options(line):
         line = line.replace(slot, filling)
     words = shlex.split(line)[1:]
     command = typer.main.get_command(app)
-    while not words[0].startswith("-") and (members := getattr(command, "commands", None)):
+    while (members := getattr(command, "commands", None)) and not words[0].startswith("-"):
         assert words[0] in members
         command = members[words.pop(0)]
     options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
