@@ -200,6 +200,30 @@ def report(
     write_page(study, store, out, tables, kind)
 
 
+def notebook(
+    study: RanStudyArgument,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="[KIND]",
+            help="ablations, methods, robustness, search or cost; default: what fits the study.",
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The notebook; default: STUDY-KIND.ipynb.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file where it is there.")] = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Write a Jupyter notebook about a study, ready to be worked in.
+
+    It reads the ledger anew whenever it runs; what is changed in it is yours. Needs the extra `notebooks`.
+    """
+    from rse_study.cli.verbs.notebook import write_notebook
+
+    write_notebook(study, kind, out, force, store)
+
+
 def check(
     study: RanStudyArgument,
     out: Annotated[
@@ -530,6 +554,7 @@ COMMANDS: tuple[Command, ...] = (
     dashboard,
     replay,
     report,
+    notebook,
     check,
     compare,
     studies,
