@@ -183,20 +183,28 @@ def report(
     tables: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the ledger's tables into this folder, too.")
     ] = None,
-    kind: Annotated[
-        Literal["parquet", "csv"], typer.Option("--as", help="Format of the tables.")
-    ] = "parquet",
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every figure into this folder, too.")
+    ] = None,
+    formats: Annotated[
+        list[Literal["parquet", "csv", "latex", "svg", "png"]] | None,
+        typer.Option(
+            "--as",
+            help="Of the tables: parquet (default), csv, or latex for a paper; of the figures: svg (default), png.",
+        ),
+    ] = None,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Write the study's report: one self-contained HTML file.
 
-    With --tables, its numbers for other programs.
+    With --tables, its numbers for other programs or for a paper; with --figures, its figures as images (extra
+    `images`).
 
     Of a folder that `evaluate --suite attacks` wrote: the page of its attacks.
     """
     from rse_study.cli.verbs.report import write_page
 
-    write_page(study, store, out, tables, kind)
+    write_page(study, store, out, tables, figures, formats or ())
 
 
 def notebook(
