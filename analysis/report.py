@@ -39,4 +39,6 @@ def render(contents: Contents, comparison: Comparison | None = None) -> str:
     else:
         middle = [confirmation(contents), *search_sections(contents)]
     end = [part(contents) for part in (course, cells, cost, failures, revisions, provenance)]
-    return page.page(contents.study.title or contents.study.name, [opening(contents), *middle, *end])
+    return page.page(
+        contents.study.title or contents.study.name, [opening(contents, comparison), *middle, *end]
+    )

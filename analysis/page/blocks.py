@@ -1,7 +1,7 @@
 """What stands on a page besides tables and figures: sections, folds, grids."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 
@@ -39,6 +39,17 @@ def paragraph(text: str, kind: str = "") -> str:
     if not text:
         return ""
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def link(anchor: str, text: str) -> str:
+    """Return a link to a place of the page, or of a file beside it."""
+    return f'<a href="{escape(anchor)}">{escape(text)}</a>'
+
+
+def facts(entries: Mapping[str, str]) -> str:
+    """Return names with what is known of each, as HTML."""
+    rows = [f"<dt>{escape(name)}</dt><dd>{html}</dd>" for name, html in entries.items() if html]
+    return f'<dl class="facts">{"".join(rows)}</dl>' if rows else ""
 
 
 def folded(summary: str, *parts: str, is_open: bool = False) -> str:
