@@ -50,7 +50,7 @@ def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def result_scores(contents: Contents) -> pd.DataFrame:
-    """Return `scores` of all that is a result: a grid's rows, or what confirms a search."""
+    """Return `scores` of all that is a result: of a grid's rows, of confirmed trials."""
     is_grid = contents.study.kind == "grid"
     return scores(contents, contents.stage("grid") if is_grid else confirmed(contents))
 

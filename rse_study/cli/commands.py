@@ -17,6 +17,7 @@ from rse_study.cli.arguments import (
     CellArgument,
     Context,
     DataFolder,
+    FileFormat,
     MaxCost,
     MaxHours,
     ModelArgument,
@@ -187,7 +188,7 @@ def report(
         Path | None, typer.Option(metavar="DIR", help="Write every figure into this folder, too.")
     ] = None,
     formats: Annotated[
-        list[Literal["parquet", "csv", "latex", "svg", "png"]] | None,
+        list[FileFormat] | None,
         typer.Option(
             "--as",
             help="Of the tables: parquet (default), csv, or latex for a paper; of the figures: svg (default), png.",

@@ -17,7 +17,7 @@ def citation(reader: Reader) -> str:
 
 
 def citation_of(study: StudyRecord, revision: int, runs: Iterable[Mapping[str, Any]]) -> str:
-    """Return "rse_study 0.1.0, study parts, revision 2 (study ..., data ...), code ...".
+    """Return "rse_study 0.1.0; code ...; study 'parts', revision 2; sha256 of ...".
 
     The study's fingerprint is that of its resolved file, the data's that of the fingerprints of all its evaluations,
     each left out where a ledger has none.

@@ -77,7 +77,10 @@ def measures_of(study: StudyRecord) -> dict[str, str]:
 
 
 def own_baseline(study: StudyRecord) -> str:
-    """Return the row that a study compares the others with: a grid's baseline, else the base."""
+    """Return the row that a study compares the others with.
+
+    A grid's baseline, or nothing; of a search its base.
+    """
     if study.kind == "grid":
         return str((study.resolved.get("grid") or {}).get("baseline") or "")
     return BASE

@@ -1,4 +1,4 @@
-"""A ledger's cells, metrics, evaluations, importance and attempts as public frames.
+"""A ledger's tables as public frames.
 
 The columns are those of `frame_columns`. Cells that are no longer part of the study are left out.
 """

@@ -1,4 +1,4 @@
-"""A study that has run, for notebooks: its question, its state, and its numbers as tidy frames.
+"""A study that has run, for notebooks: question, state, and tidy frames.
 
 `rse_study.open_study` opens one. Names, columns and dtypes are stable; docs/notebooks.md lists them.
 """
@@ -24,7 +24,7 @@ from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.results.study_html import study_html
 
 ATTACKS = "attacks"  # folder in a cell's folder
-Content = TypeVar("Content")
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +66,7 @@ class StudyResults:
 
     @cached_property
     def contrasts(self) -> pd.DataFrame:
-        """One row per measure and row: that row minus the study's baseline, paired by seed."""
+        """One row per measure and row: it minus the study's baseline, paired by seed."""
         return self._read(contrasts_frame)
 
     @cached_property
@@ -129,7 +129,7 @@ class StudyResults:
             raise InputError(f"no frame {frame!r}", where=self.name, remedy=did_you_mean(frame, COLUMNS))
         return describe_columns(frame)
 
-    def _read(self, read: Callable[[Reader], Content]) -> Content:
+    def _read(self, read: Callable[[Reader], Read]) -> Read:
         with Reader(self.folder) as reader:
             return read(reader)
 

@@ -1,4 +1,4 @@
-"""What `report` does: the page of a study or of attacks, its tables and its figures."""
+"""What `report` does: the page of a study or of attacks, and files beside it."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -19,7 +19,7 @@ def write_page(
     figures: Path | None,
     formats: Collection[str],
 ) -> None:
-    """Write the page, and files beside it where folders for them are named; print every path.
+    """Write the page, and the files that are asked for beside it; print every path.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def write_files(study_dir: Path, html: str, request: FilesRequest) -> Iterator[P
 
 
 def write_images(html: str, folder: Path, request: FilesRequest) -> Iterator[Path]:
-    """Write the figures of a page in every format that was asked for, and yield the paths.
+    """Write a page's figures in every format asked for, and yield the paths.
 
     Parameters
     ----------
