@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,17 @@ from rse_study.cli.completion import (
 from rse_study.cli.shipped import shipped_studies, shipped_trials
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
+
+
+class FileFormat(StrEnum):
+    """Formats of the files that `report` writes beside its page."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    LATEX = "latex"
+    SVG = "svg"
+    PNG = "png"
+
 
 StudyArgument = Annotated[
     str,

@@ -16,6 +16,7 @@ from rse_study.cli.paper_table import problems_of_table
 from rse_study.cli.screen import announce, print_table
 from rse_study.cli.writable import require_folder
 from rse_study.errors import InputError
+from rse_study.results.citation import citation
 from rse_study.results.reader import Reader
 
 SEE_ALL = "--wide, --out DIR (CSV), or the report"
@@ -46,14 +47,14 @@ def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False
         require_folder(out, where="--out")
     study_dir = study_folder(study, store)
     with Reader(study_dir) as reader:
-        comparison = read_comparison(reader)
+        comparison, cited = read_comparison(reader), citation(reader)
     if comparison is None:
         rule, remedy = "check compares the rows of a grid", "See its confirmed trials: rse-study report"
         raise InputError("is a search", where=str(study_dir), rule=rule, remedy=remedy)
     for problem in problems_of_table(comparison.table, where=str(study_dir)):
         raise problem
     show_comparison(comparison, is_wide)
-    for path in write_layouts(comparison, out) if out else ():
+    for path in write_layouts(comparison, out, cited) if out else ():
         print(path)
     code = code_of(comparison)
     suggest(_next(comparison, study, store, code, is_written=out is not None))
