@@ -30,6 +30,9 @@ def write_page(
     kind
         Format of the tables.
     """
+    if not study:
+        remedy = "Name one (rse-study studies lists them), or ask for all: rse-study report --all"
+        raise InputError("no study is named", where="STUDY", remedy=remedy)
     if out:
         require_file(out, where="--out")
     if is_attack_folder(Path(study)):
@@ -43,6 +46,35 @@ def write_page(
         with Reader(folder) as reader:
             for path in write_tables(reader, tables, kind):
                 print(path)
+
+
+def write_index_page(study: str, store: Path, out: Path | None, tables: Path | None, watch: bool) -> None:
+    """Write an index of all studies of a store, and their reports; print its path.
+
+    Parameters
+    ----------
+    study
+        Nothing: the index is of all of them.
+    store
+        Folder that holds the studies' folders.
+    out
+        The HTML file; None for index.html in the store.
+    tables
+        Nothing: they are of one study.
+    watch
+        False: an index is written once.
+    """
+    from analysis.index import study_folders, write_index
+
+    for name, given in (("STUDY", study), ("--tables", tables), ("--watch", watch)):
+        if given:
+            rule, remedy = "--all is of all studies at once", f"Leave out {name}, or --all"
+            raise InputError(f"{given}" if study else "is of one study", where=name, rule=rule, remedy=remedy)
+    if out:
+        require_file(out, where="--out")
+    elif not study_folders(store):
+        raise InputError("no study has run here", where=str(store), remedy="Run one: rse-study run STUDY")
+    print(write_index(store, out))
 
 
 def _report_attacks(folder: Path, out: Path | None, tables: Path | None) -> None:
