@@ -20,7 +20,7 @@ REST = 4  # the page is written for at most one part in so many of the time
 
 
 def watch_page(study: str, store: Path, out: Path | None, tables: Path | None) -> None:
-    """Write the page again whenever the ledger has changed, until the run ends or Ctrl-C.
+    """Write the page again when the ledger has changed, until the run ends or Ctrl-C.
 
     Parameters
     ----------
