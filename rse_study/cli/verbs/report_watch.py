@@ -1,7 +1,7 @@
 """What `report --watch` does: keep a study's page fresh while it runs."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from analysis.index import changed_at
@@ -19,7 +19,7 @@ RELOAD_SECONDS = 10
 REST = 4  # the page is written for at most one part in so many of the time
 
 
-def watch_page(study: str, store: Path, out: Path | None, tables: Path | None) -> None:
+def watch_page(study: str, store: Path, out: Path | None, options: Mapping[str, Path | None]) -> None:
     """Write the page again when the ledger has changed, until the run ends or Ctrl-C.
 
     Parameters
@@ -30,12 +30,13 @@ def watch_page(study: str, store: Path, out: Path | None, tables: Path | None) -
         Folder that holds the studies' folders.
     out
         The HTML file; None for its place in the study's folder.
-    tables
-        Nothing: tables are written once.
+    options
+        Options whose files are written once, with what was given for them.
     """
-    if tables:
-        rule, remedy = "tables are written once", "Leave out --tables, or --watch"
-        raise InputError("is for the end", where="--tables", rule=rule, remedy=remedy)
+    for name, given in options.items():
+        if given:
+            rule, remedy = "its files are written once", f"Leave out {name}, or --watch"
+            raise InputError("is for the end", where=name, rule=rule, remedy=remedy)
     if out:
         require_file(out, where="--out")
     study_dir = study_folder(study, store)
