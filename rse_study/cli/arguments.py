@@ -58,12 +58,12 @@ ClusterStudyArgument = Annotated[
         metavar="[STUDY]", autocompletion=complete_study, help="A YAML file, or the name of a shipped study."
     ),
 ]
-RowArgument = Annotated[
-    str,
+RowArguments = Annotated[
+    list[str],
     typer.Argument(
-        metavar="STUDY[:ROW]",
+        metavar="STUDY[:ROW]...",
         autocompletion=complete_ran_study,
-        help="A study that has run, or one row of it: rse-table6:rho = 0.5.",
+        help="Studies that have run, or rows of them: rse-table6:rho = 0.5.",
     ),
 ]
 CellArgument = Annotated[
