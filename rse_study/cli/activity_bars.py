@@ -84,14 +84,15 @@ class ActivityBars:
 
     @contextmanager
     def waiting(self, activity: str) -> Iterator[None]:
-        """Show how long something takes that cannot be counted."""
+        """Show how long something takes that cannot be counted; on a terminal only."""
         begun = Activity(activity, time.monotonic(), 0)
         self._activities[activity] = begun
         self._wake()
         try:
             yield
         finally:
-            self._end(begun, time.monotonic())
+            if self._live is not None:
+                self._end(begun, time.monotonic())
 
     @property
     def line_width(self) -> int:

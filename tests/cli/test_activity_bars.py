@@ -80,13 +80,13 @@ def test_one_that_begins_again_has_its_own_pace(log, clock):
     assert lines_of(log)[-1] == "sentences: 200/1,000  1 min 20 s left  10/s"
 
 
-def test_what_cannot_be_counted_says_how_long_it_took(log, clock):
+def test_what_cannot_be_counted_says_nothing_without_a_terminal(log, clock):
     with ActivityBars(log) as bars:
         with bars.waiting("writing the report"):
             clock.now += 1
         with bars.waiting("writing the report"):
             clock.now += 75
-    assert lines_of(log) == ["writing the report: 1 min 15 s"]
+    assert lines_of(log) == []
 
 
 def test_a_failure_is_no_end(log, clock):
