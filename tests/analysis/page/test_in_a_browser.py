@@ -247,7 +247,7 @@ def test_a_page_that_is_kept_fresh_loads_itself_again_and_keeps_folds(browser, s
     assert "ago" in tab.say("document.querySelector('.age').textContent")
     tab.say("window.before = true; document.querySelector('#section-cost > details').open = false")
     tab.wait("document.readyState === 'complete' && !window.before")
-    tab.wait("!document.querySelector('#section-cost > details').open")
+    tab.wait("document.querySelector('#section-cost > details')?.open === false")
     tab.say("document.querySelector('.controls input[type=checkbox]').click()")
     assert tab.problems == []
     tab.close()
