@@ -20,11 +20,15 @@ def cells(contents: Contents) -> str:
     retired = contents.cells[contents.cells["retired"].astype(bool)]
     if contents.cells.empty:
         return page.section("Cells", page.paragraph("None yet."))
-    parts = [page.table(show_cells(contents, by_stage(contents.current)), kind="long")]
+    parts = [page.table(show_cells(contents, by_stage(contents.current)), kind="long", name="cells")]
     if len(retired):
         note = page.paragraph("Part of an earlier revision only; they stand in no table or figure above.")
         summary = f"{counted(len(retired), 'retired cell')}"
-        parts.append(page.folded(summary, note, page.table(show_cells(contents, retired), kind="long")))
+        parts.append(
+            page.folded(
+                summary, note, page.table(show_cells(contents, retired), kind="long", name="retired-cells")
+            )
+        )
     return page.section("Cells", *parts)
 
 
@@ -55,18 +59,22 @@ def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
 
 def cost(contents: Contents) -> str:
     """Return the section that says what the study cost: device time, steps, attempts."""
-    return page.section("Cost", key_values(costs(contents)))
+    return page.section("Cost", key_values(costs(contents), "cost"))
 
 
 def failures(contents: Contents) -> str:
     """Failed cells, lost attempts, and what else was noted, each with its reason."""
     cells, lost = failed_cells(contents), show_lost(contents)
-    parts = [page.paragraph("No cell failed.")] if cells.empty else [page.table(cells, kind="plain")]
+    parts = (
+        [page.paragraph("No cell failed.")]
+        if cells.empty
+        else [page.table(cells, kind="plain", name="failed-cells")]
+    )
     if len(lost):
-        parts += ["<h3>Attempts that were lost</h3>", page.table(lost, kind="plain")]
+        parts += ["<h3>Attempts that were lost</h3>", page.table(lost, kind="plain", name="lost-attempts")]
     events = show_events(contents)
     if len(events):
-        table = page.table(events, kind="plain")
+        table = page.table(events, kind="plain", name="events")
         parts.append(page.folded(counted(len(events), "event"), table, is_open=len(events) <= MANY))
     return page.section("Failures", *parts)
 
@@ -125,7 +133,7 @@ def revisions(contents: Contents) -> str:
         for number, at, change in contents.revisions[["number", "at", "change"]].values
     ]
     frame = pd.DataFrame(rows, columns=["number", "date (UTC)", "change"], dtype=object)
-    return page.section("Revisions", page.table(frame, kind="plain"))
+    return page.section("Revisions", page.table(frame, kind="plain", name="revisions"))
 
 
 def provenance(contents: Contents) -> str:
@@ -135,7 +143,7 @@ def provenance(contents: Contents) -> str:
         told = f"{counted(len(runs), 'run')} of the study; the last one:"
         parts = [
             page.paragraph(told),
-            key_values({key: plain_text(value) for key, value in runs[-1].items()}),
+            key_values({key: plain_text(value) for key, value in runs[-1].items()}, "provenance"),
         ]
     parts.append(page.paragraph(staleness.describe(staleness.stale(contents.current, runs)), "note"))
     resolved = json.dumps(contents.study.resolved, indent=2, ensure_ascii=False)
@@ -143,9 +151,10 @@ def provenance(contents: Contents) -> str:
     return page.section("Provenance", *parts)
 
 
-def key_values(content: dict[str, str]) -> str:
-    """A table of two columns."""
-    return page.table(pd.DataFrame(list(content.items()), columns=["what", "value"]), kind="plain")
+def key_values(content: dict[str, str], name: str) -> str:
+    """A table of two columns; `name` is that of its anchor."""
+    frame = pd.DataFrame(list(content.items()), columns=["what", "value"])
+    return page.table(frame, kind="plain", name=name)
 
 
 def plain_text(value: Any) -> str:

@@ -52,10 +52,10 @@ def opening(attacks: AttackFolder) -> str:
 def comparison(attacks: AttackFolder) -> str:
     """Section "Attacks": the table and the figures."""
     if attacks.summary.empty:
-        return page.section("AttackFolder", page.paragraph("None has ended yet."))
+        return page.section("Attacks", page.paragraph("None has ended yet."))
     notes = [weak_note(attacks.summary), goal_note(attacks.summary), left_out(attacks.outcomes)]
-    table = page.table(summary_table(attacks.summary), kind="attacks")
-    return page.section("AttackFolder", table, *map(page.paragraph, notes), figures(attacks))
+    table = page.table(summary_table(attacks.summary), kind="attacks", name="attacks")
+    return page.section("Attacks", table, *map(page.paragraph, notes), figures(attacks))
 
 
 def summary_table(summary: pd.DataFrame) -> pd.DataFrame:

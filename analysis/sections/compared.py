@@ -21,7 +21,7 @@ def compared(comparison: Comparison, decimals: int) -> str:
         return ""
     table = rows_table(comparison, decimals)
     beside = f" The paper's numbers are those of {comparison.table}." if comparison.printed else ""
-    parts = [page.paragraph(LEGEND + beside), page.table(table, _classes(comparison), "long")]
+    parts = [page.paragraph(LEGEND + beside), page.table(table, _classes(comparison), "long", "compared")]
     return page.section(
         "Compared", *parts, *map(page.paragraph, remarks(comparison)), claims(comparison, decimals)
     )
@@ -32,7 +32,7 @@ def claims(comparison: Comparison, decimals: int) -> str:
     if not comparison.judged:
         return ""
     heading = f"<h3>{counted(len(comparison.judged), 'claim')} of the paper</h3>"
-    return heading + page.table(claims_table(comparison, decimals), kind="plain")
+    return heading + page.table(claims_table(comparison, decimals), kind="plain", name="claims")
 
 
 def _classes(comparison: Comparison) -> list[str]:

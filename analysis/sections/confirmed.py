@@ -20,7 +20,9 @@ def confirmation(contents: Contents) -> str:
     frame = scores(contents, cells)
     tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
     decimals, detailed = contents.decimals_by_measure, tests or [contents.label]
-    table = page.table(show_scores(frame, "range", decimals, every_seed=detailed), row_classes(frame))
+    table = page.table(
+        show_scores(frame, "range", decimals, every_seed=detailed), row_classes(frame), name="confirmed"
+    )
     return page.section(
         "Confirmed",
         page.paragraph(f"{explained(contents, frame)} {missing_text(contents, cells, frame)}".strip()),
@@ -51,7 +53,7 @@ def gains(contents: Contents, frame: pd.DataFrame) -> str:
     found = {row: differences(frame, row, PAPER_SETTING) for row in rows}
     parts = [
         f"<h3>{page.escape(row)} minus {PAPER_SETTING}, seed by seed</h3>"
-        + gain_table(part, contents.decimals_by_measure)
+        + gain_table(part, contents.decimals_by_measure, f"gains-{page.anchor_name(row)}")
         + page.paragraph(gain_text(contents, part))
         for row, part in found.items()
         if len(part)
@@ -59,8 +61,18 @@ def gains(contents: Contents, frame: pd.DataFrame) -> str:
     return "".join(parts)
 
 
-def gain_table(part: pd.DataFrame, decimals: Mapping[str, int]) -> str:
-    """A row per measure: each seed's difference and their mean, with signs."""
+def gain_table(part: pd.DataFrame, decimals: Mapping[str, int], name: str) -> str:
+    """Return a row per measure: each seed's difference and their mean, with signs.
+
+    Parameters
+    ----------
+    part
+        By `analysis.scores.differences`.
+    decimals
+        Of each measure.
+    name
+        Of the table's anchor.
+    """
     wide = part.pivot_table(index="measure", columns="seed", values="difference", sort=False)
     shown = {"": list(wide.index)}
     for seed in sorted(wide.columns):
@@ -69,7 +81,7 @@ def gain_table(part: pd.DataFrame, decimals: Mapping[str, int]) -> str:
         ]
     means = wide.mean(axis=1)
     shown["mean"] = [show_signed(value, decimals[measure]) for measure, value in means.items()]
-    return page.table(pd.DataFrame(shown, dtype=object))
+    return page.table(pd.DataFrame(shown, dtype=object), name=name)
 
 
 def gain_text(contents: Contents, part: pd.DataFrame) -> str:

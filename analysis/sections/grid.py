@@ -21,7 +21,7 @@ def grid_rows(contents: Contents) -> str:
     return page.section(
         "Results",
         page.paragraph(legend),
-        page.table(shown, row_classes(frame), "long"),
+        page.table(shown, row_classes(frame), "long", "results"),
         page.paragraph(degenerate_note(frame)),
         page.paragraph(above_text(contents, frame)),
         dots(contents, frame, "rows"),

@@ -3,7 +3,6 @@
 What stood there, what an attack made of it, what the victim said of both.
 """
 
-import json
 from collections.abc import Iterable
 from importlib.resources import files
 from math import isfinite
@@ -49,7 +48,7 @@ def inputs(outcomes: pd.DataFrame) -> str:
     )
     listing = '<div id="inputs-list"></div>'
     content = "".join(
-        f'<script type="application/json" id="inputs-{name}">{embedded(given)}</script>'
+        f'<script type="application/json" id="inputs-{name}">{page.embedded(given)}</script>'
         for name, given in (("data", shown(outcomes)), ("classes", class_names(outcomes)))
     )
     return page.section(
@@ -112,9 +111,3 @@ def class_names(outcomes: pd.DataFrame) -> dict[str, list[str]]:
 def numbers(scores: Iterable[float]) -> list[float | None]:
     """Short enough to be many; null where there is none."""
     return [round(score, 4) if isfinite(score) else None for score in scores]
-
-
-def embedded(content: Any) -> str:
-    """JSON that can stand in a script element, whatever texts are in it."""
-    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")

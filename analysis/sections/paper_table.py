@@ -26,7 +26,11 @@ def paper_table(comparison: Comparison) -> str:
     return page.section(
         f"Beside {comparison.table}",
         page.paragraph(LEGEND if has_numbers else WITHOUT),
-        page.table(wide, classes, "long"),
+        page.table(wide, classes, "long", "paper"),
         *map(page.paragraph, column_remarks(cells, comparison.table)),
-        page.folded("Every cell with its interval", page.table(long_table(cells), kind="long")),
+        page.folded(
+            "Every cell with its interval",
+            page.table(long_table(cells), kind="long", name="paper-intervals"),
+        ),
+        name="paper",
     )

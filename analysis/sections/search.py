@@ -41,7 +41,9 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
     told = f"Trial {row['trial']}, {contents.label} {score} after {row['t']} steps: the score it was selected on."
     if row["label"] == "base":
         told += " It is the paper's setting itself."
-    return page.section("Best", page.paragraph(told), page.table(settings(contents, table), kind="words"))
+    return page.section(
+        "Best", page.paragraph(told), page.table(settings(contents, table), kind="words", name="best")
+    )
 
 
 def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> str:
@@ -105,6 +107,7 @@ def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
         "best" if best else "short" if status == "stopped_early" else ""
         for best, status in zip(table["best"], table["status"], strict=True)
     ]
+    anchors = [""] * len(scores) + [f"trial-{trial}" for trial in table["trial"]]
     unmeasured = scores.loc[scores["value"].isna(), "label"].tolist()
     remarks = [
         "Baselines first; * marks the best complete trial. In parentheses: scores of less than the full budget.",
@@ -112,7 +115,10 @@ def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
     ]
     if unmeasured:
         remarks.append(f"Not measured in this run: {', '.join(unmeasured)}.")
-    parts = [page.table(shown, classes, kind="long"), page.paragraph(degenerate_note(scores))]
+    parts = [
+        page.table(shown, classes, kind="long", name="trials", row_names=anchors),
+        page.paragraph(degenerate_note(scores)),
+    ]
     return page.section("Trials", page.paragraph(" ".join(remarks)), *parts)
 
 
@@ -149,7 +155,7 @@ def importance(contents: Contents) -> str:
     shown |= {str(name): [show_number(value) for value in wide[name]] for name in wide.columns}
     num = int(rows["num_trials"].min())
     note = f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}."
-    parts = [page.paragraph(note), page.table(pd.DataFrame(shown, dtype=object))]
+    parts = [page.paragraph(note), page.table(pd.DataFrame(shown, dtype=object), name="importance")]
     if num < FEW:
         limit = f"below about {FEW} these shares are mostly chance"
         parts.insert(

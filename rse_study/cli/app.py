@@ -1,11 +1,12 @@
-"""The typer application: every command of `commands`, guarded by `errors`."""
+"""The typer application: every command there is, guarded by `errors`."""
 
 from importlib import metadata
 from typing import Annotated
 
 import typer
 
-from rse_study.cli.commands import CLUSTER_COMMANDS, COMMANDS, DATA_COMMANDS
+from rse_study.cli.cluster_commands import CLUSTER_COMMANDS
+from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
 from rse_study.cli.errors import guarded
 
 app = typer.Typer(

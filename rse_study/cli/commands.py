@@ -1,8 +1,9 @@
 """Signature and help of every command.
 
 A body is one call into `verbs/`, imported when the command runs. A new command is a function here, its name in
-COMMANDS, `verbs/<verb>.py`, and a line in docs/command_line.md. The first line of a docstring is the command's summary
-in `rse-study --help`, which has about 65 characters for it; the meaning of an argument stands in its `help=`.
+COMMANDS, `verbs/<verb>.py`, and a line in docs/command_line.md; those of clusters are in `cluster_commands`. The first
+line of a docstring is the command's summary in `rse-study --help`, which has about 65 characters for it; the meaning of
+an argument stands in its `help=`.
 """
 
 from collections.abc import Callable
@@ -14,8 +15,6 @@ import typer
 from rse_study.cli.arguments import (
     DEFAULT_STORE,
     CellArgument,
-    ClusterArgument,
-    ClusterStudyArgument,
     Context,
     DataFolder,
     MaxCost,
@@ -410,117 +409,6 @@ def data_fetch(
     fetch_sets(names, data, mirror)
 
 
-def cluster_render(
-    spec: ClusterArgument,
-    study: StudyArgument,
-    override: Overrides = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the files here, and what the job needs.")
-    ] = None,
-) -> None:
-    """Print what Slurm, KubeRay or Ray's launcher would be given.
-
-    Touches no cluster.
-    """
-    from rse_study.cli.verbs.cluster_render import render_cluster
-
-    render_cluster(spec, study, override or (), out)
-
-
-def cluster_validate(
-    spec: ClusterArgument,
-    study: ClusterStudyArgument = "",
-    override: Overrides = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="kuberay: schema of RayJob v1, or its CustomResourceDefinition."),
-    ] = None,
-) -> None:
-    """Check a cluster, and a study on it; say every problem at once.
-
-    Offline: the spec, what the study needs, and every rendered file by the validators of those who will read it.
-    Exit code 2 with a line for each problem.
-    """
-    from rse_study.cli.verbs.cluster_validate import validate_cluster
-
-    validate_cluster(spec, study, override or (), schema)
-
-
-def cluster_submit(
-    spec: ClusterArgument,
-    study: StudyArgument,
-    override: Overrides = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the files and the commands; touch nothing.")
-    ] = False,
-    max_hours: MaxHours = None,
-    max_cost: MaxCost = None,
-    store: Store = DEFAULT_STORE,
-) -> None:
-    """Run a study on a cluster, or let it go on there.
-
-    The study's content is the job's name there: what runs already is left alone, and so is what has ended well. A job
-    that ended before its end is submitted again, and goes on from where it was.
-    """
-    from rse_study.cli.verbs.cluster_submit import submit_study
-
-    submit_study(spec, study, override or (), dry_run, max_hours, max_cost, store)
-
-
-def cluster_status(
-    spec: ClusterArgument,
-    study: StudyArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    store: Store = DEFAULT_STORE,
-) -> None:
-    """Show a study's job, its nodes and cells, and what it has cost."""
-    from rse_study.cli.verbs.cluster_status import show_cluster_status
-
-    show_cluster_status(spec, study, as_json, store)
-
-
-def cluster_logs(
-    spec: ClusterArgument,
-    study: StudyArgument,
-    is_followed: Annotated[
-        bool, typer.Option("-f", "--follow", help="Go on until the job ends; Ctrl-C leaves it alone.")
-    ] = False,
-    store: Store = DEFAULT_STORE,
-) -> None:
-    """Show what a study's newest job printed."""
-    from rse_study.cli.verbs.cluster_logs import show_log
-
-    show_log(spec, study, is_followed, store)
-
-
-def cluster_fetch(spec: ClusterArgument, study: ClusterStudyArgument, store: Store = DEFAULT_STORE) -> None:
-    """Bring a study from its storage here, and write its report.
-
-    Also while it runs, as far as it is. Models stay there until `export` or `evaluate` asks for one.
-    """
-    from rse_study.cli.verbs.cluster_fetch import fetch_study
-
-    fetch_study(spec, study, store)
-
-
-def cluster_down(
-    spec: ClusterArgument,
-    study: ClusterStudyArgument = "",
-    is_confirmed: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the commands; touch nothing on the cluster.")
-    ] = False,
-    store: Store = DEFAULT_STORE,
-) -> None:
-    """End a study's job, and a cluster that nobody else uses.
-
-    Without STUDY: every job of ours on the cluster. What is committed is kept, and `submit` goes on from there.
-    """
-    from rse_study.cli.verbs.cluster_down import end_jobs
-
-    end_jobs(spec, study, is_confirmed, dry_run, store)
-
-
 COMMANDS: tuple[Command, ...] = (
     train,
     validate,
@@ -539,12 +427,3 @@ COMMANDS: tuple[Command, ...] = (
     doctor,
 )
 DATA_COMMANDS: dict[str, Command] = {"list": data_list, "verify": data_verify, "fetch": data_fetch}
-CLUSTER_COMMANDS: dict[str, Command] = {
-    "render": cluster_render,
-    "validate": cluster_validate,
-    "submit": cluster_submit,
-    "status": cluster_status,
-    "logs": cluster_logs,
-    "fetch": cluster_fetch,
-    "down": cluster_down,
-}

@@ -26,6 +26,8 @@ from rse_study.results.atomic import write_whole
 CONFIGURATION = "cluster.yaml"
 TUNNEL_SECONDS = 60.0
 DASHBOARD_PORT = 8265
+NO_HEAD = "Head node of cluster"
+"""what Ray says of a cluster that has no head: nothing else means that it may be started"""
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,13 @@ class LauncherBackend:
         """Whether there is a head. A cluster that is up is left as it is: `ray up` would start Ray again."""
         if not self.configuration.is_file():
             return False
-        command = ("ray", "get-head-ip", str(self.configuration))
-        return call(command, remedy=REMEDY, folder=self.home).code == 0
+        result = call(("ray", "get-head-ip", str(self.configuration)), remedy=REMEDY, folder=self.home)
+        if result.code and NO_HEAD not in result.err + result.out:
+            remedy = f"`ray get-head-ip {self.configuration}` shows more"
+            raise InputError(
+                f"nobody knows whether it is up: {result.complaint}", where=self.spec.name, remedy=remedy
+            )
+        return result.code == 0
 
     def _tunnel(self, port: int) -> CommandWords:
         return ("ray", "dashboard", "--port", str(port), str(self.configuration))

@@ -89,6 +89,7 @@ def _open_files(
     if not location:
         return SharedFolders(folders), callback
     storage = Storage(absolute(location))
+    storage.report_silence_to(callback.message)
     copying = stack.enter_context(stored_study(storage, folders.study, callback))
     files = StoredFiles(folders, storage, cache_dir().absolute() / STORAGE_CACHE)
     files.bring_results()

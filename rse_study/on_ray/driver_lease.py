@@ -6,7 +6,10 @@ import socket
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.storage.storage import Storage, study_key
@@ -50,7 +53,7 @@ class DriverLease:
             Where another driver is alive.
         """
         before = self._storage.find(self._key)
-        if before is not None and not _died_on_this_host(before):
+        if before is not None and not _died_on_this_machine(before):
             told = _describe(before)
             message(f"{told} may still run this study: waiting {SILENCE_SECONDS:g} s for a sign of life")
             self._refuse_living(before, told)
@@ -72,14 +75,14 @@ class DriverLease:
         content = self._storage.find(self._key)
         if content is None:  # its own note: only who took the study over, and has ended, took it away
             raise Unavailable("another driver has had this study in the meantime", "The same command goes on")
-        if json.loads(content)["holder"] != self._holder:
+        if _parsed(content).get("holder") != self._holder:
             raise Unavailable(f"{_describe(content)} has taken this study over")
         self._write()
 
     def release(self) -> None:
         """Give the lease back: the next driver need not wait."""
         content = self._storage.find(self._key)
-        if content is not None and json.loads(content)["holder"] == self._holder:
+        if content is not None and _parsed(content).get("holder") == self._holder:
             self._storage.delete(self._key)
 
     def _refuse_living(self, before: bytes, told: str) -> None:
@@ -100,6 +103,7 @@ class DriverLease:
         note = {
             "holder": self._holder,
             "host": socket.gethostname(),
+            "machine": _this_machine(),
             "pid": os.getpid(),
             "beats": self._beats,
         }
@@ -107,15 +111,36 @@ class DriverLease:
         self._renewed = time.monotonic()
 
 
+def _parsed(note: bytes) -> dict[str, Any]:
+    """What a note says; nothing where it is damaged: its holder writes it anew, or is dead."""
+    with suppress(ValueError):
+        content = json.loads(note)
+        return content if isinstance(content, dict) else {}
+    return {}
+
+
 def _describe(note: bytes) -> str:
-    content = json.loads(note)
-    return f"the driver {content['pid']} on {content['host']}"
+    content = _parsed(note)
+    return (
+        f"the driver {content['pid']} on {content['host']}" if {"pid", "host"} <= set(content) else "a driver"
+    )
 
 
-def _died_on_this_host(note: bytes) -> bool:
+def _this_machine() -> list[str]:
+    """What tells this machine, since it was started, from all others: process numbers mean something here alone."""
+    known = [socket.gethostname()]
+    with suppress(OSError):  # Linux: its start, and the container
+        known += [
+            Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
+            os.readlink("/proc/self/ns/pid"),
+        ]
+    return known
+
+
+def _died_on_this_machine(note: bytes) -> bool:
     """Whether its process was one of this machine, and is gone."""
-    content = json.loads(note)
-    if content["host"] != socket.gethostname():
+    content = _parsed(note)
+    if content.get("machine") != _this_machine():
         return False
     try:
         os.kill(content["pid"], 0)

@@ -124,6 +124,11 @@ def get_folder(storage: Storage, key: str, target: Path) -> bool:
     return True
 
 
+def drafts_of(target: Path) -> list[Path]:
+    """Folders that `get_folder` began for a target and has not named."""
+    return [path for path in target.parent.glob(f".{target.name}.*") if path.is_dir()]
+
+
 def remove_folder(storage: Storage, key: str) -> None:
     """Remove what is stored under a key: its name first, then its files."""
     storage.delete(_manifest(key))

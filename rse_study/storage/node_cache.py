@@ -1,9 +1,10 @@
 """What this node took from a storage: each folder once, for all its cells."""
 
+import shutil
 from pathlib import Path
 
 from rse_study.errors import InputError
-from rse_study.storage.folders import fingerprint_of_folder, get_folder, has_folder, put_folder
+from rse_study.storage.folders import drafts_of, fingerprint_of_folder, get_folder, has_folder, put_folder
 from rse_study.storage.locked import locked
 from rse_study.storage.storage import Storage
 
@@ -50,10 +51,16 @@ class NodeCache:
             return folder
         folder.parent.mkdir(parents=True, exist_ok=True)
         with locked(folder.with_name(f".{folder.name}.lock")):
-            if not folder.is_dir() and not get_folder(self._storage, key, folder):
-                remedy = "Run the study again: its driver puts there what is missing"
-                raise InputError(f"no {key}", where=self._storage.location, remedy=remedy)
+            if not folder.is_dir():
+                self._fetch(key, folder)
         return folder
+
+    def _fetch(self, key: str, folder: Path) -> None:
+        for draft in drafts_of(folder):  # of a process that was killed: no other is at it now
+            shutil.rmtree(draft, ignore_errors=True)
+        if not get_folder(self._storage, key, folder):
+            remedy = "Run the study again: its driver puts there what is missing"
+            raise InputError(f"no {key}", where=self._storage.location, remedy=remedy)
 
 
 def is_stored(name: str) -> bool:

@@ -1,6 +1,8 @@
 """Files of studies at one location, waited for while it does not answer."""
 
+import errno
 import os
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,10 @@ from rse_study.storage.objects import Objects
 PATIENCE = "RSE_STUDY_STORAGE_PATIENCE"
 """Environment variable: seconds to wait for a storage that does not answer; 300 without it."""
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 10.0
+NOTICE_SECONDS = 5.0
+"""A shorter silence is nobody's concern."""
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""A disk that is full, of the storage or of this machine: no waiting makes room on it."""
 Answer = TypeVar("Answer")
 
 
@@ -44,6 +50,12 @@ class Storage:
         self.location = location
         self.patience_s = float(os.environ.get(PATIENCE) or 300) if patience_s is None else patience_s
         self._opened: Objects | None = None
+        self._tell: Callable[[str], None] | None = None
+        self._is_silent = False
+
+    def report_silence_to(self, tell: Callable[[str], None]) -> None:
+        """Have `tell` hear that this process waits for the storage, and when that is over."""
+        self._tell = tell
 
     def require(self, *, is_new: bool = True) -> None:
         """Write, read and delete an object.
@@ -114,10 +126,17 @@ class Storage:
         begun, wait = time.monotonic(), FIRST_WAIT_SECONDS
         while True:
             try:
-                return ask()
+                answer = ask()
             except FileNotFoundError:
                 raise
             except OSError as error:
+                if error.errno in NO_ROOM:
+                    what = (
+                        f"nothing can be written between storage {self.location} and {socket.gethostname()}"
+                    )
+                    remedy = "Make room on whichever disk it is; the same command goes on"
+                    raise Unavailable(f"{what} ({first_line(error)})", remedy) from None
+                self._note_silence(time.monotonic() - begun)
                 left = begun + self.patience_s - time.monotonic()
                 if left <= 0:
                     what = f"storage {self.location} did not answer for {self.patience_s:g} s"
@@ -125,6 +144,20 @@ class Storage:
                     raise Unavailable(f"{what} ({first_line(error)})", remedy) from None
                 time.sleep(min(wait, left))
                 wait = min(2 * wait, LONGEST_WAIT_SECONDS)
+            else:
+                self._note_answer()
+                return answer
+
+    def _note_silence(self, seconds: float) -> None:
+        if self._tell is not None and not self._is_silent and seconds >= NOTICE_SECONDS:
+            self._is_silent = True
+            self._tell(f"storage {self.location} does not answer: waiting up to {self.patience_s:g} s")
+
+    def _note_answer(self) -> None:
+        if self._tell is not None and self._is_silent:
+            self._is_silent = False
+            self._tell(f"storage {self.location} answers again")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"location": self.location, "patience_s": self.patience_s, "_opened": None}
+        connection = {"_opened": None, "_tell": None, "_is_silent": False}
+        return {"location": self.location, "patience_s": self.patience_s, **connection}

@@ -18,7 +18,11 @@ class Outline(HTMLParser):
 
     @property
     def figures(self):
-        return [attrs["id"] for tag, attrs in self.tags if tag == "div" and "id" in attrs]
+        return [attrs["id"] for tag, attrs in self.tags if attrs.get("class") == "plot"]
+
+    @property
+    def anchors(self):
+        return [attrs["id"] for _, attrs in self.tags if "id" in attrs]
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))

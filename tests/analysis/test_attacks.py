@@ -12,8 +12,8 @@ from analysis.attacks import write_attacks
 from analysis.figures.falls import falls_data
 from analysis.figures.queries import draw_queries, queries_data
 from analysis.intervals import share_interval
+from analysis.page import embedded
 from analysis.sections.attacked import summary_table
-from analysis.sections.inputs import embedded
 from rse_study.errors import InputError
 from rse_study.results.attack_file import read_attacks
 from tests.analysis.outline import Outline
@@ -62,7 +62,8 @@ def html(folder):
 
 def test_it_loads_nothing_and_holds_its_texts_as_they_are(html):
     outline = Outline(html)
-    assert not [attrs for _, attrs in outline.tags if "src" in attrs or "href" in attrs]
+    assert not [attrs for _, attrs in outline.tags if "src" in attrs]
+    assert all(attrs["href"].startswith("#") for _, attrs in outline.tags if "href" in attrs)
     assert "b" not in [tag for tag, _ in outline.tags]
     assert HOSTILE not in html
     (content,) = re.findall(r'<script type="application/json" id="inputs-data">(.*?)</script>', html)

@@ -12,7 +12,7 @@ from tests.architecture.sources import PACKAGES, Module, modules
 LONGEST = 80  # characters of the first line
 MOST_UNEXPLAINED = 2  # arguments that a sentence can still explain
 # A command's docstring is its --help; tests/cli/test_commands.py sees that help= explains each of its arguments.
-COMMANDS = "rse_study.cli.commands"
+COMMANDS = ("rse_study.cli.commands", "rse_study.cli.cluster_commands")
 SECTION = "Parameters\n----------\n"
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -30,7 +30,7 @@ def test_more_than_two_arguments_are_explained_one_by_one():
     require_none(
         f"{module.at(line)}: {name}: {problem}"
         for module in modules(*PACKAGES)
-        if module.name != COMMANDS
+        if module.name not in COMMANDS
         for line, name, node in _public(module)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         for problem in argument_problems(node)

@@ -1,7 +1,6 @@
 """A study whose workers see a storage and nothing of the driver's disk: same ledger, nothing lost."""
 
 import json
-import os
 import shutil
 import socket
 import sqlite3
@@ -227,6 +226,10 @@ def quick_lease(monkeypatch):
     monkeypatch.setattr(driver_lease, "LOOK_SECONDS", 0.1)
 
 
+GONE = 2**22 + 1
+"""a number that no process has"""
+
+
 @pytest.fixture
 def storage(tmp_path):
     made = Storage(str(tmp_path / "storage"), 0.0)
@@ -268,9 +271,37 @@ def test_a_dead_drivers_study_is_taken_over_and_the_dead_one_that_wakes_ends(sto
 
 
 def test_a_driver_that_died_on_this_machine_is_not_waited_for(storage, quick_lease):
-    note = {"holder": "dead", "host": socket.gethostname(), "pid": 2**22 + 1, "beats": 1}
-    storage.write("studies/x/driver.json", json.dumps(note).encode())
-    assert os.getpid() != note["pid"]
+    write_note(storage, {"pid": GONE})
     begun = time.monotonic()
     DriverLease(storage, "x").take(lambda text: None)
     assert time.monotonic() - begun < 1
+
+
+@pytest.mark.parametrize(
+    "changed", [{"machine": [socket.gethostname(), "another start", "pid:[1]"]}, {"machine": None}]
+)
+def test_process_numbers_of_another_machine_of_this_name_say_nothing(storage, quick_lease, machine):
+    write_note(storage, {"pid": GONE, "machine": machine})
+    said = []
+    DriverLease(storage, "x").take(said.append)
+    assert said == [
+        f"the driver {GONE} on {socket.gethostname()} may still run this study: waiting 3 s for a sign of life"
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}"])
+def test_a_damaged_note_is_waited_for_and_taken_over(storage, quick_lease, content):
+    storage.write("studies/x/driver.json", content)
+    said = []
+    lease = DriverLease(storage, "x")
+    lease.take(said.append)
+    assert said == ["a driver may still run this study: waiting 3 s for a sign of life"]
+    lease.release()
+    assert storage.find("studies/x/driver.json") is None
+
+
+def write_note(storage: Storage, changed: dict[str, object]) -> None:
+    """What a driver of this machine leaves, with some of it changed."""
+    DriverLease(storage, "x").take(lambda text: None)
+    note = json.loads(storage.read("studies/x/driver.json"))
+    storage.write("studies/x/driver.json", json.dumps(note | changed).encode())

@@ -3,6 +3,7 @@
 import pickle
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -105,3 +106,29 @@ def test_a_storage_nobody_may_use_is_refused_before_anything_runs(s3, monkeypatc
     wrong = s3.location("x").replace("s3://bucket", "s3://no-such-bucket")
     with pytest.raises(InputError, match=r"storage s3://no-such-bucket.*Check name, endpoint, region"):
         Storage(wrong, patience_s=60.0).require()
+
+
+def test_a_full_disk_is_said_at_once_and_not_waited_for(storage):
+    storage.write("x", b"1")
+    patient = Storage(storage.location, patience_s=60.0)
+    begun = time.monotonic()
+    with pytest.raises(
+        Unavailable, match=r"nothing can be written .* \(.*No space left on device.*Make room"
+    ):
+        patient.download("x", Path("/dev/full"))
+    assert time.monotonic() - begun < 30
+
+
+def test_a_silence_and_its_end_are_said_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("rse_study.storage.storage.NOTICE_SECONDS", 0.2)
+    disk, said = tmp_path / "disk", []
+    storage = Storage(str(disk), patience_s=30.0)
+    storage.require()
+    storage.write("x", b"1")
+    storage.report_silence_to(said.append)
+    disk.rename(tmp_path / "away")
+    back = threading.Timer(1.5, (tmp_path / "away").rename, [disk])
+    back.start()
+    assert storage.read("x") == b"1"
+    back.join()
+    assert said == [f"storage {disk} does not answer: waiting up to 30 s", f"storage {disk} answers again"]

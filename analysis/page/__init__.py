@@ -1,0 +1,27 @@
+"""The HTML of a report: one file, nothing loaded from anywhere.
+
+A page is made of sections, sections of paragraphs, tables and figures. Every section, table and figure has an anchor
+that a link can name: `section-NAME`, `table-NAME`, `figure-NAME`.
+"""
+
+from html import escape
+
+from analysis.page.blocks import anchor_name, folded, grid, paragraph, section
+from analysis.page.document import page, write
+from analysis.page.embedding import embedded
+from analysis.page.figure_block import figure
+from analysis.page.table_block import table
+
+__all__ = [
+    "anchor_name",
+    "embedded",
+    "escape",
+    "figure",
+    "folded",
+    "grid",
+    "page",
+    "paragraph",
+    "section",
+    "table",
+    "write",
+]

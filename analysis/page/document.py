@@ -1,0 +1,68 @@
+"""A whole document: its head, its style, its list of contents, its scripts, and plotly.js."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from plotly.offline import get_plotlyjs
+
+from rse_study.results.atomic import write_whole
+
+STYLE = (files("analysis.page") / "style.css").read_text(encoding="utf-8")
+SCRIPTS = ("elements", "theme", "figures", "tables", "folds", "start")  # later ones use earlier ones
+# The browser itself then refuses to load anything.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
+HEADING = re.compile(
+    r'<section id="([\w-]+)"><details open><summary><h2>(.*?)</h2>'
+)  # as `blocks.section` writes it
+
+
+def page(title: str, sections: Sequence[str], style: str = "") -> str:
+    """Return a whole document, with plotly.js inside where it has figures.
+
+    Parameters
+    ----------
+    title
+        Of the document.
+    sections
+        HTML, in their order.
+    style
+        Of sections that no other page has.
+    """
+    body = "\n".join(sections)
+    plotly = f"<script>{get_plotlyjs()}</script>" if 'class="plot"' in body else ""
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{escape(title)}</title>'
+        f"<style>{STYLE}{style}</style></head>\n<body>\n"
+        f'<a class="skip" href="#main">Skip to the report</a>\n<div class="frame">{contents_list(body)}\n'
+        f'<main id="main" tabindex="-1"><div class="controls"></div>\n{body}\n</main></div>\n'
+        f"{plotly}<script>{script()}</script></body></html>\n"
+    )
+
+
+def contents_list(body: str) -> str:
+    """Return links to the sections of a page, in their order; nothing where there are none."""
+    items = "".join(f'<li><a href="#{anchor}">{text}</a></li>' for anchor, text in HEADING.findall(body))
+    if not items:
+        return ""
+    listing = f"<details open><summary>Contents</summary><ol>{items}</ol></details>"
+    return f'<nav class="contents" aria-label="Contents">{listing}</nav>'
+
+
+def script() -> str:
+    """Return what makes the page one to work with, in a scope of its own."""
+    folder = files("analysis.page") / "scripts"
+    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
+    return "\n".join(["(() => {", "'use strict';", *parts, "})();"])
+
+
+def write(path: Path, html: str) -> Path:
+    """Write a document so that a reader sees all of it or what was there before."""
+    return write_whole(path, html)

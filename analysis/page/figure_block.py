@@ -1,0 +1,38 @@
+"""Figures of a page, with the numbers they show."""
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.io.json import to_json_plotly
+
+from analysis.page.embedding import embedded
+
+DEFAULT_HEIGHT = 450  # pixels, as plotly.js has it
+
+
+def figure(drawing: go.Figure, name: str, data: pd.DataFrame | None = None) -> str:
+    """Return a figure that fills its place.
+
+    Parameters
+    ----------
+    drawing
+        The figure.
+    name
+        Of its element, of its anchor `figure-NAME`, and of the files that it is downloaded as; the same in every run.
+    data
+        What the download of its numbers holds; without it, the coordinates that are drawn.
+    """
+    content = drawing.to_plotly_json()
+    content["layout"].pop("template", None)  # the page has one of its own, for light and dark
+    written = to_json_plotly({key: content[key] for key in ("data", "layout")}).replace("<", "\\u003c")
+    height = content["layout"].get("height", DEFAULT_HEIGHT)
+    return (
+        f'<figure class="figure" id="figure-{name}"><div id="{name}" class="plot" style="height:{height}px"></div>'
+        f'<script type="application/json" class="drawing">{written}</script>{_numbers(data)}</figure>'
+    )
+
+
+def _numbers(data: pd.DataFrame | None) -> str:
+    if data is None:
+        return ""
+    content = embedded({"csv": data.to_csv(index=False)})
+    return f'<script type="application/json" class="numbers">{content}</script>'

@@ -1,0 +1,86 @@
+// Tables: a click on a heading sorts, a field filters long ones, a button saves what is there.
+const FEW_ROWS = 9;  // up to here nobody needs a filter
+const UNITS = {s: 1, min: 60, h: 3600, d: 86400};
+const compareText = new Intl.Collator('en', {numeric: true, sensitivity: 'base'}).compare;
+
+// "4 min 05 s" in seconds; a number behind brackets and signs; none where there is none.
+const numberIn = text => {
+  const plain = text.replaceAll('\u2212', '-');
+  if (/^\d[\d.]* (s|min|h|d)\b/.test(plain)) {
+    return [...plain.matchAll(/([\d.]+) (s|min|h|d)\b/g)].reduce((sum, [, n, unit]) => sum + n * UNITS[unit], 0);
+  }
+  const found = /^[([<~ ]*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)/i.exec(plain);
+  return found ? Number(found[1]) : NaN;
+};
+
+const sorter = (rows, column, downwards) => {
+  const texts = new Map(rows.map(row => [row, textOf(row.cells[column])]));
+  const numbers = new Map(rows.map(row => [row, numberIn(texts.get(row))]));
+  const filled = rows.filter(row => texts.get(row));
+  const isNumeric = filled.filter(row => !Number.isNaN(numbers.get(row))).length > filled.length / 2;
+  const isBlank = row => isNumeric ? Number.isNaN(numbers.get(row)) : !texts.get(row);
+  const sign = downwards ? -1 : 1;
+  const compare = (one, other) => isNumeric
+    ? numbers.get(one) - numbers.get(other) : compareText(texts.get(one), texts.get(other));
+  return (one, other) => isBlank(one) - isBlank(other) || (isBlank(one) ? 0 : sign * compare(one, other));
+};
+
+const headings = table => [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+
+// Once upwards, once downwards, then as it was.
+const sortable = table => {
+  const body = table.tBodies[0], original = [...body.rows];
+  headings(table).forEach((heading, column) => {
+    const order = make('button', {type: 'button', class: 'sort', title: 'Sort'}, ...heading.childNodes);
+    heading.append(order);
+    order.addEventListener('click', () => {
+      const next = {undefined: 'ascending', ascending: 'descending'}[heading.getAttribute('aria-sort') ?? undefined];
+      headings(table).forEach(other => other.removeAttribute('aria-sort'));
+      if (next) heading.setAttribute('aria-sort', next);
+      body.append(...next ? [...original].sort(sorter(original, column, next === 'descending')) : original);
+    });
+  });
+};
+
+const filterOf = (table, name) => {
+  const field = make('input', {type: 'search', placeholder: 'filter rows', 'aria-label': `Filter the rows of ${name}`});
+  const count = make('span', {class: 'count', role: 'status'});
+  const rows = [...table.tBodies[0].rows];
+  field.addEventListener('input', () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = row => { const text = row.textContent.toLowerCase(); return words.every(word => text.includes(word)); };
+    rows.forEach(row => { row.hidden = !fits(row); });
+    const left = rows.filter(row => !row.hidden).length;
+    count.textContent = words.length ? `${left} of ${rows.length}` : '';
+  });
+  return [field, count];
+};
+
+// Two lines of headings become one: "group, name".
+const headingTexts = table => {
+  const lower = headings(table).map(textOf);
+  if (table.tHead.rows.length < 2) return lower;
+  const upper = [...table.tHead.rows[0].cells].flatMap(cell => Array(cell.colSpan).fill(textOf(cell)));
+  return lower.map((name, place) => upper[place] ? `${upper[place]}, ${name}` : name);
+};
+
+const tableText = table => csv([headingTexts(table),
+  ...[...table.tBodies[0].rows].filter(row => !row.hidden).map(row => [...row.cells].map(textOf))]);
+
+const dressTables = () => {
+  const unnamed = {};
+  for (const table of document.querySelectorAll('main .scroll > table')) {
+    const section = table.closest('section')?.id ?? 'page';
+    if (!table.id) table.id = `table-${section}-${unnamed[section] = (unnamed[section] ?? 0) + 1}`;
+    const name = table.id.replace(/^table-/, '');
+    table.setAttribute('aria-label', name.replaceAll('-', ' '));
+    for (const row of table.tBodies[0].rows) if (row.id) row.cells[0].append(linkTo(row.id, 'row'));
+    sortable(table);
+    const tools = make('div', {class: 'tools'},
+      button('CSV', `Download the table ${name} as CSV`, () => save(`${name}.csv`, tableText(table))),
+      linkTo(table.id, 'table'));
+    if (table.tBodies[0].rows.length > FEW_ROWS) tools.prepend(...filterOf(table, name));
+    table.parentElement.before(tools);
+    table.parentElement.tabIndex = 0;  // so that the keyboard can scroll it
+  }
+};

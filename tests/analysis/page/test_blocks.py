@@ -1,0 +1,24 @@
+import pytest
+
+from analysis import page
+from tests.analysis.outline import Outline
+
+
+def test_what_is_folded_can_be_open():
+    assert page.folded("2 events", "x") == "<details><summary>2 events</summary>x</details>"
+    assert page.folded("<", is_open=True) == "<details open><summary>&lt;</summary></details>"
+
+
+@pytest.mark.parametrize(
+    ("heading", "name", "anchor"),
+    [
+        ("One axis at a time", "", "section-one-axis-at-a-time"),
+        ("Beside RSE/table6 <b>", "", "section-beside-rse-table6-b"),
+        ("Beside RSE/table6", "paper", "section-paper"),
+    ],
+)
+def test_a_section_has_an_anchor_and_a_heading_that_is_text(heading, name, anchor):
+    outline = Outline(page.section(heading, "<p>x</p>", name=name))
+    assert outline.anchors == [anchor]
+    assert [tag for tag, _ in outline.tags] == ["section", "details", "summary", "h2", "div", "p"]
+    assert heading in outline.text
