@@ -75,7 +75,8 @@ def draw_alignment(frame: pd.DataFrame) -> go.Figure:
     figure = go.Figure()
     own = frame[frame["kind"] == "row"]
     rows = list(dict.fromkeys(own["row"]))
-    looks = dict(zip(rows, zip(cycle(SEED_COLOURS), cycle(SEED_SYMBOLS + SEED_SYMBOLS[:1]), strict=False), strict=False))
+    symbols = cycle(SEED_SYMBOLS[:-1])  # five, of another length than the six colours: 12 rows all differ
+    looks = dict(zip(rows, zip(cycle(SEED_COLOURS), symbols, strict=False), strict=False))
     is_many = len(rows) > MAX_NAMED
     if len(own) > len(rows):
         figure.add_scatter(

@@ -60,7 +60,7 @@ def draw_attack_pairs(frame: pd.DataFrame) -> go.Figure:
     figure = go.Figure()
     rows, recipes = (list(dict.fromkeys(frame[name])) for name in ("row", "recipe"))
     symbols = {recipe: SEED_SYMBOLS[number % len(SEED_SYMBOLS)] for number, recipe in enumerate(recipes)}
-    for recipe, part in frame.groupby("recipe", sort=False):
+    for _, part in frame.groupby("recipe", sort=False):
         figure.add_scatter(
             x=part["lost"], y=part["queries"], mode="lines", line={"color": FAINT, "width": 1.5}, showlegend=False,
             hoverinfo="skip",

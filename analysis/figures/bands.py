@@ -13,7 +13,6 @@ from analysis.figures.style import (
     label_text,
     legend_below,
     plain,
-    translucent,
 )
 
 COLUMNS = ["row", "seed", "t", "value", "mean", "low", "high", "num_seeds"]
@@ -96,23 +95,24 @@ def add_row(figure: go.Figure, part: pd.DataFrame, colour: str, decimals: int) -
         Of values on hover.
     """
     name = str(part["row"].iloc[0])
+    shown = label_text(name, 40)
     means = part.dropna(subset="mean").drop_duplicates("t").sort_values("t")
     shared = {"legendgroup": name, "showlegend": False}
     if len(means) and (means["num_seeds"] > 1).any():
         figure.add_scatter(
             x=[*means["t"], *means["t"][::-1]], y=[*means["high"], *means["low"][::-1]], mode="lines", fill="toself",
-            fillcolor=translucent(colour, 0.16), line={"width": 0}, hoverinfo="skip", **shared,
+            fillcolor=colour, opacity=0.16, line={"width": 0}, hoverinfo="skip", **shared,
         )  # fmt: skip
         xs, ys, seeds = with_gaps(part)
         figure.add_scatter(
-            x=xs, y=ys, customdata=seeds, mode="lines", line={"color": translucent(colour, 0.55), "width": 1},
-            hovertemplate=f"{label_text(name, 40)}, seed %{{customdata}}, step %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
+            x=xs, y=ys, customdata=seeds, mode="lines", line={"color": colour, "width": 1}, opacity=0.5,
+            hovertemplate=f"{shown}, seed %{{customdata}}, step %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
             connectgaps=False, **shared,
         )  # fmt: skip
     figure.add_scatter(
-        x=means["t"], y=means["mean"], mode="lines+markers", name=label_text(name, 40), legendgroup=name,
+        x=means["t"], y=means["mean"], mode="lines+markers", name=shown, legendgroup=name,
         line={"color": colour, "width": 2.5}, marker={"size": 5, "color": colour}, customdata=means["num_seeds"],
-        hovertemplate=f"{label_text(name, 40)}, step %{{x}}: %{{y:.{decimals}f}}, mean of %{{customdata}}<extra></extra>",
+        hovertemplate=f"{shown}, step %{{x}}: %{{y:.{decimals}f}}, mean of %{{customdata}}<extra></extra>",
     )  # fmt: skip
 
 
@@ -141,5 +141,3 @@ def add_all_means(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None
         connectgaps=False, hoverlabel={"font": {"color": INK}},
         hovertemplate=f"%{{text}}, step %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
     )  # fmt: skip
-
-

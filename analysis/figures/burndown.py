@@ -55,7 +55,8 @@ def draw_burndown(frame: pd.DataFrame) -> go.Figure:
     num_planned = int(frame["left"].iloc[0]) + 1
     xs = [0.0, *(frame["seconds"] / length)]
     figure.add_scatter(
-        x=xs, y=[num_planned, *frame["left"]], mode="lines", name="cells left", line={"shape": "hv", "color": BLUE, "width": 2},
+        x=xs, y=[num_planned, *frame["left"]], mode="lines", name="cells left",
+        line={"shape": "hv", "color": BLUE, "width": 2},
         text=["start", *(f"{cell}: {status.replace('_', ' ')}" for cell, status in frame[["cell", "status"]].values)],
         hovertemplate="%{text}<br>%{y} left<extra></extra>", row=1, col=1,
     )  # fmt: skip
@@ -86,10 +87,11 @@ def add_expected(figure: go.Figure, frame: pd.DataFrame, length: float, unit: st
     unit
         Its name.
     """
-    num_done, left = len(frame), int(frame["left"].iloc[-1])
+    num_done, left, spent = len(frame), int(frame["left"].iloc[-1]), float(frame["spent_s"].iloc[-1])
     expected = {
-        "planned, low": float(frame["planned_low_s"].iloc[0]), "planned, high": float(frame["planned_high_s"].iloc[0]),
-        "whole study at this pace": float(frame["spent_s"].iloc[-1]) * (num_done + left) / num_done if left else float("nan"),
+        "planned, low": float(frame["planned_low_s"].iloc[0]),
+        "planned, high": float(frame["planned_high_s"].iloc[0]),
+        "whole study at this pace": spent * (num_done + left) / num_done if left else float("nan"),
     }  # fmt: skip
     last = float(frame["seconds"].max()) / unit_of(float(frame["seconds"].max()))[0]
     for (name, seconds), dash in zip(expected.items(), ("dot", "dash", "dashdot"), strict=True):

@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.figures.style import (
     BLUE,
+    INK,
     ORANGE,
     SEED_COLOURS,
     label_text,
     legend_below,
     plain,
-    translucent,
 )
 
 COLUMNS = ["metric", "series", "t", "mean", "low", "high", "num_cells"]
@@ -72,7 +72,9 @@ def series_of(contents: Contents) -> pd.DataFrame:
     bases = cells[cells["label"] == BASE]
     parts.append(bases[["identity"]].assign(series=PAPER_SETTING))
     if contents.study.kind == "search" and len(cells):
-        scores = cells["objective"] if contents.study.objective.direction == "maximize" else -cells["objective"]
+        scores = (
+            cells["objective"] if contents.study.objective.direction == "maximize" else -cells["objective"]
+        )
         parts.append(cells.loc[scores == scores.max(), ["identity"]][:1].assign(series=BEST))
     return pd.concat(parts, ignore_index=True)
 
@@ -87,11 +89,11 @@ def draw_diagnostics(frame: pd.DataFrame, metric: str) -> go.Figure:
     names = list(dict.fromkeys(part["series"]))
     for number, name in enumerate(names):
         points = part[part["series"] == name]
-        colour = {ALL: BLUE, BEST: ORANGE, PAPER_SETTING: "#1f2328"}.get(name, SEED_COLOURS[number % MAX_ROWS])
+        colour = {ALL: BLUE, BEST: ORANGE, PAPER_SETTING: INK}.get(name, SEED_COLOURS[number % MAX_ROWS])
         if (points["num_cells"] > 1).any():
             figure.add_scatter(
                 x=[*points["t"], *points["t"][::-1]], y=[*points["high"], *points["low"][::-1]], mode="lines",
-                fill="toself", fillcolor=translucent(colour, 0.14), line={"width": 0}, hoverinfo="skip",
+                fill="toself", fillcolor=colour, opacity=0.14, line={"width": 0}, hoverinfo="skip",
                 showlegend=False, legendgroup=name,
             )  # fmt: skip
         figure.add_scatter(

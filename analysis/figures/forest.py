@@ -140,7 +140,10 @@ def add_column(figure: go.Figure, part: pd.DataFrame, column: str) -> None:
         figure.add_scatter(
             x=printed["paper"], y=printed.index, mode="markers", name="the paper's", meta=column,
             marker={"size": 10, "color": ORANGE, "symbol": "diamond-open", "line": {"width": 2}},
-            text=[f"the paper: {label_text(row.row, 40)} {show_signed(row.paper, row.decimals)}" for row in printed.itertuples()],
+            text=[
+                f"the paper: {label_text(row.row, 40)} {show_signed(row.paper, row.decimals)}"
+                for row in printed.itertuples()
+            ],
             hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip
 

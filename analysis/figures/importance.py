@@ -35,7 +35,9 @@ def draw_importance(frame: pd.DataFrame) -> go.Figure:
             orientation="h", marker={"color": SEED_COLOURS[number % len(SEED_COLOURS)]}, customdata=part["num_trials"],
             hovertemplate="%{y}: %{x:.3f}, over %{customdata} trials<extra>%{fullData.name}</extra>",
         )  # fmt: skip
-    figure.update_xaxes(title="share of the variation", rangemode="tozero", nticks=6, tickfont={"color": GREY})
+    figure.update_xaxes(
+        title="share of the variation", rangemode="tozero", nticks=6, tickfont={"color": GREY}
+    )
     figure.update_yaxes(
         categoryorder="array", categoryarray=[label_text(axis, 16) for axis in axes][::-1], showgrid=False
     )

@@ -28,7 +28,9 @@ def outcomes_data(outcomes: pd.DataFrame) -> pd.DataFrame:
     )  # fmt: skip
     order = {name: place for place, name in enumerate(dict.fromkeys(frame["set"]))}
     frame = frame.assign(place=frame["set"].map(order))
-    ordered = frame.sort_values(["place", "num_fallen", "input"], ascending=[True, False, True], kind="stable")
+    ordered = frame.sort_values(
+        ["place", "num_fallen", "input"], ascending=[True, False, True], kind="stable"
+    )
     return ordered[COLUMNS].reset_index(drop=True)
 
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from analysis.contents import PAPER_SETTING
 from analysis.figures.rulers import Ruler
-from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, label_text, legend_below, plain
+from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label_text, legend_below, plain
 from analysis.formats import show_number
 
 ROW = 62  # pixels between two axes
@@ -128,5 +128,5 @@ def add_ruler(figure: go.Figure, ruler: Ruler, row: int) -> None:
         if -MARGIN <= position <= 1 + MARGIN:
             figure.add_annotation(
                 x=position, y=row, text=label_text(text, 12), showarrow=False, yanchor="top", yshift=-2,
-                font={"size": 11, "color": INK}, bgcolor="rgba(255,255,255,0.82)", borderpad=0,
+                font={"size": 11, "color": INK}, bgcolor=GROUND, borderpad=0,
             )  # fmt: skip

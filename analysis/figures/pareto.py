@@ -141,12 +141,13 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, i
         "paper setting": (complete[complete["is_base"]], INK, "diamond-open"),
     }
     for name, (part, colour, symbol) in looks.items():
+        is_open = "open" in symbol
         if len(part):
             figure.add_scatter(
                 x=part[cost], y=part["objective"], mode="markers", name=name, text=hover(part, decimals), meta=cost,
                 hovertemplate="%{text}<extra></extra>",
                 marker={"color": colour, "symbol": symbol, "size": 7 if len(frame) > 200 else 10,
-                        "line": {"width": 1.5 if "open" in symbol else 0.5, "color": colour if "open" in symbol else GREY}},
+                        "line": {"width": 1.5 if is_open else 0.5, "color": colour if is_open else GREY}},
             )  # fmt: skip
 
 

@@ -23,7 +23,9 @@ def rungs_data(contents: Contents) -> pd.DataFrame:
     """
     frame = contents.rungs[["trial", "t", "value", "verdict"]].dropna(subset="value")
     num = max(1, int(contents.stage("search")["trial"].max()) if len(contents.stage("search")) else 1)
-    return frame.sort_values(["t", "trial"]).assign(order=frame["trial"] / num)[COLUMNS].reset_index(drop=True)
+    return (
+        frame.sort_values(["t", "trial"]).assign(order=frame["trial"] / num)[COLUMNS].reset_index(drop=True)
+    )
 
 
 def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:

@@ -11,6 +11,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 INK, GREY, FAINT, BLUE, ORANGE = "#1f2328", "#6e7781", "#b6bec7", "#0b62c4", "#c4560b"
+GROUND = "#ffffff"
+"""Of the page. Colours are written as six digits: by them the page finds what is another one in the dark."""
 DASHES = {"token_overlap": "dot", "untrained": "dash", "start": "dashdot"}
 SEED_COLOURS = ("#0b62c4", "#c4560b", "#1a7f5a", "#8250df", "#b3246b", "#57606a")
 SEED_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
@@ -57,9 +59,3 @@ def legend_below(figure: go.Figure, gap: int = 60) -> go.Figure:
     return figure.update_layout(
         legend={"orientation": "h", "yanchor": "top", "y": -gap / height, "x": 0, "xanchor": "left"}
     )
-
-
-def translucent(colour: str, opacity: float) -> str:
-    """A colour "#rrggbb" that lets through what is behind it."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity:g})"

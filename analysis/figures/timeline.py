@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
-from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, label_text, legend_below, plain
+from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label_text, legend_below, plain
 from analysis.formats import show_duration, show_time
 
 COLUMNS = ["cell", "number", "started", "seconds", "from_s", "lane", "outcome", "workers", "reason"]
@@ -14,7 +14,7 @@ LOOKS = {
     "complete": ("complete", BLUE, ""),
     "stopped_early": ("stopped early", "#7fb2ea", ""),
     "failed": ("failed", ORANGE, ""),
-    "lost": ("lost, tried again", "#ffffff", "/"),
+    "lost": ("lost, tried again", GROUND, "/"),
     "running": ("running", FAINT, ""),
 }
 """By outcome: its name, colour and hatching."""
@@ -29,7 +29,9 @@ def timeline_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     end there is), from_s (since the first start), lane (from 0: the first that was free), outcome, workers, reason. The
     ledger does not say on which machine an attempt ran: a lane is no machine.
     """
-    attempts = contents.attempts[contents.attempts["started"] != ""].sort_values(["started", "cell", "number"])
+    attempts = contents.attempts[contents.attempts["started"] != ""].sort_values(
+        ["started", "cell", "number"]
+    )
     started = pd.to_datetime(attempts["started"], utc=True)
     ended = pd.to_datetime(attempts["ended"].replace("", None), utc=True)
     last = max(ended.max(), started.max()) if ended.notna().any() else started.max()
