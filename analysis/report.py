@@ -45,4 +45,6 @@ def render(contents: Contents, comparison: Comparison | None = None) -> str:
     else:
         middle = [confirmation(contents), *search_sections(contents)]
     end = [part(contents) for part in SHARED]
-    return page.page(contents.study.title or contents.study.name, [opening(contents), *middle, *end])
+    return page.page(
+        contents.study.title or contents.study.name, [opening(contents, comparison), *middle, *end]
+    )

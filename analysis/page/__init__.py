@@ -6,7 +6,7 @@ that a link can name: `section-NAME`, `table-NAME`, `figure-NAME`.
 
 from html import escape
 
-from analysis.page.blocks import anchor_name, folded, grid, paragraph, section
+from analysis.page.blocks import anchor_name, facts, folded, grid, link, paragraph, section
 from analysis.page.document import page, write
 from analysis.page.embedding import embedded
 from analysis.page.figure_block import figure
@@ -16,9 +16,11 @@ __all__ = [
     "anchor_name",
     "embedded",
     "escape",
+    "facts",
     "figure",
     "folded",
     "grid",
+    "link",
     "page",
     "paragraph",
     "section",

@@ -1,7 +1,7 @@
-"""What a page is made of but tables and figures: sections, paragraphs, folds, grids."""
+"""What stands on a page besides tables and figures: sections, folds, grids."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 
@@ -41,8 +41,19 @@ def paragraph(text: str, kind: str = "") -> str:
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
+def link(anchor: str, text: str) -> str:
+    """Return a link to a place of the page, or of a file beside it."""
+    return f'<a href="{escape(anchor)}">{escape(text)}</a>'
+
+
+def facts(entries: Mapping[str, str]) -> str:
+    """Return names with what is known of each, as HTML."""
+    rows = [f"<dt>{escape(name)}</dt><dd>{html}</dd>" for name, html in entries.items() if html]
+    return f'<dl class="facts">{"".join(rows)}</dl>' if rows else ""
+
+
 def folded(summary: str, *parts: str, is_open: bool = False) -> str:
-    """Something a reader unfolds."""
+    """Return something a reader unfolds."""
     state = " open" if is_open else ""
     return f"<details{state}><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
 

@@ -1,4 +1,4 @@
-"""A whole document: its head, its style, its list of contents, its scripts, and plotly.js."""
+"""A whole document: head, style, list of contents, scripts, plotly.js."""
 
 import re
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def page(title: str, sections: Sequence[str], style: str = "") -> str:
 
 
 def contents_list(body: str) -> str:
-    """Return links to the sections of a page, in their order; nothing where there are none."""
+    """Return links to the sections of a page; nothing where there are none."""
     items = "".join(f'<li><a href="#{anchor}">{text}</a></li>' for anchor, text in HEADING.findall(body))
     if not items:
         return ""

@@ -1,24 +1,128 @@
-"""The opening: the question, how far the study has got, what to beware of."""
+"""The first screen: the question, its answer, what it took, what to beware of."""
 
 import pandas as pd
 
 from analysis import page
+from analysis.answer import StudyAnswer, claims_answer, grid_answer, search_answer
+from analysis.comparison import Comparison
 from analysis.contents import Contents
-from analysis.formats import counted, join_words
-from analysis.search import confirm_plan, num_confirmed
+from analysis.cost import by_stage, lost_attempts
+from analysis.formats import counted, join_words, show_duration, show_number, show_value
+from analysis.progress import confirmed_trial, stage_progress
+from analysis.search import confirm_plan, num_confirmed, paper_setting, trials
 
 ORDER = ("complete", "stopped_early", "failed", "running")
+FEW_REASONS = 2  # that are told; the others are counted
 
 
-def opening(contents: Contents) -> str:
-    """Title, question, counts and caution."""
-    study = contents.study
-    aim = "higher" if study.objective.direction == "maximize" else "lower"
-    parts = [f"<h1>{page.escape(study.title or study.name)}</h1>"]
-    if study.question:
-        parts.append(page.paragraph(study.question, "question"))
-    parts.append(page.paragraph(f"{states(contents)} Objective: {contents.label} ({aim} is better)."))
-    return "\n".join([*parts, page.paragraph(caution(contents), "note")])
+def opening(contents: Contents, comparison: Comparison | None = None) -> str:
+    """Return title, question, answer, what it took, and caution.
+
+    `comparison`: of a grid.
+    """
+    study, found = contents.study, answer(contents, comparison)
+    kind = "answer settled" if found.is_settled else "answer"
+    claims = claims_answer(comparison)
+    parts = [
+        f"<h1>{page.escape(study.title or study.name)}</h1>",
+        page.paragraph(study.question, "question"),
+        page.paragraph(f"{found.text} {claims}".strip(), kind),
+        page.facts(facts(contents, comparison)),
+        page.paragraph(caution(contents), "note"),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAnswer:
+    """Return the answer of a study in one sentence, or why there is none.
+
+    `comparison`: of a grid.
+    """
+    less = contents.study.objective.direction == "minimize"
+    if contents.study.kind == "search":
+        confirm = stage_progress(contents, "confirm") if confirm_plan(contents.study) else None
+        return search_answer(stage_progress(contents, "search"), confirm, confirmed_trial(contents))
+    if comparison is None:
+        return StudyAnswer("No answer: its rows were not compared.", is_settled=False)
+    progress = stage_progress(contents, "grid")
+    return grid_answer(comparison, progress, contents.decimals, less_is_better=less)
+
+
+def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
+    """Return what a reader wants to know at once, as HTML by what it is.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    comparison
+        Of a grid.
+    """
+    aim = "higher" if contents.study.objective.direction == "maximize" else "lower"
+    return {
+        "objective": page.escape(f"{contents.label} ({aim} is better)"),
+        "best": best_row(contents, comparison) if comparison else best_trial(contents),
+        "how far": page.escape(states(contents)),
+        "cost": cost_text(contents),
+        "failed": failed_text(contents),
+    }
+
+
+def best_row(contents: Contents, comparison: Comparison) -> str:
+    """Return the row of a grid with the best mean; nothing while none has a score."""
+    table = comparison.scores.table
+    means = table.mean(axis=1).dropna()
+    if means.empty:
+        return ""
+    row = means.idxmin() if contents.study.objective.direction == "minimize" else means.idxmax()
+    seeds = counted(int(table.loc[row].count()), "seed")
+    told = f"{row}, mean {show_number(means[row], contents.decimals)} over {seeds}; "
+    return page.escape(told) + page.link("#section-results", "all rows")
+
+
+def best_trial(contents: Contents) -> str:
+    """Return the best trial of a search, and the paper's values where they differ."""
+    if contents.study.kind != "search":
+        return ""
+    table = trials(contents)
+    if not table["best"].any():
+        return ""
+    row, base, values = table[table["best"]].iloc[0], paper_setting(contents), []
+    for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True):
+        here, there = show_value(row[heading]), show_value(base.get(axis.name))
+        values.append(f"{heading} {here}" + (f" (paper {there})" if there not in ("", here) else ""))
+    score = show_number(row["objective"], contents.decimals)
+    told = f"trial {row['trial']}, {score} on the score that selected it: {', '.join(values)}; "
+    return page.escape(told) + page.link("#section-best", "beside the paper's setting")
+
+
+def cost_text(contents: Contents) -> str:
+    """Return time, steps and cells of all that has ended."""
+    ended = contents.cells[contents.cells["duration_s"] > 0]
+    if ended.empty:
+        return ""
+    time = show_duration(float(by_stage(contents)["device_s"].sum()))
+    steps = int(ended["t"].fillna(0).sum())
+    told = f"{time} of device time, {counted(steps, 'step')}, {counted(len(ended), 'cell')}; "
+    return page.escape(told) + page.link("#section-cost", "in detail")
+
+
+def failed_text(contents: Contents) -> str:
+    """Return how many cells failed and why, and how many attempts were lost."""
+    failed = contents.current[contents.current["status"] == "failed"]
+    lost = lost_attempts(contents.attempts, contents.cells)
+    if failed.empty and lost.empty:
+        return "nothing"
+    reasons = failed["reason"].value_counts(sort=True)
+    parts = [f"{counted(len(failed), 'cell')}: {_reasons(reasons)}"] if len(failed) else ["no cell"]
+    parts += [f"{counted(len(lost), 'attempt')} lost on the way"] if len(lost) else []
+    return page.escape("; ".join(parts) + "; ") + page.link("#section-failures", "all of it")
+
+
+def _reasons(counts_of: pd.Series) -> str:
+    shown = [f"{reason or 'no reason on record'}" for reason in counts_of.index[:FEW_REASONS]]
+    others = len(counts_of) - len(shown)
+    return join_words([*shown, *([counted(others, "other reason")] if others else [])])
 
 
 def counts(cells: pd.DataFrame, num_planned: int) -> dict[str, int]:

@@ -2,7 +2,20 @@ import dataclasses
 
 import pandas as pd
 
-from analysis.sections.opening import caution, counts, state, states
+from analysis.comparison import read_comparison
+from analysis.sections.opening import (
+    best_trial,
+    caution,
+    cost_text,
+    counts,
+    failed_text,
+    opening,
+    state,
+    states,
+)
+from rse_study.results.reader import Reader
+from tests.analysis import searched
+from tests.analysis.outline import Outline
 
 
 def test_missing_is_what_neither_ended_nor_runs():
@@ -33,3 +46,48 @@ def test_one_trial_ranks_nothing(search_dir, contents):
     found = contents(search_dir)
     assert caution(dataclasses.replace(found, cells=found.cells[:1])).startswith("1 trial ranks nothing")
     assert caution(dataclasses.replace(found, cells=found.cells[:0])).startswith("Nothing has ended yet")
+
+
+def test_the_first_screen_of_a_search_answers_before_it_cautions(search_dir, contents):
+    text = Outline(opening(contents(search_dir))).text
+    for words in (
+        "No answer: trial 12 (best of the search) minus the paper setting is +1.25 on builtin/test.",
+        "Two seeds tell no gain from chance.", "trial 12, 64.80 on the score that selected it",
+        "(paper 1e-05)", "of device time,", "1 cell: step 23: the loss is nan; 1 attempt lost on the way",
+    ):  # fmt: skip
+        assert words in text, words
+    assert (
+        text.index(found_question(search_dir, contents))
+        < text.index("No answer")
+        < text.index("rank nothing")
+    )
+
+
+def found_question(folder, contents):
+    return contents(folder).study.question
+
+
+def test_the_first_screen_of_a_grid(grid_dir, contents):
+    with Reader(grid_dir) as reader:
+        comparison = read_comparison(reader)
+    text = Outline(opening(contents(grid_dir), comparison)).text
+    for words in (
+        "No answer yet: 1 of 21 cells has not ended.", "base, mean 75.50 over 3 seeds",
+        "1 cell: step 3: the loss is nan", "Grid of 7 rows x 3 seeds: 19 of 21 cells complete",
+    ):  # fmt: skip
+        assert words in text, words
+
+
+def test_of_many_reasons_two_are_told(grid_dir, contents):
+    found = contents(grid_dir)
+    reasons = [f"reason {number % 4}" for number in range(len(found.cells))]
+    every = dataclasses.replace(found, cells=found.cells.assign(status="failed", reason=reasons))
+    assert "21 cells: reason 0, reason 1 and 2 other reasons" in failed_text(every)
+    assert failed_text(dataclasses.replace(found, cells=found.cells[:3])) == "nothing"
+
+
+def test_a_study_that_has_not_begun_has_no_best_and_no_cost(tmp_path, contents):
+    found = contents(searched.make(tmp_path))
+    assert best_trial(found) == ""
+    assert cost_text(found) == ""
+    assert "No answer yet: no trial has ended." in opening(found)

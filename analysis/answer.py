@@ -1,0 +1,223 @@
+"""The answer of a study in one sentence, or why there is none yet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from analysis.comparison import Comparison
+from analysis.comparison_table import show_interval
+from analysis.formats import counted, join_words, show_number, show_signed
+from rse_study.results.comparisons import LEVEL, ComparedContrast
+from rse_study.results.statistics import t_interval
+
+MIN_SEEDS = 3  # fewer give no interval worth the name
+SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
+
+
+@dataclass(frozen=True)
+class StudyAnswer:
+    """A sentence that answers the question of a study."""
+
+    text: str
+    is_settled: bool
+    """Whether an interval stands behind it; else it says why there is none."""
+
+
+@dataclass(frozen=True)
+class StageProgress:
+    """How many cells a stage has, and how many of them will not change any more."""
+
+    num_ended: int
+    num_planned: int
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to run."""
+        return self.num_ended >= self.num_planned
+
+
+@dataclass(frozen=True)
+class ConfirmedTrial:
+    """What confirmation found about one trial."""
+
+    row: str
+    """The trial's name for readers."""
+    reference: str
+    """What it is compared with; empty where nothing was confirmed beside it."""
+    measure: str
+    sample: tuple[float, ...]
+    """Its differences from `reference`, seed by seed; its own values where there is none."""
+    num_together: int = 1
+    """Trials whose intervals hold at once."""
+    less_is_better: bool = False
+    decimals: int = 2
+
+
+def grid_answer(
+    comparison: Comparison, progress: StageProgress, decimals: int, *, less_is_better: bool
+) -> StudyAnswer:
+    """Return the answer of a grid.
+
+    Parameters
+    ----------
+    comparison
+        Its rows against its baseline.
+    progress
+        Of its cells.
+    decimals
+        Of the objective.
+    less_is_better
+        Whether the objective is minimised.
+    """
+    if not progress.num_ended:
+        return StudyAnswer("No answer yet: no cell has ended.", is_settled=False)
+    if not progress.is_over or not comparison.is_complete:
+        left = max(progress.num_planned - progress.num_ended, 0)
+        why = f"{left} of {counted(progress.num_planned, 'cell')} {'has' if left == 1 else 'have'} not ended"
+        return StudyAnswer(
+            f"No answer yet: {why if left else 'some cells have no score yet'}.", is_settled=False
+        )
+    if not comparison.baseline:
+        return StudyAnswer(_without_baseline(comparison, decimals, less_is_better), is_settled=False)
+    compared = comparison.compared
+    answer = contrasts_answer(compared, comparison.baseline, decimals, less_is_better=less_is_better)
+    collapsed = [row for row in (*compared, comparison.baseline) if row in comparison.degenerate]
+    if not collapsed:
+        return answer
+    return replace(answer, text=f"{answer.text} Of collapsed models are scores of {join_words(collapsed)}.")
+
+
+def contrasts_answer(
+    compared: Mapping[str, ComparedContrast | None],
+    baseline: str,
+    decimals: int,
+    *,
+    less_is_better: bool,
+) -> StudyAnswer:
+    """Return how rows differ from their baseline: the largest difference shown.
+
+    Parameters
+    ----------
+    compared
+        Each row minus the baseline; None where too few seeds are shared.
+    baseline
+        Its name.
+    decimals
+        Of the differences.
+    less_is_better
+        Whether the smaller row is the better one.
+    """
+    known = {row: one for row, one in compared.items() if one is not None}
+    if not known:
+        why = f"no row shares {MIN_SEEDS} seeds with {baseline}, and fewer show nothing"
+        return StudyAnswer(
+            f"No answer: {why if compared else f'no row stands beside {baseline}'}.", is_settled=False
+        )
+    shown = {row: one for row, one in known.items() if one.simultaneous.excludes(0.0)}
+    row, largest = max((shown or known).items(), key=lambda pair: abs(pair[1].mean))
+    what = f"{row}, {_contrast_text(largest, decimals, len(known))}"
+    if not shown:
+        of = f"any of {counted(len(known), 'row')}" if len(known) > 1 else "the one row"
+        return StudyAnswer(
+            f"No difference from {baseline} is shown for {of}; the largest is that of {what}.",
+            is_settled=True,
+        )
+    num_better = sum((one.mean < 0) == less_is_better for one in shown.values())
+    counts = [
+        f"{number} {'is' if number == 1 else 'are'} {word}"
+        for number, word in ((num_better, "better"), (len(shown) - num_better, "worse"))
+        if number
+    ]
+    told = f"Of {counted(len(known), 'row')} {' and '.join(counts)} than {baseline}"
+    if len(known) == 1:
+        return StudyAnswer(f"{row} is {'better' if num_better else 'worse'} than {baseline}: "
+                      f"{_contrast_text(largest, decimals, 1)}.", is_settled=True)  # fmt: skip
+    return StudyAnswer(f"{told}; the largest difference is that of {what}.", is_settled=True)
+
+
+def _contrast_text(one: ComparedContrast, decimals: int, num_together: int) -> str:
+    at_once = " for all rows at once" if num_together > 1 else ""
+    p_value = "" if pd.isna(one.p_holm) else f", p = {one.p_holm:.4f}{' (Holm)' if num_together > 1 else ''}"
+    interval = show_interval(one.simultaneous, decimals)
+    return f"{show_signed(one.mean, decimals)} (95 % interval{at_once} {interval}{p_value}, {one.n} seeds)"
+
+
+def _without_baseline(comparison: Comparison, decimals: int, less_is_better: bool) -> str:
+    means = comparison.scores.table.mean(axis=1).dropna()
+    if means.empty:
+        return "No answer: no row has a score."
+    row = means.idxmin() if less_is_better else means.idxmax()
+    best = f"the best mean is that of {row}, {show_number(means[row], decimals)}"
+    return f"No answer with an interval: the study names no baseline to compare with; {best}."
+
+
+def search_answer(
+    search: StageProgress, confirm: StageProgress | None, found: ConfirmedTrial | None
+) -> StudyAnswer:
+    """Return the answer of a search: what its confirmation found.
+
+    Parameters
+    ----------
+    search
+        Its trials.
+    confirm
+        Cells of the confirmation; None where the study confirms nothing.
+    found
+        About the best trial that was confirmed; None where there is no score of one.
+    """
+    if not search.num_ended:
+        return StudyAnswer("No answer yet: no trial has ended.", is_settled=False)
+    if confirm is None:
+        why = "this study confirms nothing, and the score of its best trial is the one that selected it"
+        return StudyAnswer(f"No answer: {why}.", is_settled=False)
+    if not confirm.is_over:
+        left = f"{confirm.num_planned - confirm.num_ended} of {counted(confirm.num_planned, 'cell')}"
+        return StudyAnswer(
+            f"Nothing is confirmed yet: {left} of the confirmation have not ended.", is_settled=False
+        )
+    if found is None:
+        return StudyAnswer(
+            "Nothing is confirmed: no confirmed trial but the paper's setting has a score.", is_settled=False
+        )
+    return confirmed_answer(found)
+
+
+def confirmed_answer(found: ConfirmedTrial) -> StudyAnswer:
+    """Return what confirmation says about a trial, with an interval from 3 seeds."""
+    mean = sum(found.sample) / len(found.sample)
+    seeds = f"{counted(len(found.sample), 'seed')} that selected nothing"
+    if not found.reference:
+        value = show_number(mean, found.decimals)
+        why = "nothing was confirmed beside it"
+        return StudyAnswer(
+            f"No comparison: {found.row} has {value} on {found.measure} with {seeds}, and {why}.",
+            is_settled=False,
+        )
+    difference = show_signed(mean, found.decimals)
+    if len(found.sample) < MIN_SEEDS:
+        few = "One seed tells" if len(found.sample) == 1 else "Two seeds tell"
+        what = f"{found.row} minus {found.reference} is {difference} on {found.measure}"
+        return StudyAnswer(f"No answer: {what}. {few} no gain from chance.", is_settled=False)
+    interval = t_interval(list(found.sample), 1 - (1 - LEVEL) / found.num_together)
+    at_once = f" for all {found.num_together} trials at once" if found.num_together > 1 else ""
+    numbers = f"{difference} (95 % interval{at_once} {show_interval(interval, found.decimals)}, {seeds})"
+    if not interval.excludes(0.0):
+        text = f"{found.row} is not shown to differ from {found.reference} on {found.measure}: {numbers}."
+    else:
+        word = "better" if (mean < 0) == found.less_is_better else "worse"
+        text = f"{found.row} is {word} than {found.reference} on {found.measure}: {numbers}."
+    return StudyAnswer(text[0].upper() + text[1:], is_settled=True)
+
+
+def claims_answer(comparison: Comparison | None) -> str:
+    """Return how the paper's claims fared; nothing where there are none."""
+    judged = comparison.judged if comparison else []
+    asked = [one for one in judged if one.verdict != "not asked"]
+    if comparison is None or not asked:
+        return ""
+    parts = []
+    for verdict in SHOWN_VERDICTS:
+        same = [one for one in asked if one.verdict == verdict]
+        parts += [f"{len(same)} {comparison.words(same[0])}"] if same else []
+    return f"Of {counted(len(asked), 'claim')} of the paper: {', '.join(parts)}."
