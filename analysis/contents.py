@@ -106,7 +106,7 @@ def is_watched(study: StudyRecord, metric: str) -> bool:
 
 
 def is_diagnostic(study: StudyRecord, metric: str) -> bool:
-    """Whether a metric of the history is neither a score nor says that a score is degenerate."""
+    """Whether a metric of the history is no score, nor a mark of one."""
     is_score = metric in (study.objective.metric, "dev") or is_watched(study, metric)
     return not is_score and not metric.endswith("/degenerate")
 

@@ -1,4 +1,7 @@
-"""Alignment against uniformity, as in figure 3 of RobustSentEmbed: less of both is better."""
+"""Alignment against uniformity, as in figure 3 of RobustSentEmbed.
+
+Less of both is better.
+"""
 
 from itertools import cycle
 
@@ -68,9 +71,9 @@ def printed(wide: pd.DataFrame, figure: str) -> pd.DataFrame:
 
 
 def draw_alignment(frame: pd.DataFrame) -> go.Figure:
-    """Draw a small dot per seed, a large one at a row's mean; hollow: baselines and the paper's.
+    """Draw a small dot per seed, a large one at a row's mean.
 
-    `frame`: by `alignment_data`, of one evaluation.
+    Hollow: baselines and the paper's. `frame`: by `alignment_data`, of one evaluation.
     """
     figure = go.Figure()
     own = frame[frame["kind"] == "row"]

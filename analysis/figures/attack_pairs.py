@@ -1,6 +1,7 @@
-"""Attacks on the rows of a study, as in figure 2 of RobustSentEmbed: a line joins an attack's rows.
+"""Attacks on the rows of a study, as in figure 2 of RobustSentEmbed.
 
-Mean queries against the accuracy lost; the more robust a row, the further to the top left.
+A line joins an attack's rows. Mean queries against the accuracy lost; the more robust a row, the further to the top
+left.
 """
 
 import pandas as pd
@@ -53,9 +54,9 @@ def attack_pairs_data(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_attack_pairs(frame: pd.DataFrame) -> go.Figure:
-    """Draw a colour per row and a symbol per recipe, a thin line through the rows of a recipe.
+    """Draw a colour per row and a symbol per recipe.
 
-    `frame`: by `attack_pairs_data`, of one set.
+    A thin line through the rows of a recipe. `frame`: by `attack_pairs_data`, of one set.
     """
     figure = go.Figure()
     rows, recipes = (list(dict.fromkeys(frame[name])) for name in ("row", "recipe"))

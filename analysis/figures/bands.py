@@ -1,4 +1,7 @@
-"""A number over the steps of training, by row: seeds thin, their mean thick, a band around it."""
+"""A number over the steps of training, by row.
+
+Seeds thin, their mean thick, a band around it.
+"""
 
 import numpy as np
 import pandas as pd
@@ -47,7 +50,9 @@ def bands_data(cells: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_bands(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw up to six rows in colours; of more all means faint, and one row that is chosen.
+    """Draw up to six rows in colours.
+
+    Of more all means faint, and one row that is chosen.
 
     Parameters
     ----------

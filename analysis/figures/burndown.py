@@ -1,4 +1,7 @@
-"""How a study got on: cells left over time, and device time spent beside what was planned."""
+"""How a study got on.
+
+Cells left over time, and device time spent beside what was planned.
+"""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -38,16 +41,19 @@ def burndown_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
 
 
 def hours_per_cell(contents: Contents) -> tuple[float, float]:
-    """What the study's file says a cell takes, low and high; NaN where it says nothing."""
+    """What the study's file says a cell takes, low and high.
+
+    NaN where it says nothing.
+    """
     said = (contents.study.resolved.get("allowance") or {}).get("hours_per_cell")
     low, high = said or (float("nan"), float("nan"))
     return float(low), float(high)
 
 
 def draw_burndown(frame: pd.DataFrame) -> go.Figure:
-    """Draw cells left above, device time below; dashed where it would end at the pace so far.
+    """Draw cells left above, device time below.
 
-    Frame by `burndown_data`.
+    Dashed where it would end at the pace so far. Frame by `burndown_data`.
     """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09)
     length, unit = unit_of(float(frame["seconds"].max()))

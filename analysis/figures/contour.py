@@ -43,9 +43,10 @@ def contour_data(positions: pd.DataFrame, axes: Sequence[str] = ()) -> pd.DataFr
 
 
 def surface(x: np.ndarray, y: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-    """Return the map [y, x] of values over the unit square; NaN outside the hull of the points.
+    """Return the map [y, x] of values over the unit square.
 
-    Values in one field of a grid are averaged first, so that two neighbours that differ by chance make no peak.
+    NaN outside the hull of the points. Values in one field of a grid are averaged first, so that two neighbours that
+    differ by chance make no peak.
 
     Parameters
     ----------
@@ -113,7 +114,9 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
 def add_map(
     figure: go.Figure, part: pd.DataFrame, ends: tuple[float, float], decimals: int, is_shown: bool
 ) -> None:
-    """Add the interpolated map of one pair; an empty one where there are too few trials.
+    """Add the interpolated map of one pair.
+
+    An empty one where there are too few trials.
 
     Parameters
     ----------
@@ -141,7 +144,9 @@ def add_map(
 def add_points(
     figure: go.Figure, part: pd.DataFrame, ends: tuple[float, float], decimals: int, is_shown: bool
 ) -> None:
-    """Add the trials of one pair; of very many the best, and every so many of the others.
+    """Add the trials of one pair.
+
+    Of very many the best, and every so many of the others.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Mean cosine of positive and of random pairs, as in figure 3 of DCL: do vectors collapse?"""
+"""Mean cosine of positive and of random pairs, as in figure 3 of DCL.
+
+Do vectors collapse?
+"""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -16,10 +19,10 @@ OURS, THEIRS = "ours", "the paper's"
 
 
 def cosines_data(contents: Contents) -> pd.DataFrame:
-    """Return row, pairs (positive, random), source (ours, the paper's), seed, value, mean.
+    """Return a row per row of the grid, kind of pairs and seed, and the paper's.
 
-    Of complete cells of a grid at their last step. The paper's rows come last: it does not say which of ours is which
-    of theirs beyond the normalisation. Empty where no cell reports cosines of its projections.
+    Columns: row, pairs (positive, random), source (ours, the paper's), seed, value, mean. Of complete cells of a grid at their last step. The paper's rows come last: it does not say which of ours is
+    which of theirs beyond the normalisation. Empty where no cell reports cosines of its projections.
     """
     cells = contents.stage("grid")
     cells = cells[cells["status"] == "complete"]
@@ -37,9 +40,9 @@ def cosines_data(contents: Contents) -> pd.DataFrame:
 
 
 def draw_cosines(frame: pd.DataFrame) -> go.Figure:
-    """Draw a pair of bars per row, dots for the seeds; the paper's, hatched, to the right.
+    """Draw a pair of bars per row, dots for the seeds.
 
-    Frame by `cosines_data`.
+    The paper's, hatched, to the right. Frame by `cosines_data`.
     """
     figure = go.Figure()
     for source, shape in ((OURS, ""), (THEIRS, "/")):

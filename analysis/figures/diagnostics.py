@@ -1,6 +1,6 @@
-"""What a step of training did, over time: losses, how far perturbations went, who is saturated.
+"""What a step of training did, over time.
 
-Whatever a trial reports of itself besides scores.
+Losses, how far perturbations went, who is saturated. Whatever a trial reports of itself besides scores.
 """
 
 import numpy as np
@@ -44,11 +44,12 @@ MEANINGS = {
 
 
 def diagnostics_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per metric, series and step: mean over cells, and the middle four fifths of them.
+    """Return a row per metric, series and step.
 
-    Columns: metric, series, t, mean, low, high (10 and 90 % of the cells), num_cells. Series are the rows of a grid; of
-    many rows, and in a search, all cells together, and the paper's setting and the best trial beside them. Cells that
-    are complete, so that a mean is of the same ones at every step.
+    Mean over cells, and the middle four fifths of them. Columns: metric, series, t, mean, low, high (10 and 90 % of
+    the cells), num_cells. Series are the rows of a grid; of many rows, and in a search, all cells together, and the
+    paper's setting and the best trial beside them. Cells that are complete, so that a mean is of the same ones at
+    every step.
     """
     series = series_of(contents)
     frame = series.merge(contents.diagnostics, left_on="identity", right_on="cell")
@@ -63,7 +64,10 @@ def diagnostics_data(contents: Contents) -> pd.DataFrame:
 
 
 def series_of(contents: Contents) -> pd.DataFrame:
-    """Return which cell is drawn in which series: identity, series; a cell may be in two."""
+    """Return which cell is drawn in which series: identity, series.
+
+    A cell may be in two.
+    """
     cells = contents.stage(contents.study.kind)
     cells = cells[cells["status"] == "complete"]
     if contents.study.kind == "grid" and cells["name"].nunique() <= MAX_ROWS:

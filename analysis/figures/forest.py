@@ -17,11 +17,11 @@ SURE, UNSURE = "interval without 0", "interval with 0"
 
 
 def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """Return a row per contrast of the objective: each row of a grid minus its baseline.
+    """Return a row per contrast of the objective.
 
-    Columns: column (what was measured), row, minus, difference (mean over seeds), low and high (95 %, all at once),
-    alone_low and alone_high (95 %, this one alone), n (seeds), paper (its difference, or NaN), decimals. Rows that too
-    few seeds have are left out.
+    Each row of a grid minus its baseline. Columns: column (what was measured), row, minus, difference (mean over
+    seeds), low and high (95 %, all at once), alone_low and alone_high (95 %, this one alone), n (seeds), paper (its
+    difference, or NaN), decimals. Rows that too few seeds have are left out.
     """
     start = comparison.printed.get(comparison.baseline, float("nan"))
     rows = [
@@ -36,9 +36,9 @@ def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
-    """Return the same of every column of a paper's table; nobody computed intervals for one cell alone.
+    """Return the same of every column of a paper's table.
 
-    A column is named after its block, where there is more than one.
+    Nobody computed intervals for one cell alone. A column is named after its block, where there is more than one.
     """
     compared = [cell for cell in cells if cell.interval is not None]
     blocks = {cell.column.block for cell in compared}
@@ -55,9 +55,9 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
 
 
 def draw_forest(frame: pd.DataFrame) -> go.Figure:
-    """Draw a line per row with its interval, a diamond for the paper's; columns are chosen.
+    """Draw a line per row with its interval, a diamond for the paper's.
 
-    Frame by `forest_data` or `columns_forest_data`.
+    Columns are chosen. Frame by `forest_data` or `columns_forest_data`.
     """
     figure, columns = go.Figure(), list(dict.fromkeys(frame["column"]))
     ticks = {column: tick_texts(frame[frame["column"] == column]) for column in columns}
@@ -103,7 +103,9 @@ def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
 
 
 def add_column(figure: go.Figure, part: pd.DataFrame, column: str) -> None:
-    """Add the intervals and means of one column, and the paper's differences where it has them.
+    """Add the intervals and means of one column.
+
+    And the paper's differences where it has them.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""How much of the objective's variation each axis carries: bars, one for each evaluator."""
+"""How much of the objective's variation each axis carries.
+
+Bars, one for each evaluator.
+"""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -10,9 +13,10 @@ COLUMNS = ["axis", "evaluator", "value", "num_trials", "mean"]
 
 
 def importance_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per axis and evaluator: axis (its heading), evaluator, value, num_trials, mean.
+    """Return a row per axis and evaluator.
 
-    The mean is over evaluators; the axis with the largest comes first.
+    Columns: axis (its heading), evaluator, value, num_trials, mean. The mean is over evaluators; the axis with the largest
+    comes first.
     """
     study = contents.study
     headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))

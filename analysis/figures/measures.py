@@ -1,4 +1,7 @@
-"""Several measures along one axis of a grid, as in figure 2 of L2P-CSR: a line for each."""
+"""Several measures along one axis of a grid, as in figure 2 of L2P-CSR.
+
+A line for each.
+"""
 
 from collections.abc import Mapping
 

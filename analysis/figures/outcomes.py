@@ -15,10 +15,11 @@ MAX_INPUTS = 400  # columns that are drawn; of more, the first ones in order
 
 
 def outcomes_data(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per set, recipe and input, from the outcomes of a folder of attacks.
+    """Return a row per set, recipe and input.
 
-    Columns: set, recipe, input (its index in the set), outcome, queries, words_changed, num_fallen (to how many recipes
-    the input fell). Only what was counted. Within a set the inputs that fell most often come first.
+    From the outcomes of a folder of attacks. Columns: set, recipe, input (its index in the set), outcome, queries,
+    words_changed, num_fallen (to how many recipes the input fell). Only what was counted. Within a set the inputs
+    that fell most often come first.
     """
     counted = outcomes[outcomes["is_counted"].astype(bool)]
     fallen = (counted["outcome"] == "succeeded").groupby([counted["set"], counted["index"]]).transform("sum")

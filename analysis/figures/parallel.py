@@ -16,7 +16,7 @@ from analysis.formats import show_number
 
 ROW = 62  # pixels between two axes
 MARGIN = 0.07  # of an axis' length, beside it: half a tick's text
-LOOKS = {
+LINES = {
     "lower half": {"color": FAINT, "width": 1},
     "better half": {"color": "#7fb2ea", "width": 1.2},
     "best tenth": {"color": BLUE, "width": 1.8},
@@ -44,7 +44,9 @@ def parallel_data(positions: pd.DataFrame, direction: str) -> pd.DataFrame:
 
 
 def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decimals: int = 2) -> go.Figure:
-    """Draw an axis below the other and a line per trial; the objective is the last axis.
+    """Draw an axis below the other and a line per trial.
+
+    The objective is the last axis.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, deci
     objective = Ruler(label, float(scores.min()), float(scores.max()))
     everything, figure = [*rulers, objective], go.Figure()
     rows = {ruler.heading: place for place, ruler in enumerate(rulers)}
-    for group, line in LOOKS.items():
+    for group, line in LINES.items():
         part = frame[frame["group"] == group]
         if len(part):
             xs, ys, texts = polylines(part, rows, objective, decimals)
@@ -82,7 +84,9 @@ def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, deci
 def polylines(
     part: pd.DataFrame, rows: dict[str, int], objective: Ruler, decimals: int
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Positions, rows and hover texts of all lines one after the other, a gap behind each.
+    """Positions, rows and hover texts of all lines one after the other.
+
+    A gap behind each.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""What a score costs: the objective against time or steps, and who is not beaten in both."""
+"""What a score costs.
+
+The objective against time or steps, and who is not beaten in both.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -47,7 +50,9 @@ def pareto_data(contents: Contents) -> pd.DataFrame:
 
 
 def front(costs: pd.Series, objective: pd.Series, is_less_better: bool = False) -> pd.Series:
-    """True where nothing is better without costing more, nor cheaper without being worse.
+    """True where nothing is better without costing more.
+
+    Nor cheaper without being worse.
 
     Parameters
     ----------
@@ -67,7 +72,9 @@ def front(costs: pd.Series, objective: pd.Series, is_less_better: bool = False) 
 def draw_pareto(
     frame: pd.DataFrame, label: str, decimals: int = 2, is_less_better: bool = False
 ) -> go.Figure:
-    """Draw a point per trial or row, a line through those that nothing beats; time or steps are chosen.
+    """Draw a point per trial or row, a line through those that nothing beats.
+
+    Time or steps are chosen.
 
     Parameters
     ----------

@@ -30,7 +30,10 @@ class Ruler:
     """of an axis of choices, in the order of the study"""
 
     def position(self, value: Any) -> float:
-        """Where a value stands, from 0 to 1; NaN where it has no place (0 on a logarithmic axis)."""
+        """Where a value stands, from 0 to 1.
+
+        NaN where it has no place (0 on a logarithmic axis).
+        """
         if self.choices:
             text = show_value(value)
             at = self.choices.index(text) if text in self.choices else math.nan
@@ -58,7 +61,10 @@ def _share(value: float, low: float, high: float) -> float:
 
 
 def decades(low: float, high: float) -> list[float]:
-    """Powers of ten between two numbers, a few; the two themselves where there are fewer than two powers."""
+    """Powers of ten between two numbers, a few.
+
+    The two themselves where there are fewer than two powers.
+    """
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     if last - first < 1:
         return [low, high]
@@ -78,7 +84,9 @@ def round_values(low: float, high: float) -> list[float]:
 
 
 def ruler_of(axis: AxisRecord, heading: str, values: Sequence[Any]) -> Ruler:
-    """Return the ruler of an axis: what was searched, and beyond it what was tried all the same.
+    """Return the ruler of an axis.
+
+    What was searched, and beyond it what was tried all the same.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from analysis.formats import show_number
 
 COLUMNS = ["trial", "t", "value", "verdict", "order"]
 WIDTH = 0.8  # of a rung's column, where columns lie 1 apart
-LOOKS = {"continue": ("went on", "circle", BLUE), "stop": ("stopped", "x-thin-open", ORANGE)}
+MARKS = {"continue": ("went on", "circle", BLUE), "stop": ("stopped", "x-thin-open", ORANGE)}
 
 
 def rungs_data(contents: Contents) -> pd.DataFrame:
@@ -29,7 +29,9 @@ def rungs_data(contents: Contents) -> pd.DataFrame:
 
 
 def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw a column per rung, the first trial at its left: a dot for each trial that got there.
+    """Draw a column per rung, the first trial at its left.
+
+    A dot for each trial that got there.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     """
     figure, steps = go.Figure(), sorted(frame["t"].unique())
     column = {t: place for place, t in enumerate(steps)}
-    for verdict, (name, symbol, colour) in LOOKS.items():
+    for verdict, (name, symbol, colour) in MARKS.items():
         part = frame[frame["verdict"] == verdict]
         texts = [
             f"trial {row.trial} {name} at step {row.t}: {show_number(row.value, decimals)}"

@@ -42,7 +42,7 @@ def label_text(text: str, width: int = 22) -> str:
 
 
 def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return plotly's settings of a list above the plot that one of its views is chosen from."""
+    """Return plotly's settings of a list of views above the plot."""
     return {
         "buttons": list(buttons), "direction": "down", "showactive": True, "x": 0, "xanchor": "left", "y": 1.0,
         "yanchor": "bottom", "pad": {"b": 10, "t": 4}, "font": {"size": 13, "color": INK},

@@ -10,7 +10,7 @@ from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label
 from analysis.formats import show_duration, show_time
 
 COLUMNS = ["cell", "number", "started", "seconds", "from_s", "lane", "outcome", "workers", "reason"]
-LOOKS = {
+BARS = {
     "complete": ("complete", BLUE, ""),
     "stopped_early": ("stopped early", "#7fb2ea", ""),
     "failed": ("failed", ORANGE, ""),
@@ -44,7 +44,10 @@ def timeline_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
 
 
 def lanes(starts: list[float], lengths: list[float]) -> list[int]:
-    """Return for each of them, in the order of their starts, the lowest lane that is free then."""
+    """Return a lane for each of them, in the order of their starts.
+
+    The lowest lane that is free then.
+    """
     free: list[int] = []
     busy: list[tuple[float, int]] = []
     chosen = []
@@ -65,7 +68,7 @@ def draw_timeline(frame: pd.DataFrame) -> go.Figure:
     figure, num_lanes = go.Figure(), int(frame["lane"].max()) + 1 if len(frame) else 1
     length, unit = unit_of((frame["from_s"] + frame["seconds"]).max() if len(frame) else 0.0)
     shortest = (frame["from_s"] + frame["seconds"]).max() / 400  # a bar that is still seen
-    for outcome, (name, colour, shape) in LOOKS.items():
+    for outcome, (name, colour, shape) in BARS.items():
         part = frame[frame["outcome"] == outcome]
         if part.empty:
             continue

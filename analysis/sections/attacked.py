@@ -150,7 +150,10 @@ def figures(attacks: AttackFolder) -> str:
 
 
 def side_by_side(attacks: AttackFolder) -> list[str]:
-    """Which input fell to which recipe, a figure for each set that several recipes attacked."""
+    """Which input fell to which recipe.
+
+    A figure for each set that several recipes attacked.
+    """
     frame, parts = outcomes_data(attacks.outcomes), []
     for number, (name, part) in enumerate(frame.groupby("set", sort=False)):
         if part["recipe"].nunique() > 1:

@@ -38,7 +38,10 @@ def confirmation(contents: Contents) -> str:
 
 
 def steps(contents: Contents, cells: pd.DataFrame) -> str:
-    """The objective in the course of training, of the confirmed cells: seeds, mean and band."""
+    """The objective in the course of training, of the confirmed cells.
+
+    Seeds, mean and band.
+    """
     frame = bands_data(cells, contents.curves)
     if frame.empty:
         return ""

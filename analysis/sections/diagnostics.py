@@ -1,4 +1,7 @@
-"""What went on inside a step of training: losses, saturation, how far perturbations went."""
+"""What went on inside a step of training.
+
+Losses, saturation, how far perturbations went.
+"""
 
 import pandas as pd
 

@@ -53,9 +53,9 @@ def grid_axes(contents: Contents) -> str:
 
 
 def grid_steps(contents: Contents) -> str:
-    """Return section "Step by step" of a grid: the objective of each row, seeds, mean and band.
+    """Return section "Step by step" of a grid.
 
-    Nothing while no cell is complete.
+    The objective of each row, seeds, mean and band. Nothing while no cell is complete.
     """
     frame = bands_data(contents.stage("grid"), contents.curves)
     if frame.empty:

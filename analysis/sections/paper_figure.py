@@ -1,4 +1,7 @@
-"""A study's results in the form of the papers' own figures, where the ledger holds what they show."""
+"""A study's results in the form of the papers' own figures.
+
+Where the ledger holds what they show.
+"""
 
 import pandas as pd
 
@@ -43,7 +46,10 @@ ONLY_THE_OBJECTIVE = {
 
 
 def paper_figure(contents: Contents) -> str:
-    """Return section "As the papers draw it"; nothing where no figure of theirs is about this study."""
+    """Return section "As the papers draw it".
+
+    Nothing where no figure of theirs is about this study.
+    """
     parts = [*pairs(contents), *geometry(contents), *along(contents), *cosines(contents)]
     told = remark(contents, has_lines=bool(along(contents)))
     if not parts and not told:
@@ -52,12 +58,17 @@ def paper_figure(contents: Contents) -> str:
 
 
 def repeated(contents: Contents) -> str:
-    """The paper's table or figure that the study's file names; nothing where it names none."""
+    """The paper's table or figure that the study's file names.
+
+    Nothing where it names none.
+    """
     return str((contents.study.resolved.get("paper") or {}).get("table", ""))
 
 
 def remark(contents: Contents, *, has_lines: bool) -> str:
-    """Return what the paper's figure shows, and where that is on this page or why it is not.
+    """Return what the paper's figure shows.
+
+    And where that is on this page or why it is not.
 
     Parameters
     ----------
@@ -78,7 +89,10 @@ def remark(contents: Contents, *, has_lines: bool) -> str:
 
 
 def results(contents: Contents) -> pd.DataFrame:
-    """The cells that are results, with their names: a grid's, or those that confirm a search."""
+    """The cells that are results, with their names.
+
+    A grid's, or those that confirm a search.
+    """
     return contents.stage("grid") if contents.study.kind == "grid" else confirmed(contents)
 
 

@@ -1,4 +1,7 @@
-"""How a study ran: cells left over time, what was spent, and when each attempt ran."""
+"""How a study ran.
+
+Cells left over time, what was spent, and when each attempt ran.
+"""
 
 from analysis import page
 from analysis.contents import Contents

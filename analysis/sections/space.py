@@ -20,7 +20,10 @@ TWO_AXES = (
 
 
 def all_axes(contents: Contents, table: pd.DataFrame) -> str:
-    """Return section "All axes at once" of `analysis.search.trials`; nothing while no trial is complete."""
+    """Return section "All axes at once" of `analysis.search.trials`.
+
+    Nothing while no trial is complete.
+    """
     study = contents.study
     rulers = rulers_of(table, study.axes, study.headings)
     positions = positions_data(table, rulers)
@@ -33,7 +36,10 @@ def all_axes(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def two_axes(contents: Contents, table: pd.DataFrame) -> str:
-    """Return section "Two axes at a time"; nothing where there are fewer axes or trials than a map needs."""
+    """Return section "Two axes at a time".
+
+    Nothing where there are fewer axes or trials than a map needs.
+    """
     study = contents.study
     rulers = rulers_of(table, study.axes, study.headings)
     positions = positions_data(table, rulers)
@@ -57,14 +63,20 @@ def two_axes(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def by_importance(contents: Contents) -> list[str]:
-    """The headings of the axes, the most important first; none where nobody computed it."""
+    """The headings of the axes, the most important first.
+
+    None where nobody computed it.
+    """
     headings = dict(zip((axis.name for axis in contents.study.axes), contents.study.headings, strict=True))
     means = contents.importance.groupby("axis")["value"].mean().sort_values(ascending=False)
     return [headings[axis] for axis in means.index if axis in headings]
 
 
 def one_line_each(positions: pd.DataFrame) -> pd.DataFrame:
-    """A row per trial with its score and its value on each axis: what is drawn, to be downloaded."""
+    """A row per trial with its score and its value on each axis.
+
+    What is drawn, to be downloaded.
+    """
     columns = ["trial", "objective", "best", "is_base"]
     wide = positions.pivot(index="trial", columns="axis", values="value")
     own = positions.drop_duplicates("trial")[columns].set_index("trial")
