@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
     from typer import Context
 else:
     Context = typer.Context.__base__  # typer passes one of these, and none of its own class
+
+
+class FileFormat(StrEnum):
+    """Formats of the files that `report` writes beside its page."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    LATEX = "latex"
+    SVG = "svg"
+    PNG = "png"
+
 
 StudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A YAML file, or the name of a shipped study.")

@@ -17,6 +17,7 @@ from rse_study.cli.arguments import (
     CellArgument,
     Context,
     DataFolder,
+    FileFormat,
     MaxCost,
     MaxHours,
     ModelArgument,
@@ -183,20 +184,52 @@ def report(
     tables: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the ledger's tables into this folder, too.")
     ] = None,
-    kind: Annotated[
-        Literal["parquet", "csv"], typer.Option("--as", help="Format of the tables.")
-    ] = "parquet",
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every figure into this folder, too.")
+    ] = None,
+    formats: Annotated[
+        list[FileFormat] | None,
+        typer.Option(
+            "--as",
+            help="Of the tables: parquet (default), csv, or latex for a paper; of the figures: svg (default), png.",
+        ),
+    ] = None,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Write the study's report: one self-contained HTML file.
 
-    With --tables, its numbers for other programs.
+    With --tables, its numbers for other programs or for a paper; with --figures, its figures as images (extra
+    `images`).
 
     Of a folder that `evaluate --suite attacks` wrote: the page of its attacks.
     """
     from rse_study.cli.verbs.report import write_page
 
-    write_page(study, store, out, tables, kind)
+    write_page(study, store, out, tables, figures, formats or ())
+
+
+def notebook(
+    study: RanStudyArgument,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="[KIND]",
+            help="ablations, methods, robustness, search or cost; default: what fits the study.",
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The notebook; default: STUDY-KIND.ipynb.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file where it is there.")] = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Write a Jupyter notebook about a study, ready to be worked in.
+
+    It reads the ledger anew whenever it runs; what is changed in it is yours. Needs the extra `notebooks`.
+    """
+    from rse_study.cli.verbs.notebook import write_notebook
+
+    write_notebook(study, kind, out, force, store)
 
 
 def check(
@@ -418,6 +451,7 @@ COMMANDS: tuple[Command, ...] = (
     dashboard,
     replay,
     report,
+    notebook,
     check,
     compare,
     studies,
