@@ -54,7 +54,7 @@ def attack_pairs_data(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_attack_pairs(frame: pd.DataFrame) -> go.Figure:
-    """Draw a colour per row and a symbol per recipe.
+    """Draw a colour per row and a symbol per recipe; very many rows have one colour.
 
     A thin line through the rows of a recipe. `frame`: by `attack_pairs_data`, of one set.
     """
@@ -62,22 +62,24 @@ def draw_attack_pairs(frame: pd.DataFrame) -> go.Figure:
     rows, recipes = (list(dict.fromkeys(frame[name])) for name in ("row", "recipe"))
     symbols = {recipe: SEED_SYMBOLS[number % len(SEED_SYMBOLS)] for number, recipe in enumerate(recipes)}
     for _, part in frame.groupby("recipe", sort=False):
+        if len(rows) > MAX_ROWS:
+            break  # lines through so many would hide what they join
         figure.add_scatter(
             x=part["lost"], y=part["queries"], mode="lines", line={"color": FAINT, "width": 1.5}, showlegend=False,
             hoverinfo="skip",
         )  # fmt: skip
-    for number, row in enumerate(rows):
-        part = frame[frame["row"] == row]
+    is_many = len(rows) > MAX_ROWS
+    groups = [("rows", frame)] if is_many else [(row, frame[frame["row"] == row]) for row in rows]
+    for number, (name, part) in enumerate(groups):
         texts = [
-            f"{label_text(row, 40)} under {one.recipe}<br>{one.lost:.1f} points lost, {one.queries:.1f} queries, "
+            f"{label_text(one.row, 40)} under {one.recipe}<br>{one.lost:.1f} points lost, {one.queries:.1f} queries, "
             f"{one.num_seeds} seeds"
             for one in part.itertuples()
         ]
         figure.add_scatter(
-            x=part["lost"], y=part["queries"], mode="markers", name=label_text(row, 40), text=texts,
+            x=part["lost"], y=part["queries"], mode="markers", name=label_text(name, 40), text=texts,
             hovertemplate="%{text}<extra></extra>",
-            marker={"size": 12, "color": SEED_COLOURS[number % MAX_ROWS] if len(rows) <= MAX_ROWS else GREY,
-                    "symbol": part["recipe"].map(symbols)},
+            marker={"size": 7 if is_many else 12, "color": SEED_COLOURS[number], "symbol": part["recipe"].map(symbols)},
         )  # fmt: skip
     for recipe, symbol in symbols.items():
         look = {"size": 10, "color": GREY, "symbol": symbol}

@@ -87,8 +87,8 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
     low, high = float(frame["objective"].quantile(0.05)), float(frame["objective"].max())
     for number, (first, second) in enumerate(pairs):
         part = frame[(frame["x_axis"] == first) & (frame["y_axis"] == second)]
-        add_map(figure, part, (low, high), decimals, number == 0)
-        add_points(figure, part, (low, high), decimals, number == 0)
+        add_map(figure, part, decimals, number == 0)
+        add_points(figure, part, decimals, number == 0)
     layouts = [pair_layout(by_heading[first], by_heading[second]) for first, second in pairs]
     buttons = [
         {
@@ -111,9 +111,7 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
     return figure.update_layout(layouts[0]) if layouts else figure
 
 
-def add_map(
-    figure: go.Figure, part: pd.DataFrame, ends: tuple[float, float], decimals: int, is_shown: bool
-) -> None:
+def add_map(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: bool) -> None:
     """Add the interpolated map of one pair.
 
     An empty one where there are too few trials.
@@ -124,8 +122,6 @@ def add_map(
         Gets it.
     part
         The trials of the pair.
-    ends
-        Of the scale of colours.
     decimals
         Of values on hover.
     is_shown
@@ -133,17 +129,19 @@ def add_map(
     """
     field = surface(*(part[name].to_numpy(dtype=float) for name in ("x", "y", "objective")))
     ticks = np.linspace(0, 1, GRID, dtype=np.float32)
-    figure.add_contour(
-        z=np.full((GRID, GRID), np.nan, dtype=np.float32) if field is None else field, x=ticks, y=ticks,
-        coloraxis="coloraxis", visible=is_shown, connectgaps=False, line={"width": 0.5, "color": "#ffffff"},
-        contours={"start": ends[0], "end": ends[1], "size": max((ends[1] - ends[0]) / 12, 1e-9)},
+    figure.add_heatmap(
+        z=[] if field is None else with_nothing(field, decimals + 1), x=ticks, y=ticks,
+        coloraxis="coloraxis", visible=is_shown, connectgaps=False, hoverongaps=False,
         hovertemplate=f"about %{{z:.{decimals}f}}, interpolated<extra></extra>",
     )  # fmt: skip
 
 
-def add_points(
-    figure: go.Figure, part: pd.DataFrame, ends: tuple[float, float], decimals: int, is_shown: bool
-) -> None:
+def with_nothing(field: np.ndarray, decimals: int) -> list[list[float | None]]:
+    """Return a map as lists, None where there is nothing."""
+    return [[None if np.isnan(one) else round(float(one), decimals) for one in line] for line in field]
+
+
+def add_points(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: bool) -> None:
     """Add the trials of one pair.
 
     Of very many the best, and every so many of the others.
@@ -154,8 +152,6 @@ def add_points(
         Gets them.
     part
         The trials of the pair.
-    ends
-        Of the scale of colours.
     decimals
         Of values on hover.
     is_shown

@@ -21,8 +21,9 @@ OURS, THEIRS = "ours", "the paper's"
 def cosines_data(contents: Contents) -> pd.DataFrame:
     """Return a row per row of the grid, kind of pairs and seed, and the paper's.
 
-    Columns: row, pairs (positive, random), source (ours, the paper's), seed, value, mean. Of complete cells of a grid at their last step. The paper's rows come last: it does not say which of ours is
-    which of theirs beyond the normalisation. Empty where no cell reports cosines of its projections.
+    Columns: row, pairs (positive, random), source (ours, the paper's), seed, value, mean. Of complete cells of a grid
+    at their last step. The paper's rows come last: it does not say which of ours is which of theirs beyond the
+    normalisation. Empty where no cell reports cosines of its projections.
     """
     cells = contents.stage("grid")
     cells = cells[cells["status"] == "complete"]

@@ -13,7 +13,7 @@ from analysis.formats import decimals_of, show_signed
 
 COLUMNS = ["column", "row", "minus", "difference", "low", "high", "alone_low", "alone_high", "n"]
 COLUMNS = [*COLUMNS, "paper", "decimals"]
-SURE, UNSURE = "interval without 0", "interval with 0"
+SURE, UNSURE = "0 outside", "0 inside"
 
 
 def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
@@ -70,7 +70,7 @@ def draw_forest(frame: pd.DataFrame) -> go.Figure:
     most = max(ticks.values(), key=len, default=[])
     lines = max((text.count("<br>") + 1 for texts in ticks.values() for text in texts), default=1)
     plain(figure, height=150 + len(most) * max(26, 16 * lines + 6))
-    legend_below(figure, gap=62)
+    legend_below(figure)
     if len(columns) > 1:
         buttons = [
             {
@@ -120,7 +120,7 @@ def add_column(figure: go.Figure, part: pd.DataFrame, column: str) -> None:
     if len(alone):
         xs, ys = segments(alone, "alone_low", "alone_high")
         figure.add_scatter(
-            x=xs, y=ys, mode="lines", name="95 %, this row alone", line={"color": FAINT, "width": 7}, meta=column,
+            x=xs, y=ys, mode="lines", name="95 %, row alone", line={"color": FAINT, "width": 7}, meta=column,
             hoverinfo="skip",
         )  # fmt: skip
     is_sure = (part["low"] > 0) | (part["high"] < 0)
@@ -133,7 +133,7 @@ def add_column(figure: go.Figure, part: pd.DataFrame, column: str) -> None:
             "arrayminus": some["difference"] - some["low"], "color": BLUE, "thickness": 1.8, "width": 5,
         }  # fmt: skip
         figure.add_scatter(
-            x=some["difference"], y=some.index, mode="markers", name=f"ours, 95 % at once: {name}", error_x=arms,
+            x=some["difference"], y=some.index, mode="markers", name=f"95 % at once, {name}", error_x=arms,
             marker={"size": 9, "color": BLUE, "symbol": symbol, "line": {"width": 2, "color": BLUE}}, meta=column,
             text=[hover(row) for row in some.itertuples()], hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip

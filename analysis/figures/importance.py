@@ -15,8 +15,8 @@ COLUMNS = ["axis", "evaluator", "value", "num_trials", "mean"]
 def importance_data(contents: Contents) -> pd.DataFrame:
     """Return a row per axis and evaluator.
 
-    Columns: axis (its heading), evaluator, value, num_trials, mean. The mean is over evaluators; the axis with the largest
-    comes first.
+    Columns: axis (its heading), evaluator, value, num_trials, mean. The mean is over evaluators; the axis with
+    the largest comes first.
     """
     study = contents.study
     headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))

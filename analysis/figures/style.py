@@ -50,7 +50,7 @@ def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def legend_below(figure: go.Figure, gap: int = 60) -> go.Figure:
+def legend_below(figure: go.Figure, gap: int = 74) -> go.Figure:
     """Put the legend below the plot, under the title of its axis.
 
     `gap`: pixels between them.

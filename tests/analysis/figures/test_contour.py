@@ -59,3 +59,12 @@ def test_of_very_many_trials_some_dots_are_drawn_the_best_among_them(space):
     dots = draw_contour(frame, rulers, "dev").data[1]
     assert len(dots.x) <= MAX_POINTS + 1
     assert list(dots.marker.size).count(13) == 1
+
+
+def test_a_map_has_nothing_where_nobody_looked_and_no_nan(space):
+    positions, rulers = space
+    figure = draw_contour(contour_data(positions), rulers, "dev")
+    maps = [trace for trace in figure.data if trace.type == "heatmap"]
+    values = [value for trace in maps for line in trace.z for value in line]
+    assert None in values
+    assert all(value is None or value == value for value in values)

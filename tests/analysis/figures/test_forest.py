@@ -35,8 +35,8 @@ def test_ours_stand_beside_the_papers(comparison):
 def test_an_interval_without_0_is_full_and_one_with_0_hollow(comparison):
     figure = draw_forest(forest_data(comparison))
     traces = {trace.name: trace for trace in figure.data}
-    assert list(traces["ours, 95 % at once: interval without 0"].y) == [0]
-    assert traces["ours, 95 % at once: interval with 0"].marker.symbol == "circle-open"
+    assert list(traces["95 % at once, 0 outside"].y) == [0]
+    assert traces["95 % at once, 0 inside"].marker.symbol == "circle-open"
     assert len(traces["the paper's"].x) == 2
     assert figure.layout.yaxis.ticktext == ("norm = l2", "norm = l1")
     assert not figure.layout.updatemenus
