@@ -87,7 +87,8 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
     low, high = float(frame["objective"].quantile(0.05)), float(frame["objective"].max())
     for number, (first, second) in enumerate(pairs):
         part = frame[(frame["x_axis"] == first) & (frame["y_axis"] == second)]
-        add_map(figure, part, decimals, number == 0)
+        has_choices = bool(by_heading[first].choices or by_heading[second].choices)
+        add_map(figure, part.iloc[:0] if has_choices else part, decimals, number == 0)
         add_points(figure, part, decimals, number == 0)
     layouts = [pair_layout(by_heading[first], by_heading[second]) for first, second in pairs]
     buttons = [
@@ -114,7 +115,7 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
 def add_map(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: bool) -> None:
     """Add the interpolated map of one pair.
 
-    An empty one where there are too few trials.
+    An empty one where there are too few trials, or none are given: choices have nothing between them.
 
     Parameters
     ----------
@@ -128,9 +129,9 @@ def add_map(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: bool
         At first.
     """
     field = surface(*(part[name].to_numpy(dtype=float) for name in ("x", "y", "objective")))
-    ticks = np.linspace(0, 1, GRID, dtype=np.float32)
+    ticks = None if field is None else np.linspace(0, 1, GRID, dtype=np.float32)
     figure.add_heatmap(
-        z=[] if field is None else with_nothing(field, decimals + 1), x=ticks, y=ticks,
+        z=[[None]] if field is None else with_nothing(field, decimals + 1), x=ticks, y=ticks,
         coloraxis="coloraxis", visible=is_shown, connectgaps=False, hoverongaps=False,
         hovertemplate=f"about %{{z:.{decimals}f}}, interpolated<extra></extra>",
     )  # fmt: skip

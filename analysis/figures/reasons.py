@@ -73,7 +73,8 @@ def draw_reasons(frame: pd.DataFrame) -> go.Figure:
             font={"size": 12, "color": INK},
         )  # fmt: skip
     lines = max((label_text(reason, 44).count("<br>") + 1 for reason in reasons), default=1)
-    figure.update_xaxes(title="how often", rangemode="tozero", tickformat="d", nticks=6)
+    ticks = {"dtick": 1} if totals.max() <= 6 else {"nticks": 6}
+    figure.update_xaxes(title="how often", rangemode="tozero", tickformat="d", **ticks)
     figure.update_yaxes(visible=False, range=[len(reasons) - 0.6, -0.9])
     height = 130 + len(reasons) * (30 + 16 * lines)
     return legend_below(plain(figure, height=height), gap=56).update_layout(barmode="stack")

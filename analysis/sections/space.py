@@ -14,8 +14,8 @@ ALL_AXES = (
 )
 TWO_AXES = (
     "Choose two axes above the map. Dots are the complete trials. Between them the score is interpolated (trials that "
-    "are close together are averaged first); outside of them nobody has looked. All other axes differ from dot to dot: "
-    "a hill may belong to another axis."
+    "are close together are averaged first); outside of them nobody has looked, and between choices there is nothing. "
+    "All other axes differ from dot to dot: a hill may belong to another axis."
 )
 
 

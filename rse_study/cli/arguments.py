@@ -40,10 +40,10 @@ ClusterArgument = Annotated[
 ClusterStudyArgument = Annotated[
     str, typer.Argument(metavar="[STUDY]", help="A YAML file, or the name of a shipped study.")
 ]
-RowArgument = Annotated[
-    str,
+RowArguments = Annotated[
+    list[str],
     typer.Argument(
-        metavar="STUDY[:ROW]", help="A study that has run, or one row of it: rse-table6:rho = 0.5."
+        metavar="STUDY[:ROW]...", help="Studies that have run, or rows of them: rse-table6:rho = 0.5."
     ),
 ]
 CellArgument = Annotated[

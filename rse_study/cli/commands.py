@@ -23,7 +23,7 @@ from rse_study.cli.arguments import (
     ModelArgument,
     Overrides,
     RanStudyArgument,
-    RowArgument,
+    RowArguments,
     Store,
     StudyArgument,
     TrialArgument,
@@ -174,7 +174,7 @@ def report(
             metavar="STUDY",
             help="A study that has run: its name, folder or YAML file. Or a folder of attacks.",
         ),
-    ],
+    ] = "",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -194,6 +194,12 @@ def report(
             help="Of the tables: parquet (default), csv, or latex for a paper; of the figures: svg (default), png.",
         ),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="An index of all studies, and each report that is missing or old.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Write it again while the study runs; the page reloads itself.")
+    ] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Write the study's report: one self-contained HTML file.
@@ -204,8 +210,15 @@ def report(
     Of a folder that `evaluate --suite attacks` wrote: the page of its attacks.
     """
     from rse_study.cli.verbs.report import write_page
+    from rse_study.cli.verbs.report_index import write_index_page
+    from rse_study.cli.verbs.report_watch import watch_page
 
-    write_page(study, store, out, tables, figures, formats or ())
+    if every:
+        write_index_page(study, store, out, {"--tables": tables, "--figures": figures, "--watch": watch})
+    elif watch:
+        watch_page(study, store, out, {"--tables": tables, "--figures": figures})
+    else:
+        write_page(study, store, out, tables, figures, formats or ())
 
 
 def notebook(
@@ -253,21 +266,23 @@ def check(
 
 
 def compare(
-    first: RowArgument,
-    second: RowArgument,
+    rows: RowArguments,
     metric: Annotated[
         str, typer.Option(help="task/split, for example STS-B/test; default: the studies' objective.")
     ] = "",
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare means of unrelated seeds.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page that shows them side by side, too.")
+    ] = None,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """Compare two rows, or all rows that two studies share.
+    """Compare rows, or all rows that studies share.
 
-    First minus second, seed by seed.
+    The first minus each of the others, seed by seed.
     """
     from rse_study.cli.verbs.compare import compare_rows
 
-    compare_rows(first, second, metric, unpaired, store)
+    compare_rows(rows, metric, unpaired, store, out)
 
 
 def studies(store: Store = DEFAULT_STORE) -> None:

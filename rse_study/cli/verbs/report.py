@@ -36,6 +36,9 @@ def write_page(
     formats
         Of tables and figures; none for the defaults.
     """
+    if not study:
+        remedy = "Name one (rse-study studies lists them), or ask for all: rse-study report --all"
+        raise InputError("no study is named", where="STUDY", remedy=remedy)
     if out:
         require_file(out, where="--out")
     request = FilesRequest(tables, figures, formats)

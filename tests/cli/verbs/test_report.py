@@ -63,3 +63,25 @@ def test_a_format_that_decides_nothing_is_refused(rse, ran, tmp_path, arguments,
     assert ended.code == 2
     assert said in ended.err
     assert ended.out == ""
+
+
+def test_all_studies_have_an_index(rse, ran, tmp_path):
+    ended = rse("report", "--all")
+    assert (ended.code, ended.out, ended.err) == (0, "studies/index.html\n", "")
+    assert 'href="little/report.html"' in (tmp_path / "studies/index.html").read_text(encoding="utf-8")
+    assert (tmp_path / "studies/little/report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "STUDY: no study is named. Name one"),
+        (["little", "--all"], "STUDY: little: --all is of all studies at once. Leave out STUDY, or --all"),
+        (["--all", "--watch"], "--watch: is of one study: --all is of all studies at once."),
+        (["--all", "--store", "nowhere"], "nowhere: no study has run here. Run one: rse-study run STUDY"),
+    ],
+)
+def test_an_index_is_of_all_studies_and_of_nothing_else(rse, ran, arguments, said):
+    ended = rse("report", *arguments)
+    assert ended.code == 2
+    assert ended.err.startswith(said)
