@@ -63,13 +63,16 @@ def two_axes(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def by_importance(contents: Contents) -> list[str]:
-    """The headings of the axes, the most important first.
+    """The headings of the axes, the most important first; axes of choices last.
 
     None where nobody computed it.
     """
-    headings = dict(zip((axis.name for axis in contents.study.axes), contents.study.headings, strict=True))
+    study = contents.study
+    headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
+    choices = {axis.name for axis in study.axes if axis.kind == "choice"}
     means = contents.importance.groupby("axis")["value"].mean().sort_values(ascending=False)
-    return [headings[axis] for axis in means.index if axis in headings]
+    ordered = sorted(means.index, key=lambda axis: axis in choices)
+    return [headings[axis] for axis in ordered if axis in headings]
 
 
 def one_line_each(positions: pd.DataFrame) -> pd.DataFrame:
