@@ -115,30 +115,41 @@ def contrasts_answer(
             f"No answer: {why if compared else f'no row stands beside {baseline}'}.", is_settled=False
         )
     shown = {row: one for row, one in known.items() if one.simultaneous.excludes(0.0)}
-    row, largest = max((shown or known).items(), key=lambda pair: abs(pair[1].mean))
-    what = f"{row}, {_contrast_text(largest, decimals, len(known))}"
     if not shown:
         of = f"any of {counted(len(known), 'row')}" if len(known) > 1 else "the one row"
+        what = _largest_text(known, decimals, len(known))
         return StudyAnswer(
             f"No difference from {baseline} is shown for {of}; the largest is that of {what}.",
             is_settled=True,
         )
-    num_better = sum((one.mean < 0) == less_is_better for one in shown.values())
-    counts = [
-        f"{number} {'is' if number == 1 else 'are'} {word}"
-        for number, word in ((num_better, "better"), (len(shown) - num_better, "worse"))
-        if number
+    better = {row: one for row, one in shown.items() if (one.mean < 0) == less_is_better}
+    worse = {row: one for row, one in shown.items() if row not in better}
+    sides = [(better, "better", "gain"), (worse, "worse", "loss")]
+    counts = [f"{len(side)} {'is' if len(side) == 1 else 'are'} {word}" for side, word, _ in sides if side]
+    largest = [
+        f"the largest {noun} is that of {_largest_text(side, decimals, len(known))}"
+        for side, _, noun in sides
+        if side
     ]
     told = f"Of {counted(len(known), 'row')} {' and '.join(counts)} than {baseline}"
     if len(known) == 1:
-        return StudyAnswer(f"{row} is {'better' if num_better else 'worse'} than {baseline}: "
-                      f"{_contrast_text(largest, decimals, 1)}.", is_settled=True)  # fmt: skip
-    return StudyAnswer(f"{told}; the largest difference is that of {what}.", is_settled=True)
+        ((row, one),) = known.items()
+        what = f"{row} is {'better' if better else 'worse'} than {baseline}"
+        return StudyAnswer(f"{what}: {_contrast_text(one, decimals, 1)}.", is_settled=True)
+    return StudyAnswer(f"{told}; {', '.join(largest)}.", is_settled=True)
+
+
+def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int, num_together: int) -> str:
+    row, one = max(contrasts.items(), key=lambda pair: abs(pair[1].mean))
+    return f"{row}, {_contrast_text(one, decimals, num_together)}"
 
 
 def _contrast_text(one: ComparedContrast, decimals: int, num_together: int) -> str:
+    """A difference with its interval, and with p where so many seeds could make it small."""
     at_once = " for all rows at once" if num_together > 1 else ""
-    p_value = "" if pd.isna(one.p_holm) else f", p = {one.p_holm:.4f}{' (Holm)' if num_together > 1 else ''}"
+    adjusted = " (Holm)" if num_together > 1 else ""
+    is_exact = not pd.isna(one.p_holm) and one.least_p_holm <= 1 - LEVEL
+    p_value = f", p = {one.p_holm:.4f}{adjusted}" if is_exact else ""
     interval = show_interval(one.simultaneous, decimals)
     return f"{show_signed(one.mean, decimals)} (95 % interval{at_once} {interval}{p_value}, {one.n} seeds)"
 

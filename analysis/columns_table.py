@@ -4,7 +4,7 @@ Wide as the paper has it, long with all that was computed.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
@@ -18,6 +18,7 @@ from analysis.formats import (
     show_measured,
     show_number,
     show_signed,
+    show_spread,
 )
 
 AT_ONCE = "95 %, all cells at once"
@@ -28,19 +29,40 @@ def wide_table(cells: Sequence[TableCell]) -> pd.DataFrame:
 
     A column per column of the paper's table.
     """
+    return _as_the_paper(cells, lambda cell: _ours_and_theirs(cell, _mean(cell)))
+
+
+def printed_table(cells: Sequence[TableCell]) -> pd.DataFrame:
+    """Return the same for a paper: mean with standard deviation, and a star.
+
+    The star stands where the interval of the difference, with those of all other cells, excludes 0.
+    """
+    return _as_the_paper(cells, lambda cell: _ours_and_theirs(cell, _with_spread(cell)))
+
+
+def _as_the_paper(cells: Sequence[TableCell], show: Callable[[TableCell], str]) -> pd.DataFrame:
     found: dict[tuple[str, str], dict[str, str]] = {}
     for cell in cells:
-        found.setdefault((cell.column.block, cell.row), {})[cell.column.name] = _ours_and_theirs(cell)
+        found.setdefault((cell.column.block, cell.row), {})[cell.column.name] = show(cell)
     columns = dict.fromkeys(cell.column.name for cell in cells)
     rows = [{"block": block, "row": row, **texts} for (block, row), texts in found.items()]
     table = pd.DataFrame(rows, columns=["block", "row", *columns], dtype=object).fillna("")
     return table if table["block"].nunique() > 1 else table.drop(columns="block")
 
 
-def _ours_and_theirs(cell: TableCell) -> str:
+def _ours_and_theirs(cell: TableCell, ours: str) -> str:
     decimals = decimals_of(cell.column.metric)
     printed = f"({show_number(cell.printed, decimals)})" if pd.notna(cell.printed) else ""
-    return f"{show_measured(cell.mean, decimals, cell.is_degenerate)} {printed}".strip()
+    return f"{ours} {printed}".strip()
+
+
+def _mean(cell: TableCell) -> str:
+    return show_measured(cell.mean, decimals_of(cell.column.metric), cell.is_degenerate)
+
+
+def _with_spread(cell: TableCell) -> str:
+    is_apart = cell.interval is not None and cell.interval.excludes(0.0)
+    return show_spread(_mean(cell), cell.sd, decimals_of(cell.column.metric), is_apart)
 
 
 def long_table(cells: Sequence[TableCell]) -> pd.DataFrame:

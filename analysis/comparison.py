@@ -16,6 +16,7 @@ from rse_study.results.claims import Judged, judge
 from rse_study.results.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.reader import Reader
 from rse_study.results.staleness import describe, stale
+from rse_study.results.study_results import StudyResults
 
 WORDS = {
     "paper": {"reproduced": "reproduced", "contradicted": "contradicted"},
@@ -103,6 +104,12 @@ def read_comparison(reader: Reader) -> Comparison | None:
         columns=read_columns(reader, table, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
     )
+
+
+def comparison_of(study: StudyResults) -> Comparison | None:
+    """The comparison of an opened study; None of a search."""
+    with Reader(study.folder) as reader:
+        return read_comparison(reader)
 
 
 def _outside(table: pd.DataFrame, baseline: str, printed: Mapping[str, float]) -> list[str]:

@@ -8,7 +8,15 @@ from itertools import chain
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.formats import DEGENERATE, counted, decimals_of, show_measured, show_number, show_signed
+from analysis.formats import (
+    DEGENERATE,
+    counted,
+    decimals_of,
+    show_measured,
+    show_number,
+    show_signed,
+    show_spread,
+)
 from analysis.scores import MEANING
 from rse_study.results.claims import Judged
 from rse_study.results.comparisons import ComparedContrast
@@ -33,6 +41,39 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     columns = dict.fromkeys(["row", *OWN, *(name for row in own for name in row)])
     table = pd.DataFrame([*fixed, *own], columns=list(columns), dtype=object).fillna("")
     return table if comparison.printed else table.drop(columns="paper")
+
+
+def printed_rows(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
+    """Return the table for a paper: mean with standard deviation, and a star.
+
+    Columns: row, paper, ours, and against the baseline the difference with its simultaneous 95 % interval, which the
+    star says excludes 0.
+    """
+    fixed = [
+        {"row": row, "ours": show_measured(value, decimals, row in comparison.degenerate)}
+        for row, value in comparison.fixed.items()
+    ]
+    own = [_printed_row(comparison, row, decimals) for row in _in_the_papers_order(comparison)]
+    columns = dict.fromkeys(["row", "paper", "ours", *(name for row in own for name in row)])
+    table = pd.DataFrame([*fixed, *own], columns=list(columns), dtype=object).fillna("")
+    return table if comparison.printed else table.drop(columns="paper")
+
+
+def _printed_row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
+    values, one = comparison.scores.table.loc[row].dropna(), comparison.compared.get(row)
+    mean = show_measured(values.mean(), decimals, row in comparison.degenerate)
+    is_apart = one is not None and one.simultaneous.excludes(0.0)
+    own = {
+        "row": row,
+        "paper": show_number(comparison.printed.get(row, float("nan")), decimals),
+        "ours": show_spread(mean, values.std(ddof=1), decimals, is_apart),
+    }
+    if not comparison.baseline:
+        return own
+    difference = (
+        f"{show_signed(one.mean, decimals)} {show_interval(one.simultaneous, decimals)}" if one else ""
+    )
+    return own | {f"minus {comparison.baseline}, 95 %": difference}
 
 
 def _in_the_papers_order(comparison: Comparison) -> list[str]:

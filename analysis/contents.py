@@ -9,6 +9,7 @@ from analysis.formats import decimals_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
+from rse_study.results.study_results import StudyResults
 
 BASE = "base"  # label of the trial that is the paper's setting
 PAPER_SETTING = "paper setting"
@@ -82,6 +83,12 @@ def read_contents(reader: Reader) -> Contents:
         events=reader.events(),
         provenance=reader.provenance(),
     )
+
+
+def contents_of(study: StudyResults) -> Contents:
+    """All frames of an opened study."""
+    with Reader(study.folder) as reader:
+        return read_contents(reader)
 
 
 def _cells(reader: Reader) -> pd.DataFrame:

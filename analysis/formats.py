@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-MINUS = "\N{MINUS SIGN}"
+MINUS, PLUS_MINUS = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}"
+STAR = "\N{ASTERISK OPERATOR}"  # stands in no name of ours
 DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # of a score that a collapsed model got
 FINE = ("alignment", "uniformity", "drift")  # distances on the unit sphere; the papers print three decimals
 STATUSES = {"stopped_early": "stopped early", "planned": "not run yet"}
@@ -45,6 +46,24 @@ def show_measured(value: float, decimals: int, is_degenerate: bool) -> str:
     """
     text = show_number(value, decimals)
     return f"{text or UNDEFINED} {DEGENERATE}" if is_degenerate else text
+
+
+def show_spread(mean: str, sd: float, decimals: int = 2, is_starred: bool = False) -> str:
+    """Return a mean with its standard deviation, and a star: "61.2 ± 1.0∗".
+
+    Parameters
+    ----------
+    mean
+        As it is shown.
+    sd
+        The standard deviation; NaN of one seed.
+    decimals
+        How many it is shown with.
+    is_starred
+        The difference from a baseline is more than chance.
+    """
+    spread = f" {PLUS_MINUS} {sd:.{decimals}f}" if mean and pd.notna(sd) else ""
+    return f"{mean}{spread}{STAR if is_starred else ''}"
 
 
 def show_signed(value: float, decimals: int = 2) -> str:

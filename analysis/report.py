@@ -16,21 +16,39 @@ from analysis.sections.search import search_sections
 from rse_study.results.reader import Reader
 
 
-def write_report(study_dir: Path, out: Path | None = None) -> Path:
+def report_path(study_dir: Path) -> Path:
+    """Where a study's report is by default."""
+    return study_dir / "report.html"
+
+
+def write_report(study_dir: Path, out: Path | None = None, reload_s: int = 0) -> Path:
     """Write the study's report and say where it is.
 
-    By default `report.html` in its folder.
+    Parameters
+    ----------
+    study_dir
+        The study's folder.
+    out
+        The file; None for `report.html` in its folder.
+    reload_s
+        After so many seconds the page loads itself again; 0 is never.
     """
-    path = study_dir / "report.html" if out is None else out
     with Reader(study_dir) as reader:
-        html = render(read_contents(reader), read_comparison(reader))
-    return page.write(path, html)
+        html = render(read_contents(reader), read_comparison(reader), reload_s)
+    return page.write(report_path(study_dir) if out is None else out, html)
 
 
-def render(contents: Contents, comparison: Comparison | None = None) -> str:
+def render(contents: Contents, comparison: Comparison | None = None, reload_s: int = 0) -> str:
     """Return the report as HTML: a function of the ledger and nothing else.
 
-    `comparison`: of a grid.
+    Parameters
+    ----------
+    contents
+        Of the study.
+    comparison
+        Of a grid.
+    reload_s
+        After so many seconds the page loads itself again; 0 is never.
     """
     if contents.study.kind == "grid":
         beside = compared(comparison, contents.decimals) if comparison else ""
@@ -39,6 +57,5 @@ def render(contents: Contents, comparison: Comparison | None = None) -> str:
     else:
         middle = [confirmation(contents), *search_sections(contents)]
     end = [part(contents) for part in (course, cells, cost, failures, revisions, provenance)]
-    return page.page(
-        contents.study.title or contents.study.name, [opening(contents, comparison), *middle, *end]
-    )
+    parts = [opening(contents, comparison), *middle, *end]
+    return page.page(contents.study.title or contents.study.name, parts, reload_s=reload_s)

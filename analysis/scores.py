@@ -9,6 +9,7 @@ import pandas as pd
 
 from analysis.contents import BASE, Contents, baseline_scores
 from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_number, show_status
+from analysis.search import confirmed
 from rse_study.results.records import BASELINES, StudyRecord
 
 NOT_MEASURED = "not measured"
@@ -46,6 +47,12 @@ def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
         row: number for number, row in enumerate(dict.fromkeys([*BASELINES.values(), *cells["name"]]))
     }
     return frame.assign(position=frame["row"].map(position))[COLUMNS]
+
+
+def result_scores(contents: Contents) -> pd.DataFrame:
+    """Return `scores` of all that is a result: of a grid's rows, of confirmed trials."""
+    is_grid = contents.study.kind == "grid"
+    return scores(contents, contents.stage("grid") if is_grid else confirmed(contents))
 
 
 def _baselines(evaluations: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:

@@ -1,0 +1,34 @@
+"""A study platform for robust sentence embeddings.
+
+`open_study` is what notebooks and scripts build on. Importing the package imports nothing else.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import rse_study.results.study_results
+
+
+def open_study(
+    name: "str | Path", store: "str | Path" = "studies"
+) -> "rse_study.results.study_results.StudyResults":
+    """Open a study that has run, by its name or its folder.
+
+    It gives tidy frames: cells, metrics, evaluations, contrasts, importance, attempts. `store` is the folder that holds
+    the studies' folders.
+
+    Raises
+    ------
+    rse_study.errors.InputError
+        where there is no such study: says which there are.
+
+    Examples
+    --------
+    >>> study = open_study("quickstart")  # doctest: +SKIP
+    >>> study.contrasts[["row", "mean", "excludes_zero"]]  # doctest: +SKIP
+    """
+    from rse_study.results.study_results import open_results
+
+    return open_results(name, store)

@@ -10,9 +10,10 @@ from analysis.page.blocks import anchor_name, facts, folded, grid, link, paragra
 from analysis.page.document import page, write
 from analysis.page.embedding import embedded
 from analysis.page.figure_block import figure
-from analysis.page.table_block import table
+from analysis.page.table_block import CellLink, table
 
 __all__ = [
+    "CellLink",
     "anchor_name",
     "embedded",
     "escape",

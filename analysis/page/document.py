@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +12,15 @@ from plotly.offline import get_plotlyjs
 from rse_study.results.atomic import write_whole
 
 STYLE = (files("analysis.page") / "style.css").read_text(encoding="utf-8")
-SCRIPTS = ("elements", "theme", "figures", "tables", "folds", "start")  # later ones use earlier ones
+SCRIPTS = (
+    "elements",
+    "theme",
+    "figures",
+    "tables",
+    "folds",
+    "freshness",
+    "start",
+)  # later ones use earlier ones
 # The browser itself then refuses to load anything.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; "
@@ -22,7 +31,7 @@ HEADING = re.compile(
 )  # as `blocks.section` writes it
 
 
-def page(title: str, sections: Sequence[str], style: str = "") -> str:
+def page(title: str, sections: Sequence[str], style: str = "", reload_s: int = 0) -> str:
     """Return a whole document, with plotly.js inside where it has figures.
 
     Parameters
@@ -33,11 +42,15 @@ def page(title: str, sections: Sequence[str], style: str = "") -> str:
         HTML, in their order.
     style
         Of sections that no other page has.
+    reload_s
+        After so many seconds the page loads itself again, and says how old it is; 0 is never.
     """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    fresh = f' data-reload="{reload_s}" data-written="{now}"' if reload_s else ""
     body = "\n".join(sections)
     plotly = f"<script>{get_plotlyjs()}</script>" if 'class="plot"' in body else ""
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="en"{fresh}><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{escape(title)}</title>'
         f"<style>{STYLE}{style}</style></head>\n<body>\n"
@@ -48,10 +61,11 @@ def page(title: str, sections: Sequence[str], style: str = "") -> str:
 
 
 def contents_list(body: str) -> str:
-    """Return links to the sections of a page; nothing where there are none."""
-    items = "".join(f'<li><a href="#{anchor}">{text}</a></li>' for anchor, text in HEADING.findall(body))
-    if not items:
+    """Return links to the sections of a page; nothing where there is one at most."""
+    found = HEADING.findall(body)
+    if len(found) < 2:
         return ""
+    items = "".join(f'<li><a href="#{anchor}">{text}</a></li>' for anchor, text in found)
     listing = f"<details open><summary>Contents</summary><ol>{items}</ol></details>"
     return f'<nav class="contents" aria-label="Contents">{listing}</nav>'
 

@@ -1,12 +1,25 @@
 """Tables of a page."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
 import pandas as pd
 
+from analysis.page.blocks import link
+
 SHORT = 12  # characters of a heading that stays in one line
+LONG = 44  # characters of a row's name that has more than one
+
+
+@dataclass(frozen=True)
+class CellLink:
+    """What stands in a table where a text leads somewhere."""
+
+    text: str
+    address: str
+    """A file beside the page, or `#anchor`."""
 
 
 def table(
@@ -23,7 +36,7 @@ def table(
     Parameters
     ----------
     frame
-        The strings.
+        The strings, and links.
     row_classes
         A class of the style for each row.
     kind
@@ -36,7 +49,7 @@ def table(
     classes, anchors = row_classes or [""] * len(frame), row_names or [""] * len(frame)
     rows = [
         f"<tr{_attribute('id', anchor)}{_attribute('class', kind_of_row)}>"
-        + "".join(f"<td>{escape(str(value))}</td>" for value in row)
+        + "".join(_cell(value, is_first=not place) for place, value in enumerate(row))
         + "</tr>"
         for kind_of_row, anchor, row in zip(classes, anchors, frame.itertuples(index=False), strict=True)
     ]
@@ -45,6 +58,13 @@ def table(
         f'<div class="scroll {kind}"><table{anchor} class="{kind}"><thead>{_head(frame.columns)}</thead>'
     )
     return f"{opening}<tbody>\n{body}\n</tbody></table></div>"
+
+
+def _cell(value: object, is_first: bool) -> str:
+    text = value.text if isinstance(value, CellLink) else str(value)
+    kind = ' class="wide"' if is_first and len(text) > LONG else ""
+    inside = link(value.address, text) if isinstance(value, CellLink) else escape(text)
+    return f"<td{kind}>{inside}</td>"
 
 
 def _attribute(name: str, value: str) -> str:

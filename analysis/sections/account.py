@@ -11,6 +11,7 @@ from analysis.cost import costs, lost_attempts
 from analysis.formats import counted, show_duration, show_status, show_time, show_value
 from analysis.tables import show_score
 from rse_study.results import staleness
+from rse_study.results.citation import citation_of
 
 MANY = 12  # rows above which a table is folded
 
@@ -145,6 +146,8 @@ def provenance(contents: Contents) -> str:
             page.paragraph(told),
             key_values({key: plain_text(value) for key, value in runs[-1].items()}, "provenance"),
         ]
+    cited = citation_of(contents.study, int(contents.revisions["number"].iloc[-1]), runs)
+    parts.append(page.paragraph(f"To cite: {cited}", "citation"))
     parts.append(page.paragraph(staleness.describe(staleness.stale(contents.current, runs)), "note"))
     resolved = json.dumps(contents.study.resolved, indent=2, ensure_ascii=False)
     parts.append(page.folded("The study as it was run", f'<pre class="scroll">{page.escape(resolved)}</pre>'))

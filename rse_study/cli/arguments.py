@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 else:
     Context = typer.Context.__base__  # typer passes one of these, and none of its own class
 
+
+class FileFormat(StrEnum):
+    """Formats of the files that `report` writes beside its page."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    LATEX = "latex"
+    SVG = "svg"
+    PNG = "png"
+
+
 StudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A YAML file, or the name of a shipped study.")
 ]
@@ -28,10 +40,10 @@ ClusterArgument = Annotated[
 ClusterStudyArgument = Annotated[
     str, typer.Argument(metavar="[STUDY]", help="A YAML file, or the name of a shipped study.")
 ]
-RowArgument = Annotated[
-    str,
+RowArguments = Annotated[
+    list[str],
     typer.Argument(
-        metavar="STUDY[:ROW]", help="A study that has run, or one row of it: rse-table6:rho = 0.5."
+        metavar="STUDY[:ROW]...", help="Studies that have run, or rows of them: rse-table6:rho = 0.5."
     ),
 ]
 CellArgument = Annotated[

@@ -17,12 +17,13 @@ from rse_study.cli.arguments import (
     CellArgument,
     Context,
     DataFolder,
+    FileFormat,
     MaxCost,
     MaxHours,
     ModelArgument,
     Overrides,
     RanStudyArgument,
-    RowArgument,
+    RowArguments,
     Store,
     StudyArgument,
     TrialArgument,
@@ -173,7 +174,7 @@ def report(
             metavar="STUDY",
             help="A study that has run: its name, folder or YAML file. Or a folder of attacks.",
         ),
-    ],
+    ] = "",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -183,20 +184,65 @@ def report(
     tables: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the ledger's tables into this folder, too.")
     ] = None,
-    kind: Annotated[
-        Literal["parquet", "csv"], typer.Option("--as", help="Format of the tables.")
-    ] = "parquet",
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every figure into this folder, too.")
+    ] = None,
+    formats: Annotated[
+        list[FileFormat] | None,
+        typer.Option(
+            "--as",
+            help="Of the tables: parquet (default), csv, or latex for a paper; of the figures: svg (default), png.",
+        ),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="An index of all studies, and each report that is missing or old.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Write it again while the study runs; the page reloads itself.")
+    ] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Write the study's report: one self-contained HTML file.
 
-    With --tables, its numbers for other programs.
+    With --tables, its numbers for other programs or for a paper; with --figures, its figures as images (extra
+    `images`).
 
     Of a folder that `evaluate --suite attacks` wrote: the page of its attacks.
     """
     from rse_study.cli.verbs.report import write_page
+    from rse_study.cli.verbs.report_index import write_index_page
+    from rse_study.cli.verbs.report_watch import watch_page
 
-    write_page(study, store, out, tables, kind)
+    if every:
+        write_index_page(study, store, out, {"--tables": tables, "--figures": figures, "--watch": watch})
+    elif watch:
+        watch_page(study, store, out, {"--tables": tables, "--figures": figures})
+    else:
+        write_page(study, store, out, tables, figures, formats or ())
+
+
+def notebook(
+    study: RanStudyArgument,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="[KIND]",
+            help="ablations, methods, robustness, search or cost; default: what fits the study.",
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The notebook; default: STUDY-KIND.ipynb.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file where it is there.")] = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Write a Jupyter notebook about a study, ready to be worked in.
+
+    It reads the ledger anew whenever it runs; what is changed in it is yours. Needs the extra `notebooks`.
+    """
+    from rse_study.cli.verbs.notebook import write_notebook
+
+    write_notebook(study, kind, out, force, store)
 
 
 def check(
@@ -220,21 +266,23 @@ def check(
 
 
 def compare(
-    first: RowArgument,
-    second: RowArgument,
+    rows: RowArguments,
     metric: Annotated[
         str, typer.Option(help="task/split, for example STS-B/test; default: the studies' objective.")
     ] = "",
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare means of unrelated seeds.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page that shows them side by side, too.")
+    ] = None,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """Compare two rows, or all rows that two studies share.
+    """Compare rows, or all rows that studies share.
 
-    First minus second, seed by seed.
+    The first minus each of the others, seed by seed.
     """
     from rse_study.cli.verbs.compare import compare_rows
 
-    compare_rows(first, second, metric, unpaired, store)
+    compare_rows(rows, metric, unpaired, store, out)
 
 
 def studies(store: Store = DEFAULT_STORE) -> None:
@@ -418,6 +466,7 @@ COMMANDS: tuple[Command, ...] = (
     dashboard,
     replay,
     report,
+    notebook,
     check,
     compare,
     studies,

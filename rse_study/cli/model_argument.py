@@ -5,6 +5,7 @@ A cell's folder, a study's trial, a packaged or a Hugging Face encoder.
 
 from pathlib import Path
 
+from rse_study import open_study
 from rse_study.cli.arguments import study_folder
 from rse_study.cli.cell_argument import find_cell
 from rse_study.errors import InputError
@@ -74,8 +75,25 @@ def _identity(study: Path, trial: str) -> str:
     with Reader(study) as reader:
         if trial != "best":
             return str(find_cell(reader.cells(retired=True), trial, study)["identity"])
-        table = trials(reader)
-    if not table["best"].any():
+        table, record = trials(reader), reader.study()
+    if not (table["status"] == "complete").any():
+        what = "cell" if record.kind == "grid" else "trial"
         remedy = "See how far it is: rse-study status"
-        raise InputError("--trial best", where=str(study), rule="no trial is complete yet", remedy=remedy)
+        raise InputError("--trial best", where=str(study), rule=f"no {what} is complete yet", remedy=remedy)
+    if record.kind == "grid":
+        raise _no_best_row(study)
     return str(table.loc[table["best"], "identity"].iloc[0])
+
+
+def _no_best_row(study: Path) -> InputError:
+    """Names a cell of the row with the best mean: which one to take, a grid does not say."""
+    results = open_study(study)
+    complete = results.cells[results.cells["status"] == "complete"]
+    means = complete.groupby("row", sort=False)["objective"].mean()
+    row = means.idxmin() if results.record.is_less_better() else means.idxmax()
+    cell = complete[complete["row"] == row].iloc[0]
+    remedy = (
+        f"Name a cell, TRIAL/SEED: --trial {cell['trial']}/{cell['seed']} is {row}, seed {cell['seed']}, "
+        f"the row with the best mean ({means[row]:.2f})"
+    )
+    return InputError("--trial best", where=str(study), rule="a grid selects nothing", remedy=remedy)

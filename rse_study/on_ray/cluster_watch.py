@@ -18,14 +18,13 @@ from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import RayError
 
 from rse_study.cluster.node_capacity import Node
+from rse_study.on_ray.alive_nodes import CALL_SECONDS, alive_nodes
 
 PERIOD_SECONDS = 1.0
-CALL_SECONDS = 5.0
 UNREACHABLE_SECONDS = (
     60.0  # a head that is silent for so long is gone: a cut link heals, or a head restarts, before
 )
 ESSENTIAL = {"gcs_server": "its head process (GCS) ended", "raylet": "its node process (raylet) ended"}
-ALIVE = 0  # of a node, as the GCS has it
 RAYLET_OF_WORKER = "RAY_RAYLET_PID"  # in the environment of a worker
 
 
@@ -93,7 +92,7 @@ class JoinedRay:
         if self._raylet is not None and _has_ended(self._raylet):
             raise RayLost(f"{ESSENTIAL['raylet']} on the driver's node")
         try:
-            found = self._client.get_all_node_info(timeout=CALL_SECONDS)
+            alive = alive_nodes(self._client)
         except RayError:
             if time.monotonic() - self._answered > UNREACHABLE_SECONDS:
                 raise RayLost(
@@ -101,7 +100,6 @@ class JoinedRay:
                 ) from None
             return self._nodes
         self._answered = time.monotonic()
-        alive = {identity.hex(): one for identity, one in found.items() if one.state == ALIVE}
         if self._own_node not in alive:
             raise RayLost("the driver's node was declared dead")
         self._nodes = tuple(_of_table(identity, one) for identity, one in alive.items())

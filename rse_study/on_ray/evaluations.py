@@ -113,12 +113,13 @@ def evaluate_baseline(payload: BaselinePayload, evaluation: Evaluation) -> list[
     """The rows of one baseline. Its classifiers stay: others may share them."""
     torch.set_num_threads(payload.threads)
     outcomes = attacks_folder(payload.baseline)
-    with workplace(payload, names=[outcomes], evaluations=[evaluation]) as here:
-        rows = measure_baselines(
+    with (
+        workplace(payload, names=[outcomes], evaluations=[evaluation]) as here,
+        here.published_as_it_grows(outcomes),
+    ):
+        return measure_baselines(
             payload.trial, here.materials, [payload.baseline], here.evaluations, here.folder, payload.device
         )
-        here.publish(outcomes)
-        return rows
 
 
 def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[EvaluationRow]:
@@ -155,10 +156,10 @@ def _measured(
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         model = _scored_model(payload, here, Path(scratch))
         for part in _parts(evaluations):
-            scores = score_model(model, part)
+            with here.published_as_it_grows(ATTACKS):
+                scores = score_model(model, part)
             write_evaluations(folder, scores)
             here.publish(FILE_NAME)
-            here.publish(ATTACKS)
             rows += scores
     shutil.rmtree(folder / CLASSIFIERS, ignore_errors=True)
     return rows

@@ -12,9 +12,9 @@ import time
 from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import RayError
 
+from rse_study.on_ray.alive_nodes import CALL_SECONDS, alive_nodes
+
 PAUSE = 1.0  # seconds between two looks
-CALL_SECONDS = 5.0  # of one question to the head
-ALIVE = 0  # Ray's GcsNodeInfo.GcsNodeState
 
 
 def wait_for_nodes(address: str, num_wanted: int, seconds: float) -> int | None:
@@ -44,10 +44,10 @@ def _num_joined(address: str) -> int | None:
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=CALL_SECONDS).close()
-        nodes = GcsClient(address=address).get_all_node_info(timeout=CALL_SECONDS).values()
+        nodes = alive_nodes(GcsClient(address=address)).values()
     except (OSError, RayError):
         return None
-    return sum(node.state == ALIVE and node.resources_total.get("CPU", 0) > 0 for node in nodes)
+    return sum(node.resources_total.get("CPU", 0) > 0 for node in nodes)
 
 
 def main() -> int:

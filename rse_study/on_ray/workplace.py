@@ -4,13 +4,15 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from threading import Event, Thread
 
 from rse_study.data.location import cache_dir
 from rse_study.downstream.scored_model import CLASSIFIERS, RelocatableEvaluation
+from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.payload import BaselinePayload, Payload
 from rse_study.results.atomic import write_whole
@@ -24,6 +26,8 @@ STORAGE_CACHE = "storage"
 """Folder of this machine's cache for what was taken from storages."""
 WORK = "work"
 """Folder of this machine's cache for what its processes are working on."""
+GROWING_SECONDS = 60.0
+"""How much of an attack's work a lost node takes with it."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +40,32 @@ class Workplace:
     publish: Publish
     """makes what others see of a file or folder what it is here"""
     evaluations: tuple[Evaluation, ...] = ()
+    publish_growing: Publish = keep_local
+    """the same of a folder whose files are being added to"""
 
     @cached_property
     def materials(self) -> Materials:
         """What is trained on, taken when it is first asked for."""
         return self.read_materials()
+
+    @contextmanager
+    def published_as_it_grows(self, name: str) -> Iterator[None]:
+        """Publish a folder now and then while it is added to, and at the end."""
+        over = Event()
+
+        def keep_publishing() -> None:
+            while not over.wait(GROWING_SECONDS):
+                with suppress(Unavailable):  # whoever needs it to be there publishes it at the end
+                    self.publish_growing(name)
+
+        thread = Thread(target=keep_publishing, name=f"publishing {name}", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+        self.publish(name)
 
 
 @contextmanager
@@ -78,7 +103,7 @@ def workplace(
         files = _StoredFolder(storage, payload.folder, folder)
         for name in names:
             files.bring(name)
-        yield Workplace(folder, read_stored, files.publish, here)
+        yield Workplace(folder, read_stored, files.publish, here, files.publish_growing)
 
 
 @contextmanager
@@ -128,6 +153,25 @@ class _StoredFolder:
         else:
             remove_folder(self._storage, key)
             self._storage.delete(key)
+
+    def publish_growing(self, name: str) -> None:
+        """Store a folder as it is now, while others add to its files; nothing where it is not here yet."""
+        here = self._folder / name
+        if here.is_dir():
+            with _still(here) as copy:
+                put_folder(self._storage, f"{self._key}/{name}", copy)
+
+
+@contextmanager
+def _still(folder: Path) -> Iterator[Path]:
+    """A copy of a folder to which nobody adds."""
+    copy = folder.with_name(f".{folder.name}.still")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".*"))
+    try:
+        yield copy
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
 
 
 def _is_alive(pid: str) -> bool:

@@ -10,9 +10,9 @@ Stage = Literal["grid", "search", "confirm"]
 Verdict = Literal["continue", "stop"]
 OWN_COLUMNS = frozenset(
     {"trial", "seed", "stage", "label", "status", "objective", "t", "step", "time", "duration_s", "reason"}
-    | {"identity", "best"}
+    | {"identity", "best", "row", "started", "ended"}
 )
-"""Headings of the trials table that no axis may take."""
+"""Headings of the trials table, and of the public frame of cells, that no axis may take."""
 WITHDRAWN = "withdrawn"
 MINUS = " - "
 """Stands between two metrics of which the difference is meant."""

@@ -101,8 +101,9 @@ class Tab:
         return self._browser.send(method, self._session, **params)
 
     def go(self, path):
-        self.send("Page.navigate", url=path if isinstance(path, str) else Path(path).as_uri())
-        self.wait("document.readyState === 'complete'")
+        url = path if isinstance(path, str) else Path(path).as_uri()
+        self.send("Page.navigate", url=url)
+        self.wait(f"document.readyState === 'complete' && location.href.startsWith({json.dumps(url)})")
 
     def resize(self, width, height=900):
         self.send(
@@ -122,7 +123,7 @@ class Tab:
     def wait(self, code, patience_s=PATIENCE_S):
         """Until an expression is true."""
         deadline = time.monotonic() + patience_s
-        while not self.say(code):
+        while not self.say(f"!!({code})"):
             assert time.monotonic() < deadline, f"never true: {code}"
             time.sleep(0.05)
 

@@ -35,23 +35,28 @@ def of_rows(rows, baseline="base", **kwargs):
     return contrasts_answer(compared, baseline, 2, **{"less_is_better": False, **kwargs}), compared
 
 
-def test_the_largest_difference_that_is_shown_is_told_with_its_interval_for_all_rows():
+def test_the_largest_gain_and_loss_are_told_with_their_intervals_for_all_rows():
     answer, compared = of_rows({"base": FLAT, "up": ABOVE, "down": BELOW, "near": NEAR})
-    low, high = compared["down"].simultaneous.low, compared["down"].simultaneous.high
+    up, down = (compared[row].simultaneous for row in ("up", "down"))
     assert answer.is_settled
     assert answer.text == (
-        f"Of 3 rows 1 is better and 1 is worse than base; the largest difference is that of down, {MINUS}9.95 "
-        f"(95 % interval for all rows at once [{MINUS}{-low:.2f}, {MINUS}{-high:.2f}], p = 0.3750 (Holm), 4 seeds)."
+        "Of 3 rows 1 is better and 1 is worse than base; the largest gain is that of up, +5.05 (95 % interval for "
+        f"all rows at once [+{up.low:.2f}, +{up.high:.2f}], 4 seeds), the largest loss is that of down, {MINUS}9.95 "
+        f"(95 % interval for all rows at once [{MINUS}{-down.low:.2f}, {MINUS}{-down.high:.2f}], 4 seeds)."
     )
+
+
+def test_p_is_told_where_so_many_seeds_could_make_it_small():
+    eight = {"base": FLAT + FLAT, "up": ABOVE + ABOVE, "more": ABOVE + ABOVE}
+    assert ", p = 0.0156 (Holm), 8 seeds)" in of_rows(eight)[0].text
+    assert ", p = 0.0078, 8 seeds)" in of_rows({row: eight[row] for row in ("base", "up")})[0].text
 
 
 def test_a_large_difference_that_is_not_shown_gives_way_to_a_smaller_one_that_is():
     wild = (20.0, 95.0, 30.0, 99.0)
     answer, compared = of_rows({"base": FLAT, "wild": wild, "up": ABOVE})
     assert abs(compared["wild"].mean) > abs(compared["up"].mean)
-    assert answer.text.startswith(
-        "Of 2 rows 1 is better than base; the largest difference is that of up, +5.05 "
-    )
+    assert answer.text.startswith("Of 2 rows 1 is better than base; the largest gain is that of up, +5.05 ")
 
 
 def test_no_difference_that_is_shown_is_said_to_be_none_with_the_largest_and_its_interval():

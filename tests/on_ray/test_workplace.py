@@ -2,6 +2,9 @@
 
 import os
 import socket
+import tempfile
+import time
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +71,32 @@ def test_what_is_published_is_brought_to_the_next_process_and_what_is_removed_is
         here.publish("result.json")
     with workplace(payload, names) as here:
         assert [path.name for path in here.folder.iterdir()] == ["checkpoint"]
+
+
+def test_a_folder_that_grows_is_stored_on_the_way_as_it_is_in_one_moment(world, monkeypatch):
+    payload = world[0].of_cell(CELL)
+    monkeypatch.setattr("rse_study.on_ray.workplace.GROWING_SECONDS", 0.05)
+    with workplace(payload) as here, here.published_as_it_grows("attacks"):
+        (here.folder / "attacks").mkdir()
+        with (here.folder / "attacks" / "outcomes.jsonl").open("a") as stream:
+            for number in range(60):
+                stream.write(f"{number}\n" * 100)
+                stream.flush()
+                time.sleep(0.01)
+            with workplace_of_another(payload) as there:
+                lines = (there / "attacks" / "outcomes.jsonl").read_text().splitlines()
+    assert 0 < len(lines) <= 6000
+    with workplace(payload, ["attacks"]) as here:
+        assert len((here.folder / "attacks" / "outcomes.jsonl").read_text().splitlines()) == 6000
+
+
+@contextmanager
+def workplace_of_another(payload):
+    """What a process on another node takes up where this one is lost now."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as cache:
+        patch.setenv("RSE_STUDY_CACHE", cache)
+        with workplace(payload, ["attacks"]) as there:
+            yield there.folder
 
 
 def test_the_folder_goes_with_its_process_and_that_of_a_killed_one_with_the_next(world):

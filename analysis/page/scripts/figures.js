@@ -6,7 +6,6 @@ const COLOURS = {
   '#b3246b': '#f27cb4',
 };
 const IN_THE_DARK = new RegExp(Object.keys(COLOURS).join('|'), 'gi');
-const NARROW = 480;  // pixels below which a legend stands under its figure
 const drawnAt = new WeakMap();
 
 const themed = text => JSON.parse(isDark() ? text.replace(IN_THE_DARK, found => COLOURS[found.toLowerCase()]) : text);
@@ -14,7 +13,8 @@ const themed = text => JSON.parse(isDark() ? text.replace(IN_THE_DARK, found => 
 // All figures' common ground; what a figure says itself goes before it.
 const template = () => {
   const [ink, line] = isDark() ? ['#e6edf3', '#2a3038'] : ['#1f2328', '#e4e8ed'];
-  const axis = {gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true, title: {standoff: 12}};
+  const axis = {gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true,
+    title: {standoff: 12, font: {size: 14}}};
   const face = isDark() ? '#0f1318' : '#ffffff';
   return {layout: {
     paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', font: {color: ink}, xaxis: axis, yaxis: axis,
@@ -43,7 +43,8 @@ const inSight = new IntersectionObserver(seen => {
   for (const one of seen) if (one.isIntersecting) draw(one.target);
 }, {rootMargin: '300px'});
 
-const whileIdle = globalThis.requestIdleCallback ?? (act => setTimeout(act, 50));
+// A busy machine is never idle: after half a second the next one is drawn all the same.
+const whileIdle = act => globalThis.requestIdleCallback?.(act, {timeout: 500}) ?? setTimeout(act, 50);
 const drawNext = () => {
   const next = plots().find(place => place.clientWidth && !drawnAt.has(place));
   if (!next) return;

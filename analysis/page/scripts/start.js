@@ -1,5 +1,5 @@
 // The page as it was written can be read without any of this; here it becomes one to work with.
-document.querySelector('.controls')?.append(foldAll(), themeSwitch());
+document.querySelector('.controls')?.append(...freshness(), foldAll(), themeSwitch());
 dressSections();
 dressTables();
 dressFigures();

@@ -79,7 +79,7 @@ const dressTables = () => {
     const tools = make('div', {class: 'tools'},
       button('CSV', `Download the table ${name} as CSV`, () => save(`${name}.csv`, tableText(table))),
       linkTo(table.id, 'table'));
-    if (table.tBodies[0].rows.length > FEW_ROWS) tools.prepend(...filterOf(table, name));
+    if (table.matches('.index') || table.tBodies[0].rows.length > FEW_ROWS) tools.prepend(...filterOf(table, name));
     table.parentElement.before(tools);
     table.parentElement.tabIndex = 0;  // so that the keyboard can scroll it
   }

@@ -14,6 +14,7 @@ from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.cli.paper_table import problems_of_table
 from rse_study.cli.writable import require_folder
 from rse_study.errors import InputError
+from rse_study.results.citation import citation
 from rse_study.results.reader import Reader
 
 
@@ -38,7 +39,7 @@ def check_study(study: str, store: Path, out: Path | None) -> int:
         require_folder(out, where="--out")
     study_dir = study_folder(study, store)
     with Reader(study_dir) as reader:
-        comparison = read_comparison(reader)
+        comparison, cited = read_comparison(reader), citation(reader)
     if comparison is None:
         rule, remedy = "check compares the rows of a grid", "See its confirmed trials: rse-study report"
         raise InputError("is a search", where=str(study_dir), rule=rule, remedy=remedy)
@@ -46,7 +47,7 @@ def check_study(study: str, store: Path, out: Path | None) -> int:
         raise problem
     for line in lines_of(comparison):
         print(line)
-    for path in write_layouts(comparison, out) if out else ():
+    for path in write_layouts(comparison, out, cited) if out else ():
         print(path)
     return code_of(comparison)
 

@@ -1,14 +1,16 @@
-"""What `compare` does: set two rows, or the rows two studies share, side by side."""
+"""What `compare` does: set rows, or the rows that studies share, side by side."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from rse_study.cli.arguments import study_folder
+from rse_study.cli.writable import require_file
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
-from rse_study.results.comparisons import LEVEL, ComparedContrast, compare, row_scores
+from rse_study.results.comparisons import LEVEL, ComparedContrast, compare, compare_all, row_scores
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import find_row, names_of_cells
 from rse_study.results.statistics import EXACT_UP_TO, welch_interval
@@ -17,49 +19,99 @@ MIN_SEEDS = 3
 FIRST, SECOND = "first", "second"
 
 
-def compare_rows(first: str, second: str, metric: str, unpaired: bool, store: Path) -> None:
-    """Print a line for every pair of rows.
+@dataclass(frozen=True)
+class GivenRows:
+    """What a user named: rows of a study, with their scores."""
+
+    name: str
+    table: pd.DataFrame
+    """[rows, seeds]."""
+    label: str
+    """What is measured."""
+    question: str
+
+
+def compare_rows(given: Sequence[str], metric: str, unpaired: bool, store: Path, out: Path | None) -> None:
+    """Print a line for every pair of rows: of the first study, and of each other one.
 
     Parameters
     ----------
-    first, second
-        A study, or STUDY:ROW.
+    given
+        Studies, or STUDY:ROW; two or more.
     metric
         An evaluation, task/split; empty for the studies' objective.
     unpaired
         Compare means of unrelated seeds, with Welch's interval.
     store
         Folder that holds the studies' folders.
+    out
+        The HTML file of a page that shows them side by side, or None.
 
     Raises
     ------
     InputErrors
         At the end, with every pair that cannot be compared.
     """
-    one, other = (_read(given, metric, store) for given in (first, second))
-    if one[1] != other[1]:
-        rule = f"{one[1]!r} is not {other[1]!r}"
-        remedy = "Name an evaluation both have: --metric STS-B/test"
-        raise InputError("not the same measure", where=f"{first}, {second}", rule=rule, remedy=remedy)
-    pairs = list(_pairs(first, one[0], second, other[0]))
+    _check(given, unpaired, out)
+    first, *others = [_read(name, metric, store) for name in given]
+    for other in others:
+        _require_same_measure(first, other)
+    pairs = [pair for other in others for pair in _pairs(first, other, is_named=len(others) > 1)]
     at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
-    print(f"{one[1]}: {first} minus {second}{at_once}")
+    print(f"{first.label}: {first.name} minus {', '.join(other.name for other in others)}{at_once}")
+    if out:
+        _write_page([first, *others], pairs, out)
     problems, level = [], 1 - (1 - LEVEL) / len(pairs)
     for name, pair in pairs:
         try:
             print(f"{name}: {(_unpaired if unpaired else _paired)(name, pair, level)}")
         except InputError as problem:
             problems.append(problem)
+    if out:
+        print(out)
     if problems:
         raise InputErrors(problems)
 
 
-def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:
-    """Scores [rows, seeds] and what is measured; of one row where one is named."""
+def _check(given: Sequence[str], unpaired: bool, out: Path | None) -> None:
+    if len(given) < 2:
+        remedy = f"Name another one: rse-study compare {' '.join(given)} OTHER"
+        raise InputError("nothing to compare with", where="STUDY[:ROW]", rule="two are needed", remedy=remedy)
+    if out:
+        require_file(out, where="--out")
+        if unpaired:
+            remedy = "Leave out --out, or --unpaired"
+            raise InputError("--unpaired", where="--out", rule="the page pairs by seed", remedy=remedy)
+
+
+def _require_same_measure(first: GivenRows, other: GivenRows) -> None:
+    if first.label != other.label:
+        rule = f"{first.label!r} is not {other.label!r}"
+        remedy = "Name an evaluation both have: --metric STS-B/test"
+        raise InputError(
+            "not the same measure", where=f"{first.name}, {other.name}", rule=rule, remedy=remedy
+        )
+
+
+def _write_page(chosen: Sequence[GivenRows], pairs: Sequence[tuple[str, pd.DataFrame]], out: Path) -> None:
+    from analysis.chosen import ChosenPair, ChosenRows, write_chosen
+
+    found = compare_all([(pair, {FIRST: 1.0, SECOND: -1.0}) for _, pair in pairs])
+    shown = [
+        ChosenPair(name, one, "" if one else f"they share fewer than {MIN_SEEDS} seeds")
+        for (name, _), one in zip(pairs, found, strict=True)
+    ]
+    rows = [ChosenRows(one.name, one.question, one.table) for one in chosen]
+    write_chosen(out, chosen[0].label, rows, shown)
+
+
+def _read(given: str, metric: str, store: Path) -> GivenRows:
+    """Read the scores of a study, or of one row where one is named."""
     study, _, row = given.partition(":")
     with Reader(study_folder(study, store)) as reader:
-        label = metric or reader.study().objective.label or reader.study().objective.metric
-        named = {measure.name: measure.metric for measure in reader.study().shown_measures}
+        record = reader.study()
+        label = metric or record.objective.label or record.objective.metric
+        named = {measure.name: measure.metric for measure in record.shown_measures}
         scores = row_scores(reader, named.get(metric, metric)).table.dropna(how="all")
         known = [*named, *reader.evaluations()["metric"].unique()]
         row = _row_of(reader, row) or row
@@ -71,7 +123,7 @@ def _read(given: str, metric: str, store: Path) -> tuple[pd.DataFrame, str]:
         raise InputError(
             f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, list(scores.index))
         )
-    return (scores.loc[[row]] if row else scores), label
+    return GivenRows(given, scores.loc[[row]] if row else scores, label, record.question)
 
 
 def _row_of(reader: Reader, wanted: str) -> str | None:
@@ -83,22 +135,21 @@ def _row_of(reader: Reader, wanted: str) -> str | None:
     return find_row(study, wanted, rows, dict(zip(names, cells["trial"], strict=True)))
 
 
-def _pairs(
-    first: str, one: pd.DataFrame, second: str, other: pd.DataFrame
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Rows to compare: name, and a frame [first and second, seeds of either]."""
+def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Rows to compare: name (with that of the second, where it is asked for), and a frame [first and second, seeds]."""
+    one, other = first.table, second.table
     if len(one) == len(other) == 1:
         names = [(one.index[0], other.index[0])]
     else:
         names = [(row, row) for row in one.index if row in other.index]
     if not names:
+        where = f"{first.name}, {second.name}"
         remedy = "Name the rows: STUDY:ROW"
-        raise InputError(
-            "no row in common", where=f"{first}, {second}", rule="rows are matched by name", remedy=remedy
-        )
+        raise InputError("no row in common", where=where, rule="rows are matched by name", remedy=remedy)
     for here, there in names:
         both = pd.DataFrame({FIRST: one.loc[here], SECOND: other.loc[there]}).T
-        yield (here if here == there else f"{here} minus {there}"), both
+        name = here if here == there else f"{here} minus {there}"
+        yield (f"{name} ({first.name} minus {second.name})" if is_named and here == there else name), both
 
 
 def _paired(name: str, pair: pd.DataFrame, level: float) -> str:

@@ -1,21 +1,25 @@
-"""What `report` does: the page of a study or of attacks, and a study's tables."""
+"""What `report` does: the page of a study or of attacks, and files beside it."""
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import Literal
 
 from analysis.report import write_report
 from rse_study.cli.arguments import study_folder
-from rse_study.cli.writable import require_file, require_folder
+from rse_study.cli.verbs.report_files import FilesRequest, write_files, write_images
+from rse_study.cli.writable import require_file
 from rse_study.errors import InputError
 from rse_study.results.attack_file import is_attack_folder
-from rse_study.results.export import write_tables
-from rse_study.results.reader import Reader
 
 
 def write_page(
-    study: str, store: Path, out: Path | None, tables: Path | None, kind: Literal["parquet", "csv"]
+    study: str,
+    store: Path,
+    out: Path | None,
+    tables: Path | None,
+    figures: Path | None,
+    formats: Collection[str],
 ) -> None:
-    """Write the page, and tables where a folder for them is named; print every path.
+    """Write the page, and the files that are asked for beside it; print every path.
 
     Parameters
     ----------
@@ -26,29 +30,38 @@ def write_page(
     out
         The HTML file; None for its place in the study's folder.
     tables
-        Folder for the ledger's tables, or None.
-    kind
-        Format of the tables.
+        Folder for tables, or None.
+    figures
+        Folder for figures, or None.
+    formats
+        Of tables and figures; none for the defaults.
     """
+    if not study:
+        remedy = "Name one (rse-study studies lists them), or ask for all: rse-study report --all"
+        raise InputError("no study is named", where="STUDY", remedy=remedy)
     if out:
         require_file(out, where="--out")
+    request = FilesRequest(tables, figures, formats)
     if is_attack_folder(Path(study)):
-        _report_attacks(Path(study), out, tables)
+        _report_attacks(Path(study), out, request)
         return
     folder = study_folder(study, store)
-    if tables:
-        require_folder(tables, where="--tables")
-    print(write_report(folder, out))
-    if tables:
-        with Reader(folder) as reader:
-            for path in write_tables(reader, tables, kind):
-                print(path)
+    request.check()
+    path = write_report(folder, out)
+    print(path)
+    for written in write_files(folder, path.read_text(encoding="utf-8"), request):
+        print(written)
 
 
-def _report_attacks(folder: Path, out: Path | None, tables: Path | None) -> None:
+def _report_attacks(folder: Path, out: Path | None, request: FilesRequest) -> None:
     from analysis.attacks import write_attacks
 
-    if tables:
+    if request.tables:
         rule, remedy = "tables are made of a study's ledger", f"Read {folder}/*.jsonl: an outcome a line"
-        raise InputError("attacks have none", where=f"--tables {tables}", rule=rule, remedy=remedy)
-    print(write_attacks(folder, out))
+        raise InputError("attacks have none", where=f"--tables {request.tables}", rule=rule, remedy=remedy)
+    request.check()
+    path = write_attacks(folder, out)
+    print(path)
+    if request.figures:
+        for written in write_images(path.read_text(encoding="utf-8"), request.figures, request):
+            print(written)

@@ -107,7 +107,6 @@ def _folders(spec: SlurmCluster, job: Job) -> list[str]:
     return [
         f"job={quoted([job_folder(spec, job)])}",
         'work="/tmp/rse-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}"  # on the disk of each node, until the end',
-        """trap 'rm -rf "$work"' EXIT  # here; on the other nodes at the script's own end""",
         'everywhere() { srun --overlap --ntasks-per-node=1 --mem=0 "$@"; }',
         f'everywhere python -m zipfile -e "$job/{job.wheel.name}" "$work/code" || exit 1',
         'export PYTHONPATH="$work/code${PYTHONPATH:+:$PYTHONPATH}"',

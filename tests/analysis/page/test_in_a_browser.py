@@ -1,12 +1,18 @@
 """What a browser does with a report: it opens, nothing goes wrong, and a reader can work with it."""
 
+import csv
+import re
+
 import pytest
 
-from tests.analysis.browser import needs_browser
+from analysis.report import write_report
+from rse_study.results.ledger import Ledger
+from tests.analysis import gridded, searched
+from tests.analysis.browser import needs_browser, saved
 from tests.slow import mostly_slow
 
 pytestmark = [pytest.mark.xdist_group("browser"), needs_browser]
-ALL_DRAWN = "[...document.querySelectorAll('.plot')].every(p => p.querySelector('.main-svg'))"
+ALL_DRAWN = "[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('.main-svg'))"
 OVERFLOWING = """(() => {
   const edge = document.documentElement.clientWidth + 1;
   const inside = found => found.closest('.scroll, pre, .skip') && !found.matches('.scroll, pre');
@@ -29,6 +35,11 @@ CASES = [
     for width in (390, 1280)
     for theme in ("light", "dark")
 ]
+COLUMN = (
+    "[...document.querySelectorAll('#table-trials tbody tr')].filter(row => !row.hidden)"
+    ".map(row => row.cells[%d].firstChild?.textContent.trim() ?? '')"
+)
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
 
 @pytest.mark.parametrize("case", mostly_slow(CASES, fast=[("search", 390, "dark"), ("grid", 1280, "light")]))
@@ -39,4 +50,170 @@ def test_it_opens_from_a_file_without_errors_requests_or_anything_cut_off(browse
     assert tab.problems == []
     assert tab.say(OVERFLOWING) == []
     assert tab.say(CUT_OFF) == []
+    tab.close()
+
+
+@pytest.fixture(scope="module")
+def tab(browser, written):
+    """The search's report, for one reader after another: each leaves it as it was."""
+    opened = browser.open(written["search"])
+    opened.wait(ALL_DRAWN)
+    yield opened
+    assert opened.problems == []
+    opened.close()
+
+
+def test_a_heading_sorts_numbers_as_numbers_with_blanks_last(tab):
+    before = tab.say(COLUMN % 6)
+    assert "" in before, "baselines have no N"
+    tab.click("#table-trials th:nth-child(7) button")
+    upwards = tab.say(COLUMN % 6)
+    assert tab.say("document.querySelector('#table-trials th:nth-child(7)').ariaSort") == "ascending"
+    numbers = [float(text) for text in upwards if text]
+    assert numbers == sorted(numbers)
+    assert upwards[len(numbers) :] == [""] * (len(upwards) - len(numbers))
+    tab.click("#table-trials th:nth-child(7) button")
+    downwards = tab.say(COLUMN % 6)
+    assert [float(text) for text in downwards if text] == sorted(numbers, reverse=True)
+    assert not downwards[-1]
+    tab.click("#table-trials th:nth-child(7) button")
+    assert tab.say(COLUMN % 6) == before
+    assert tab.say("document.querySelector('#table-trials th:nth-child(7)').ariaSort") is None
+
+
+def test_scores_in_parentheses_and_times_are_numbers_too(tab):
+    for column in (2, 13):
+        tab.click(f"#table-trials th:nth-child({column}) button")
+    times = [text for text in tab.say(COLUMN % 12) if text]
+    seconds = [float(re.match(r"[\d.]+", text).group()) for text in times]
+    assert seconds == sorted(seconds)
+    tab.click("#table-trials th:nth-child(2) button")
+    found = [text.strip("()") for text in tab.say(COLUMN % 1)]
+    numbers = [float(text) for text in found if text[:1].isdigit()]
+    assert numbers == sorted(numbers)
+    assert found[-1] == "not measured"
+    for _ in range(2):
+        tab.click("#table-trials th:nth-child(2) button")
+
+
+def test_words_filter_rows_and_the_download_holds_what_is_left(tab, tmp_path):
+    field = (
+        "document.querySelector('#table-trials').parentElement.previousElementSibling.querySelector('input')"
+    )
+    tab.say(f"{field}.focus()")
+    tab.send("Input.insertText", text="STOPPED linf")
+    left = tab.say(COLUMN % 3)
+    assert left
+    assert set(left) == {"stopped early"}
+    assert tab.say(f"{field}.nextElementSibling.textContent") == f"{len(left)} of 19"
+    tab.download_to(tmp_path)
+    tab.click("[title='Download the table trials as CSV']")
+    with saved(tmp_path, "trials.csv").open(newline="", encoding="utf-8") as lines:
+        heading, *rows = csv.reader(lines)
+    assert heading[:4] == ["trial", "builtin dev, Spearman x100", "step", "status"]
+    assert [row[3] for row in rows] == left
+    assert rows[0][0].isdigit(), "without the sign of its link"
+    tab.say(f"{field}.value = ''; {field}.dispatchEvent(new Event('input'))")
+    assert len(tab.say(COLUMN % 3)) == 19
+
+
+def test_a_figure_is_saved_as_svg_png_and_its_numbers(tab, tmp_path):
+    tab.download_to(tmp_path)
+    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        tab.click(f"[title='Download history as {kind}']")
+        assert saved(tmp_path, f"history.{kind.lower()}").read_bytes().startswith(start)
+    tab.click("[title='Download the numbers of history']")
+    lines = saved(tmp_path, "history.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) > 16
+
+
+def test_a_section_folds_by_mouse_and_by_keyboard(tab):
+    is_open = "document.querySelector('#section-cost > details').open"
+    tab.click("#section-cost > details > summary > h2")
+    assert not tab.say(is_open)
+    tab.say("document.querySelector('#section-cost > details > summary').focus()")
+    tab.press("Enter", 13, "\r")
+    assert tab.say(is_open)
+
+
+def test_a_link_opens_what_is_folded_and_leads_to_a_row(tab):
+    tab.say("document.querySelector('#section-trials > details').open = false")
+    tab.say("location.hash = '#trial-7'")
+    tab.wait("document.querySelector('#section-trials > details').open")
+    tab.wait("document.querySelector('#trial-7').matches(':target')")
+    assert tab.say("document.querySelector('#trial-7 .link').hash") == "#trial-7"
+    top = tab.say("document.querySelector('#trial-7').getBoundingClientRect().top")
+    assert 0 <= top < 900
+
+
+def test_the_list_of_contents_leads_to_every_section_and_stays(tab):
+    names = tab.say("[...document.querySelectorAll('nav.contents a')].map(link => link.hash)")
+    assert names == tab.say("[...document.querySelectorAll('main > section')].map(one => `#${one.id}`)")
+    tab.click("nav.contents a[href='#section-provenance']")
+    tab.wait("scrollY > 1000")
+    assert tab.say("document.querySelector('nav.contents').getBoundingClientRect().top") >= 0
+
+
+def test_the_theme_follows_the_switch_and_figures_follow_the_theme(tab):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    ink = "getComputedStyle(document.querySelector('#history .ytick text')).fill"
+    light = tab.say(ground), tab.say(ink)
+    choose = "(() => {{ const list = document.getElementById('theme'); list.value = '{}';"
+    choose += "list.dispatchEvent(new Event('change')); }})()"
+    tab.say(choose.format("dark"))
+    tab.wait(f"{ink} !== '{light[1]}'")
+    assert tab.say(ground) != light[0]
+    tab.say(choose.format("system"))
+    tab.wait(f"{ink} === '{light[1]}'")
+    assert tab.say(ground) == light[0]
+
+
+def test_the_choice_of_a_theme_is_remembered(browser, written):
+    tab = browser.open(written["grid"])
+    tab.say("localStorage.setItem('rse-study-theme', 'dark')")
+    tab.go(written["grid"])
+    assert tab.say("document.documentElement.dataset.theme") == "dark"
+    tab.say("localStorage.removeItem('rse-study-theme')")
+    tab.close()
+
+
+def test_hovering_tells_a_value_and_a_click_on_the_legend_hides_a_line(tab):
+    tab.say(
+        "document.querySelector('#figure-history').scrollIntoView({block: 'center', behavior: 'instant'})"
+    )
+    tab.move_to(*tab.middle("#history .point"))
+    tab.wait("document.querySelector('#history .hovertext')")
+    assert "trial" in tab.say("document.querySelector('#history .hovertext').textContent")
+    shown = "document.querySelector('#history')._fullData.filter(one => one.visible === true).length"
+    before = tab.say(shown)
+    tab.click("#history .legendtoggle")
+    tab.wait(f"{shown} === {before - 1}")
+
+
+def test_at_390_pixels_the_list_of_contents_is_folded(browser, written):
+    tab = browser.open(written["grid"], width=390)
+    assert not tab.say("document.querySelector('nav.contents > details').open")
+    tab.click("nav.contents summary")
+    tab.click("nav.contents a[href='#section-cost']")
+    tab.wait("location.hash === '#section-cost'")
+    assert not tab.say("document.querySelector('nav.contents > details').open")
+    tab.close()
+
+
+def test_texts_of_a_study_run_nothing(browser, tmp_path):
+    study = gridded.STUDY.model_copy(update={"name": HOSTILE, "title": HOSTILE, "question": HOSTILE})
+    folder = searched.make(tmp_path, study=study)
+    with Ledger.open(folder) as ledger:
+        for seed in range(3):
+            row = gridded.cell(4, seed).model_copy(update={"label": HOSTILE})
+            ledger.plan([row])
+            gridded.end(ledger, row, 50.0 + seed)
+        ledger.log(HOSTILE, HOSTILE)
+    tab = browser.open(write_report(folder))
+    tab.wait(ALL_DRAWN)
+    assert tab.say("document.title") == HOSTILE
+    assert tab.say("document.querySelector('h1').textContent") == HOSTILE
+    assert tab.say("document.querySelectorAll('img[src=x]').length") == 0
+    assert tab.problems == []
+    assert [one for one in browser.events if one["method"] == "Page.javascriptDialogOpening"] == []
     tab.close()

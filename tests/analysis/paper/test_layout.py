@@ -1,4 +1,4 @@
-"""A study's table in a paper's layout: what pandas reads back, and what LaTeX would make of it."""
+"""A study's table in a paper's layout: what pandas reads back, and what LaTeX makes of it."""
 
 import re
 
@@ -6,10 +6,12 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import read_comparison
-from analysis.comparison_table import rows_table
-from analysis.paper.layout import escaped, latex, write_layouts
+from analysis.comparison_table import printed_rows, rows_table, show_interval
+from analysis.formats import STAR, show_signed
+from analysis.paper.layout import write_layouts
 from rse_study.results.reader import Reader
 from tests.analysis import tabled
+from tests.analysis.paper.typeset import lines_between, typeset
 
 SIMCSE = (70.0, 74.0, 70.5)
 ODD = r"50% of A & B_1 {x} #2 ~ $y^2$ \z <a|b>"
@@ -20,11 +22,6 @@ ROWS = {
     "SimCSE": SIMCSE,
 }
 SEPARATOR = re.compile(r"(?<!\\)&")
-COMMANDS = {
-    "\\textbackslash{}": "\\", "\\textasciitilde{}": "~", "\\textasciicircum{}": "^", "\\textless{}": "<",
-    "\\textgreater{}": ">", "\\textbar{}": "|", "$-$": "\N{MINUS SIGN}", "{[}": "[",
-    **{f"\\{letter}": letter for letter in "&%$#_{}"},
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -35,22 +32,13 @@ def comparison(tmp_path_factory):
         return read_comparison(reader)
 
 
-def typeset(text):
-    """What LaTeX prints of an escaped text."""
-    return re.sub("|".join(map(re.escape, COMMANDS)), lambda match: COMMANDS[match[0]], text)
-
-
-def lines_between(text, start, end):
-    return text.split(start)[1].split(end)[0].strip().split("\n")
-
-
 def test_the_files_are_named_after_the_study(comparison, tmp_path):
     paths = write_layouts(comparison, tmp_path / "deep" / "er")
     assert [path.relative_to(tmp_path).as_posix() for path in paths] == [
         "deep/er/odd_table.csv",
-        "deep/er/odd_table.tex",
         "deep/er/odd_table-contrasts.csv",
         "deep/er/odd_table-claims.csv",
+        "deep/er/odd_table.tex",
     ]
     assert write_layouts(comparison, tmp_path / "deep" / "er") == paths  # once more: the same files
 
@@ -69,7 +57,7 @@ def test_csv_is_read_back_as_it_is_shown(comparison, tmp_path):
 def test_a_study_that_has_only_begun_makes_files_too(tmp_path):
     folder = tabled.make(tmp_path / "begun", {}, num_cells=12, baseline="SimCSE")
     with Reader(folder) as reader:
-        csv, tex, *_ = write_layouts(read_comparison(reader), tmp_path)
+        csv, *_, tex = write_layouts(read_comparison(reader), tmp_path)
     assert csv.read_text().split(",")[0] == "row"
     assert "\\midrule\n\\bottomrule" in tex.read_text()
 
@@ -85,14 +73,18 @@ def test_csv_holds_numbers_a_program_can_count_with(comparison, tmp_path):
     assert pd.isna(found.loc[ODD, "minus SimCSE"])  # two seeds show nothing
 
 
+def tex_of(comparison, folder):
+    (path,) = [path for path in write_layouts(comparison, folder, "Cited.") if path.name == "odd_table.tex"]
+    return path.read_text(encoding="utf-8")
+
+
 def test_every_line_has_as_many_cells_as_the_head_has_columns(comparison, tmp_path):
-    _, path, *_ = write_layouts(comparison, tmp_path)
-    text = path.read_text(encoding="utf-8")
+    text = tex_of(comparison, tmp_path)
     (head,), body = (
         lines_between(text, r"\toprule", r"\midrule"),
         lines_between(text, r"\midrule", r"\bottomrule"),
     )
-    num_columns = rows_table(comparison).shape[1]
+    num_columns = printed_rows(comparison).shape[1]
     assert len(body) == len(ROWS)
     assert {len(SEPARATOR.findall(line)) for line in (head, *body)} == {num_columns - 1}
     assert all(line.endswith(r" \\") for line in (head, *body))
@@ -100,15 +92,35 @@ def test_every_line_has_as_many_cells_as_the_head_has_columns(comparison, tmp_pa
 
 
 def test_latex_prints_what_the_table_says(comparison, tmp_path):
-    _, path, *_ = write_layouts(comparison, tmp_path)
-    body = lines_between(path.read_text(encoding="utf-8"), r"\midrule", r"\bottomrule")
+    body = lines_between(tex_of(comparison, tmp_path), r"\midrule", r"\bottomrule")
     cells = [[typeset(cell) for cell in line.removesuffix(r" \\").split(" & ")] for line in body]
-    assert cells == rows_table(comparison).to_numpy().tolist()
+    assert cells == printed_rows(comparison).to_numpy().tolist()
+
+
+def test_ours_stands_beside_theirs_with_spread_and_interval(comparison):
+    table = printed_rows(comparison).set_index("row")
+    assert list(table.columns) == ["paper", "ours", "minus SimCSE, 95 %"]
+    one = comparison.compared["rho = 0.5"]
+    assert table.loc["rho = 0.5", "paper"] == "77.90"
+    assert table.loc["rho = 0.5", "ours"] == "69.75 \N{PLUS-MINUS SIGN} 0.66"
+    assert table.loc["rho = 0.5", "minus SimCSE, 95 %"] == (
+        f"{show_signed(one.mean)} {show_interval(one.simultaneous)}"
+    )
+    assert table.loc[ODD, "minus SimCSE, 95 %"] == ""  # two seeds show nothing
+
+
+def test_a_star_stands_where_the_interval_excludes_0(tmp_path):
+    rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0), "like it": (70.0, 72.0, 71.0)}
+    folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE")
+    with Reader(folder) as reader:
+        comparison = read_comparison(reader)
+    ours = printed_rows(comparison).set_index("row")["ours"]
+    assert [ours[row].endswith(STAR) for row in rows] == [False, True, False]
+    assert r"$\pm$ 1.00$^{*}$ &" in write_layouts(comparison, tmp_path)[-1].read_text(encoding="utf-8")
 
 
 def test_what_is_begun_is_ended(comparison, tmp_path):
-    _, path, *_ = write_layouts(comparison, tmp_path)
-    text = path.read_text(encoding="utf-8")
+    text = tex_of(comparison, tmp_path)
     assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == [
         ("begin", "table"),
         ("begin", "tabular"),
@@ -118,26 +130,14 @@ def test_what_is_begun_is_ended(comparison, tmp_path):
     assert text.count("{") - text.count("\\{") == text.count("}") - text.count("\\}")
 
 
+def test_latex_says_in_a_comment_which_study_it_is(comparison, tmp_path):
+    assert tex_of(comparison, tmp_path).splitlines()[:2] == ["% Cited.", r"% needs \usepackage{booktabs}"]
+
+
 def test_the_caption_says_where_the_numbers_come_from(comparison, tmp_path):
-    _, path, *_ = write_layouts(comparison, tmp_path)
-    caption = re.search(r"\\caption\{(.*)\}\n", path.read_text(encoding="utf-8"))[1]
-    assert caption == r"odd\_table: STS-B dev, Spearman x100, beside rse-table6. Scale: mini."
-
-
-@pytest.mark.parametrize("letter", list("&%$#_{}~^\\<>|[\N{MINUS SIGN}"))
-def test_letters_that_mean_something_to_latex_are_escaped(letter):
-    assert escaped(letter) != letter
-    assert typeset(escaped(f"a{letter}b{letter}")) == f"a{letter}b{letter}"
-
-
-def test_plain_text_and_numbers_are_left_alone():
-    assert escaped("rho = 0.5, 95 (x), +1.00]") == "rho = 0.5, 95 (x), +1.00]"
-    assert escaped(12) == "12"
-
-
-def test_a_table_without_rows_is_a_head():
-    text = latex(pd.DataFrame(columns=["row", "mean"]), "empty")
-    assert lines_between(text, r"\toprule", r"\bottomrule") == [r"row & mean \\", r"\midrule"]
+    caption = re.search(r"\\caption\{(.*)\}\n", tex_of(comparison, tmp_path))[1]
+    start = r"odd\_table: STS-B dev, Spearman x100, beside rse-table6. Scale: mini. * the interval"
+    assert caption.startswith(start)
 
 
 def test_every_number_of_a_contrast_stands_in_a_table_of_its_own(comparison, tmp_path):
@@ -182,12 +182,12 @@ def main_table(tmp_path_factory):
 
 def test_a_main_table_has_two_files_more(main_table, comparison, tmp_path):
     names = [path.name for path in write_layouts(main_table, tmp_path)]
-    assert names[-2:] == ["tabled-columns.csv", "tabled-columns.tex"]
+    assert {"tabled-columns.csv", "tabled-columns.tex"} <= {*names}
     assert not any("columns" in path.name for path in write_layouts(comparison, tmp_path / "other"))
 
 
 def test_columns_are_numbers_for_programs_and_the_papers_layout_for_people(main_table, tmp_path):
-    *_, numbers, typeset_table = write_layouts(main_table, tmp_path)
+    *_, numbers, _, typeset_table = write_layouts(main_table, tmp_path)
     table = pd.read_csv(numbers).set_index("row")
     cell = next(cell for cell in main_table.columns if cell.row == "RobustSentEmbed")
     found = table.loc["RobustSentEmbed"]
@@ -202,5 +202,5 @@ def test_columns_are_numbers_for_programs_and_the_papers_layout_for_people(main_
         [cell.mean, 28.05, cell.difference, cell.interval.low]
     )
     text = typeset_table.read_text(encoding="utf-8")
-    assert r"RobustSentEmbed & 61.17 (28.05) \\" in text
-    assert r"\caption{tabled: rse-table1, ours (the paper's in parentheses). Scale: paper.}" in text
+    assert r"RobustSentEmbed & 61.17 $\pm$ 1.04$^{*}$ (28.05) \\" in text
+    assert r"\caption{tabled: rse-table1, ours (the paper's in parentheses). Scale: paper. * the" in text

@@ -1,6 +1,15 @@
 import dataclasses
+from html import escape
 
-from analysis.sections.account import failed_cells, failures, show_cells, show_events, show_lost
+from analysis.sections.account import (
+    failed_cells,
+    failures,
+    provenance,
+    show_cells,
+    show_events,
+    show_lost,
+)
+from rse_study import open_study
 from tests.analysis import searched
 
 
@@ -44,3 +53,8 @@ def test_failures_lost_attempts_and_events_keep_their_reasons(search_dir, grid_d
 def test_a_study_without_failures_says_so(grid_dir, contents):
     found = contents(grid_dir)
     assert "No cell failed." in failures(dataclasses.replace(found, cells=found.cells[:3]))
+
+
+def test_provenance_ends_in_a_line_to_cite(search_dir, contents):
+    cited = open_study(search_dir).citation
+    assert escape(f"To cite: {cited}") in provenance(contents(search_dir))

@@ -250,7 +250,7 @@ def test_two_measures_are_not_compared(rse, one, tmp_path):
 
 def test_what_has_not_run_is_named(rse, one):
     refused(rse("compare", "one", "onne"), "studies: no study 'onne' has run. Did you mean 'one'?")
-    ended = rse("compare", "one")
+    ended = rse("compare")
     assert ended.code == 2
     assert "Missing argument" in ended.err
     assert rse("compare", "--help").code == 0
@@ -263,3 +263,37 @@ def test_nothing_is_said_in_nan(rse, make):
     assert "+0.50, 95 % [+0.50, +0.50]" in line
     assert "nan" not in line
     assert math.isinf(float(line.rsplit("g ", 1)[1]))
+
+
+def test_more_than_two_are_each_compared_with_the_first(rse, one, make):
+    make("two", {"rho = 0.5": SECOND, "SimCSE": SECOND})
+    ended = rse("compare", "one:rho = 0.5", "one:SimCSE", "two")
+    assert (ended.code, ended.err) == (0, "")
+    title, *lines = ended.out.splitlines()
+    assert title.endswith("one:rho = 0.5 minus one:SimCSE, two; intervals hold for all 2 rows at once")
+    assert lines[0].startswith("rho = 0.5 minus SimCSE: +1.15")
+    assert lines[1].startswith("rho = 0.5 (one:rho = 0.5 minus two): +1.15")
+
+
+def test_one_alone_is_compared_with_nothing(rse, one):
+    refused(
+        rse("compare", "one"),
+        "STUDY[:ROW]: nothing to compare with: two are needed. Name another one: rse-study compare one OTHER",
+    )
+
+
+def test_a_page_sets_them_side_by_side(rse, one, make, tmp_path):
+    make("two", {"rho = 0.5": (70.0, 71.0, *[tabled.FAILED] * 3), "SimCSE": FIRST})
+    ended = rse("compare", "one", "two", "--out", "page.html")
+    assert ended.code == 2, "one of the pairs shares too few seeds"
+    assert ended.out.splitlines()[-1] == "page.html"
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    for words in ("one and 1 other", "they share fewer than 3 seeds", "\N{MINUS SIGN}1.15"):
+        assert words in html, words
+
+
+def test_a_page_pairs_by_seed(rse, one):
+    refused(
+        rse("compare", "one:rho = 0.5", "one:SimCSE", "--unpaired", "--out", "page.html"),
+        "--out: --unpaired: the page pairs by seed. Leave out --out, or --unpaired",
+    )

@@ -2,6 +2,9 @@
 
 import pytest
 
+from rse_study.results.ledger import Ledger
+from tests.analysis import gridded, tabled
+
 
 @pytest.mark.parametrize(
     ("trial", "said"),
@@ -27,3 +30,21 @@ def test_an_export_that_cannot_be_written_is_refused(rse, models_folder, tmp_pat
     assert ended.code == 2
     assert f"DIR {directory}: " in ended.err
     assert "Name another folder" in ended.err
+
+
+def test_a_grid_says_which_cell_to_name(rse, tmp_path):
+    with Ledger.open(tmp_path / "studies" / "parts") as ledger:
+        gridded.grid(ledger)
+    ended = rse("export", "parts", "out")
+    assert ended.code == 2
+    assert ended.err == (
+        "studies/parts: --trial best: a grid selects nothing. Name a cell, TRIAL/SEED: "
+        "--trial 3/0 is base, seed 0, the row with the best mean (75.50)\n"
+    )
+
+
+def test_a_grid_that_has_not_ended_says_so(rse, tmp_path):
+    tabled.make(tmp_path / "studies" / "begun", {"SimCSE": (tabled.PLANNED, tabled.RUNNING)})
+    ended = rse("export", "begun", "out")
+    assert ended.code == 2
+    assert "no cell is complete yet" in ended.err

@@ -1,5 +1,7 @@
 """`report`: of a study, and its tables."""
 
+import shutil
+
 import pandas as pd
 import pytest
 
@@ -25,3 +27,61 @@ def test_a_report_brings_its_tables(rse, ran, tmp_path, kind):
     frame = pd.read_csv(path) if kind == "csv" else pd.read_parquet(path)
     assert frame["status"].tolist() == ["complete", "failed"]
     assert f"tables/trials.{kind}" in ended.out.splitlines()
+
+
+def test_a_report_brings_tables_for_a_paper_and_says_what_to_cite(rse, ran, tmp_path):
+    ended = rse("report", "little", "--tables", "tables", "--as", "latex", "--as", "csv")
+    assert (ended.code, ended.err) == (0, "")
+    written = {line for line in ended.out.splitlines() if line.startswith("tables/")}
+    assert {"tables/little-setting.tex", "tables/trials.csv", "tables/citation.txt"} <= written
+    cited = (tmp_path / "tables" / "citation.txt").read_text(encoding="utf-8")
+    assert "study 'little', revision 1" in cited
+    assert (tmp_path / "tables" / "little-setting.tex").read_text(encoding="utf-8").startswith(f"% {cited}")
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+def test_a_report_brings_its_figures(rse, ran, tmp_path):
+    ended = rse("report", "little", "--figures", "figures")
+    assert (ended.code, ended.err) == (0, "")
+    assert "figures/history.svg" in ended.out.splitlines()
+    assert (tmp_path / "figures" / "history.svg").read_bytes().startswith(b"<svg")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--as", "png"], "--as png without --figures: a format that decides nothing. Say where they go"),
+        (["--tables", "t", "--as", "svg"], "--as svg without --figures"),
+        (["--figures", "f", "--as", "latex"], "--as latex without --tables"),
+        (["--figures", "file"], "--figures file: "),
+    ],
+)
+def test_a_format_that_decides_nothing_is_refused(rse, ran, tmp_path, arguments, said):
+    (tmp_path / "file").write_text("")
+    ended = rse("report", "little", *arguments)
+    assert ended.code == 2
+    assert said in ended.err
+    assert ended.out == ""
+
+
+def test_all_studies_have_an_index(rse, ran, tmp_path):
+    ended = rse("report", "--all")
+    assert (ended.code, ended.out, ended.err) == (0, "studies/index.html\n", "")
+    assert 'href="little/report.html"' in (tmp_path / "studies/index.html").read_text(encoding="utf-8")
+    assert (tmp_path / "studies/little/report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "STUDY: no study is named. Name one"),
+        (["little", "--all"], "STUDY: little: --all is of all studies at once. Leave out STUDY, or --all"),
+        (["--all", "--watch"], "--watch: is of one study: --all is of all studies at once."),
+        (["--all", "--store", "nowhere"], "nowhere: no study has run here. Run one: rse-study run STUDY"),
+    ],
+)
+def test_an_index_is_of_all_studies_and_of_nothing_else(rse, ran, arguments, said):
+    ended = rse("report", *arguments)
+    assert ended.code == 2
+    assert ended.err.startswith(said)

@@ -1,0 +1,135 @@
+"""A page that sets chosen studies or rows side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from analysis import page
+from analysis.comparison_table import show_interval
+from analysis.figures.dots import dots_data, draw_dots
+from analysis.formats import counted, show_number, show_signed
+from rse_study.results.comparisons import ComparedContrast
+
+MAX_ROWS = 80  # of a figure with a line per row
+LEGEND = (
+    "The first minus each of the others, paired by seed; the intervals hold for all of these differences at once with "
+    "95 %. A difference whose interval holds 0 is not shown, and not shown to be none."
+)
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """Rows of one study that a reader chose."""
+
+    name: str
+    """As the reader wrote it: a study, or STUDY:ROW."""
+    question: str
+    table: pd.DataFrame
+    """Scores [rows, seeds]."""
+
+
+@dataclass(frozen=True)
+class ChosenPair:
+    """Two rows set against each other, or why they cannot be."""
+
+    name: str
+    contrast: ComparedContrast | None
+    problem: str = ""
+
+
+def write_chosen(path: Path, label: str, chosen: Sequence[ChosenRows], pairs: Sequence[ChosenPair]) -> Path:
+    """Write the page and say where it is.
+
+    Parameters
+    ----------
+    path
+        The HTML file.
+    label
+        What is measured.
+    chosen
+        Rows of each study, the first one that the others are taken from.
+    pairs
+        The first minus each of the others.
+    """
+    return page.write(path, render_chosen(label, chosen, pairs))
+
+
+def render_chosen(label: str, chosen: Sequence[ChosenRows], pairs: Sequence[ChosenPair]) -> str:
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    label
+        What is measured.
+    chosen
+        Rows of each study.
+    pairs
+        The first minus each of the others.
+    """
+    title = f"{chosen[0].name} and {counted(len(chosen) - 1, 'other')}"
+    questions = {one.name: page.escape(one.question) for one in chosen}
+    scores = page.table(scores_table(chosen), (), "long", "scores")
+    sections = [
+        f"<h1>{page.escape(title)}</h1>",
+        page.paragraph(label, "question"),
+        page.facts(questions),
+        page.section(
+            "Differences", page.paragraph(LEGEND), page.table(pairs_table(pairs), (), "long", "differences")
+        ),
+        page.section("Scores", scores, _figure(label, chosen)),
+    ]
+    return page.page(title, sections)
+
+
+def scores_table(chosen: Sequence[ChosenRows]) -> pd.DataFrame:
+    """Show every row as text: study, row, mean, SD, seeds, and each seed."""
+    seeds = sorted({seed for one in chosen for seed in one.table.columns})
+    rows = []
+    for one in chosen:
+        for row, values in one.table.iterrows():
+            known = values.dropna()
+            numbers = {"mean": show_number(known.mean()), "SD": show_number(known.std(ddof=1))}
+            by_seed = {f"seed {seed}": show_number(values.get(seed, float("nan"))) for seed in seeds}
+            rows.append(
+                {"row": str(row), "chosen as": one.name, **numbers, "seeds": str(len(known)), **by_seed}
+            )
+    return pd.DataFrame(rows, dtype=object)
+
+
+def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
+    """Show every difference as text, or why there is none."""
+    rows = []
+    for pair in pairs:
+        one = pair.contrast
+        shown = {
+            "difference": show_signed(one.mean),
+            "95 %, all at once": show_interval(one.simultaneous),
+            "seeds": str(one.n),
+            "p (sign-flip)": show_number(one.p_exact, 4),
+            "p (Holm)": show_number(one.p_holm, 4),
+            "g": show_signed(one.effect),
+        } if one else {}  # fmt: skip
+        rows.append({"pair": pair.name, **shown, "remark": pair.problem})
+    columns = ["pair", "difference", "95 %, all at once", "seeds", "p (sign-flip)", "p (Holm)", "g", "remark"]
+    frame = pd.DataFrame(rows, columns=columns, dtype=object).fillna("")
+    return frame if frame["remark"].any() else frame.drop(columns="remark")
+
+
+def _figure(label: str, chosen: Sequence[ChosenRows]) -> str:
+    names = [(one, row) for one in chosen for row in one.table.index]
+    if len(names) > MAX_ROWS:
+        return page.paragraph(f"No figure: it would have more than {MAX_ROWS} rows.")
+    rows = [
+        (place, _row_name(one, str(row)), "row", seed, label, value, False)
+        for place, (one, row) in enumerate(names)
+        for seed, value in one.table.loc[row].dropna().items()
+    ]
+    columns = ["position", "row", "kind", "seed", "measure", "value", "degenerate"]
+    frame = dots_data(pd.DataFrame(rows, columns=columns), label)
+    return page.figure(draw_dots(frame, label), "scores", frame)
+
+
+def _row_name(one: ChosenRows, row: str) -> str:
+    return one.name if one.name.endswith(f":{row}") else f"{one.name}: {row}"

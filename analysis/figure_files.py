@@ -1,0 +1,75 @@
+"""The figures of a page as image files, drawn by a browser through kaleido.
+
+What is exported is what the page shows: each figure stands in it as JSON, under its name.
+"""
+
+import json
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+import plotly.graph_objects as go
+import plotly.io as pio
+
+from rse_study.errors import InputError, first_line
+
+ImageKind = Literal["png", "svg"]
+WIDTH, DEFAULT_HEIGHT = 900, 450  # pixels
+SCALE = 2  # of a PNG: sharp in print
+DRAWING = re.compile(
+    r'<figure class="figure" id="figure-(?P<name>[^"]+)">.*?'
+    r'<script type="application/json" class="drawing">(?P<json>.*?)</script>',
+    re.DOTALL,
+)  # as `page.figure` writes it
+
+
+def figures_in(html: str) -> dict[str, go.Figure]:
+    """Return the figures of a page, by name, on the ground of a paper's page."""
+    return {found["name"]: _figure(found["json"]) for found in DRAWING.finditer(html)}
+
+
+def write_figures(html: str, folder: Path, kind: ImageKind) -> list[Path]:
+    """Write every figure of a page into a folder, and return the files.
+
+    Parameters
+    ----------
+    html
+        The page.
+    folder
+        Where they go; it is made where there is none.
+    kind
+        png or svg.
+
+    Raises
+    ------
+    InputError
+        where kaleido or a browser is missing, or the browser fails.
+    """
+    if find_spec("kaleido") is None:
+        remedy = "Install it: pip install 'rse-study[images]'"
+        raise InputError("kaleido is not installed", where="--figures", rule="it draws them", remedy=remedy)
+    figures = figures_in(html)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.{kind}" for name in figures]
+    heights = [figure.layout.height or DEFAULT_HEIGHT for figure in figures.values()]
+    scale = SCALE if kind == "png" else 1
+    if figures:
+        _draw(list(figures.values()), paths, heights, scale)
+    return paths
+
+
+def _figure(text: str) -> go.Figure:
+    return go.Figure(json.loads(text)).update_layout(template="plotly_white")
+
+
+def _draw(figures: list[go.Figure], paths: list[Path], heights: list[int], scale: int) -> None:
+    """All of them by one browser."""
+    try:
+        pio.write_images(fig=figures, file=paths, width=WIDTH, height=heights, scale=scale)
+    except RuntimeError as error:  # no browser, or one that does not start
+        rule = "a browser draws figures: chromium or chrome"
+        remedy = "Install one, or name it in BROWSER_PATH"
+        raise InputError(
+            f"no figure was drawn: {first_line(error)}", where="--figures", rule=rule, remedy=remedy
+        ) from None

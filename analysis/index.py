@@ -1,0 +1,160 @@
+"""An index of all studies of a store: where each stands, its answer, its cost."""
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote
+
+import pandas as pd
+
+from analysis import page
+from analysis.comparison import read_comparison
+from analysis.contents import Contents, read_contents
+from analysis.cost import by_stage
+from analysis.formats import counted, show_duration
+from analysis.progress import stage_progress
+from analysis.report import render, report_path
+from analysis.sections.opening import answer
+from rse_study.errors import InputError
+from rse_study.results.lock import holder
+from rse_study.results.reader import Reader
+from rse_study.results.schema import ledger_path
+
+FILE_NAME = "index.html"
+STAGES = {"grid": ("grid",), "search": ("search", "confirm")}
+LEGEND = (
+    "Every study of this folder: a click on a heading sorts, words in the field filter. An answer is of the moment at "
+    "which its study changed last; the report behind a name has all of it."
+)
+
+
+@dataclass(frozen=True)
+class StudySummary:
+    """A study in one line."""
+
+    folder: Path
+    question: str
+    kind: str
+    state: str
+    answer: str
+    is_settled: bool
+    num_ended: int
+    num_planned: int
+    num_failed: int
+    device_s: float
+    changed: str
+    """When its ledger was written last (UTC)."""
+
+
+def study_folders(store: Path) -> list[Path]:
+    """The folders of a store that hold a study, by name."""
+    return sorted(path for path in store.glob("*/") if ledger_path(path).is_file())
+
+
+def changed_at(study_dir: Path) -> float:
+    """Return when a ledger was written last, as seconds since 1970.
+
+    What a run has not yet moved into the ledger itself stands in a file beside it.
+    """
+    ledger = ledger_path(study_dir)
+    beside = ledger.with_name(f"{ledger.name}-wal")
+    return max(path.stat().st_mtime for path in (ledger, beside) if path.is_file())
+
+
+def refresh_report(study_dir: Path) -> StudySummary:
+    """Summarise a study, and write its report where there is none or an old one."""
+    changed, path = changed_at(study_dir), report_path(study_dir)
+    with Reader(study_dir) as reader:
+        contents, comparison = read_contents(reader), read_comparison(reader)
+    if not path.is_file() or path.stat().st_mtime < changed:
+        page.write(path, render(contents, comparison))
+        os.utime(path, (changed, changed))  # what is written meanwhile is newer
+    found = answer(contents, comparison)
+    progress = [stage_progress(contents, stage) for stage in STAGES[contents.study.kind]]
+    ended, planned = sum(one.num_ended for one in progress), sum(one.num_planned for one in progress)
+    return StudySummary(
+        folder=study_dir,
+        question=contents.study.question,
+        kind=contents.study.kind,
+        state=_state(study_dir, contents, ended, planned),
+        answer=found.text,
+        is_settled=found.is_settled,
+        num_ended=ended,
+        num_planned=planned,
+        num_failed=int((contents.current["status"] == "failed").sum()),
+        device_s=float(by_stage(contents)["device_s"].sum()),
+        changed=datetime.fromtimestamp(changed, UTC).strftime("%Y-%m-%d %H:%M"),
+    )
+
+
+def _state(study_dir: Path, contents: Contents, num_ended: int, num_planned: int) -> str:
+    if holder(study_dir) is not None:
+        return "running"
+    if num_ended >= num_planned > 0:
+        return "complete"
+    return "begun" if len(contents.attempts) else "not begun"
+
+
+def write_index(store: Path, out: Path | None = None) -> Path:
+    """Write the index of a store, and each report that is missing or old.
+
+    By default `index.html` in the store. A study that cannot be read has a line that says why.
+    """
+    path = store / FILE_NAME if out is None else out
+    summaries, problems = [], {}
+    for folder in study_folders(store):
+        try:
+            summaries.append(refresh_report(folder))
+        except InputError as problem:
+            problems[folder] = str(problem)
+    return page.write(path, render_index(summaries, problems, path))
+
+
+def render_index(summaries: list[StudySummary], problems: dict[Path, str], path: Path) -> str:
+    """Return the index as HTML.
+
+    Parameters
+    ----------
+    summaries
+        Of the studies that can be read.
+    problems
+        Why others cannot, by their folder.
+    path
+        Where the index will be, from which its links lead on.
+    """
+    heading = f"<h1>{counted(len(summaries) + len(problems), 'study').replace('studys', 'studies')}</h1>"
+    if not summaries and not problems:
+        return page.page("Studies", [heading, page.paragraph("None has run here yet.")])
+    rows = [_row(one, path) for one in summaries]
+    anchors = [f"study-{page.anchor_name(one.folder.name)}-{number}" for number, one in enumerate(summaries)]
+    frame = pd.DataFrame(rows, dtype=object)
+    parts = [
+        page.section("Studies", page.paragraph(LEGEND), page.table(frame, (), "index", "studies", anchors))
+    ]
+    if problems:
+        lines = [(folder.name, text) for folder, text in problems.items()]
+        unreadable = pd.DataFrame(lines, columns=["study", "why"], dtype=object)
+        parts.append(page.section("Cannot be read", page.table(unreadable, (), "plain", "unreadable")))
+    return page.page("Studies", [heading, *parts], STYLE)
+
+
+def _row(one: StudySummary, path: Path) -> dict[str, object]:
+    report = os.path.relpath(report_path(one.folder), path.parent)
+    return {
+        "study": page.CellLink(one.folder.name, quote(Path(report).as_posix())),
+        "state": one.state,
+        "answer": one.answer,
+        "ended": f"{one.num_ended} of {one.num_planned}",
+        "failed": str(one.num_failed),
+        "device time": show_duration(one.device_s),
+        "changed (UTC)": one.changed,
+        "kind": one.kind,
+        "question": one.question,
+    }
+
+
+STYLE = """
+table.index th, table.index td { text-align: left; vertical-align: top; }
+table.index td:nth-child(3), table.index td:last-child { white-space: normal; min-width: 16rem; }
+"""

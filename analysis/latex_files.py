@@ -1,0 +1,82 @@
+"""A study's tables for papers, as LaTeX.
+
+Of a grid: its rows against the baseline, and the paper's table where it repeats one. Of every study: all measures of
+what is a result, a search's best setting.
+"""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from analysis import search
+from analysis.comparison import comparison_of
+from analysis.contents import BASE, PAPER_SETTING, Contents, contents_of
+from analysis.formats import show_measured, show_spread
+from analysis.paper.latex import latex
+from analysis.paper.layout import latex_layouts
+from analysis.scores import measures_of, result_scores, summarise
+from rse_study.results.atomic import write_whole
+from rse_study.results.study_results import StudyResults
+
+
+def write_latex(study: StudyResults, folder: Path) -> list[Path]:
+    """Write every table into a folder, which is made, and return the files."""
+    contents, comparison = contents_of(study), comparison_of(study)
+    comment, label = [study.citation], re.sub(r"[^A-Za-z0-9]+", "-", study.name)
+    texts = latex_layouts(comparison, study.citation) if comparison else {}
+    measured = scores_table(contents, study.contrasts)
+    if len(measured):
+        texts["-scores.tex"] = latex(measured, _caption(study), comment, f"{label}-scores")
+    trials = search.trials(contents) if study.record.kind == "search" else pd.DataFrame({"best": []})
+    if trials["best"].any():
+        setting = search.settings(contents, trials).drop(columns="writes")
+        caption = f"{study.name}: the best trial's setting, the base's, and what was searched."
+        texts["-setting.tex"] = latex(setting, caption, comment, f"{label}-setting")
+    return [write_whole(folder / f"{study.name}{ending}", text) for ending, text in texts.items()]
+
+
+def scores_table(contents: Contents, contrasts: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per row and a column per measure: mean, standard deviation, a star.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    contrasts
+        The public frame: a star stands where the row's simultaneous interval excludes 0.
+    """
+    means = summarise(result_scores(contents)).dropna(subset="mean")
+    metrics = measures_of(contents.study, contents.label)
+    metrics[contents.label] = ""
+    starred = contrasts[contrasts["excludes_zero"]]
+    apart = set(zip(starred["row"], starred["metric"], strict=True))
+    decimals = contents.decimals_by_measure
+    texts = [
+        show_spread(
+            show_measured(one.mean, decimals[one.measure], one.degenerate),
+            one.sd,
+            decimals[one.measure],
+            (_plain(one.row), metrics[one.measure]) in apart,
+        )
+        for one in means.itertuples()
+    ]
+    wide = means.assign(text=texts).pivot(index=["position", "row"], columns="measure", values="text")
+    shown = [measure for measure in metrics if measure in wide.columns]
+    return wide[shown].fillna("").droplevel("position").reset_index().rename_axis(columns=None)
+
+
+def _plain(row: str) -> str:
+    """A confirmed trial as the contrasts call it: "trial 12 (best of the search)" is trial 12."""
+    return BASE if row == PAPER_SETTING else re.sub(r"^(trial \d+) \(.*\)$", r"\1", row)
+
+
+def _caption(study: StudyResults) -> str:
+    seeds = study.cells.loc[study.cells["stage"] != "search", "seed"].nunique()
+    contrasts = study.contrasts
+    starred = (
+        f" * the interval of the difference from {contrasts['minus'].iloc[0]}, with those of all rows, excludes 0."
+        if len(contrasts)
+        else ""
+    )
+    return f"{study.name}: mean and standard deviation over {seeds} seeds.{starred}"

@@ -1,0 +1,88 @@
+"""Tables as papers print them: booktabs, every special letter escaped."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from analysis.formats import DEGENERATE, MINUS, PLUS_MINUS, STAR
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",  # at the start of a line it would belong to the \\ of the line before
+    MINUS: "$-$",
+    PLUS_MINUS: r"$\pm$",
+    STAR: "$^{*}$",
+    DEGENERATE: r"\dag{}",
+}
+PREAMBLE = r"needs \usepackage{booktabs}"
+
+
+def latex(table: pd.DataFrame, caption: str, comment: Iterable[str] = (), label: str = "") -> str:
+    """Return a booktabs table: the first column left, all others right.
+
+    Parameters
+    ----------
+    table
+        Texts. Pairs as columns make two lines of headings.
+    caption
+        Plain text.
+    comment
+        Lines that stand above the table and are not printed: where its numbers come from.
+    label
+        By which the text refers to it, without its `tab:`.
+    """
+    lines = [_line(row) for row in table.itertuples(index=False)]
+    named = [rf"\label{{tab:{label}}}"] if label else []
+    return "\n".join(
+        [
+            *(f"% {line}" for line in (*comment, *([PREAMBLE] if comment else ()))),
+            r"\begin{table}",
+            rf"\caption{{{escaped(caption)}}}",
+            *named,
+            rf"\begin{{tabular}}{{l{'r' * (table.shape[1] - 1)}}}",
+            r"\toprule",
+            *_head(table.columns),
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def escaped(text: object) -> str:
+    """Text as LaTeX prints it."""
+    return "".join(SPECIAL.get(letter, letter) for letter in str(text))
+
+
+def _line(cells: Iterable[object]) -> str:
+    return " & ".join(map(escaped, cells)) + r" \\"
+
+
+def _head(columns: pd.Index) -> list[str]:
+    """One line of headings; of pairs two, with a rule under each group."""
+    if not isinstance(columns, pd.MultiIndex):
+        return [_line(columns)]
+    groups: list[tuple[str, int, int]] = []  # name, first and last column, from 1
+    for number, (group, _) in enumerate(columns, start=1):
+        if groups and groups[-1][0] == group:
+            groups[-1] = (group, groups[-1][1], number)
+        else:
+            groups.append((group, number, number))
+    upper = [rf"\multicolumn{{{last - first + 1}}}{{c}}{{{escaped(name)}}}" for name, first, last in groups]
+    rules = [rf"\cmidrule(lr){{{first}-{last}}}" for name, first, last in groups if name]
+    return [" & ".join(upper) + r" \\", " ".join(rules), _line(name for _, name in columns)]

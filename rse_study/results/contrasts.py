@@ -1,0 +1,144 @@
+"""Every row of a study minus one of them, as a public frame.
+
+By measure: the objective first, then what the study shows of its evaluations. The intervals and p-values of a measure
+are adjusted for all of its rows.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import nan
+from typing import Any
+
+import pandas as pd
+
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.results.comparisons import (
+    ComparedContrast,
+    Scores,
+    against,
+    by_subject,
+    compare,
+    differences,
+    scores_by_metric,
+)
+from rse_study.results.frame_columns import COLUMNS, with_columns
+from rse_study.results.reader import Reader
+from rse_study.results.records import BASELINES, StudyRecord
+
+BASE = "base"  # label of a search's own setting among the confirmed trials
+
+
+def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
+    """Return one row per measure and row: that row minus another one.
+
+    `minus`: the name of a row or of a baseline such as `before training`; by default the study's own. The frame is
+    empty where the study names none.
+
+    Raises
+    ------
+    InputError
+        where no row is called so.
+    """
+    study = reader.study()
+    found = scores_by_metric(reader, measures_of(study))
+    if not minus:
+        minus = own_baseline(study)
+        if minus not in found[""].table.index:
+            return _frame(())
+    evaluations = reader.evaluations()
+    together = {
+        metric: _with_baseline(scores, minus, by_subject(evaluations, metric or study.objective.evaluation))
+        for metric, scores in found.items()
+    }
+    if not any(minus in scores.table.index for scores in together.values()):
+        known = [*found[""].table.index, *BASELINES.values()]
+        remedy = did_you_mean(minus, known)
+        raise InputError(f"no row {minus!r} with a score", where=study.name, remedy=remedy)
+    names = measures_of(study)
+    rows = (
+        row
+        for metric, scores in together.items()
+        if minus in scores.table.index
+        for row in _rows(names[metric], metric, scores, minus)
+    )
+    return _frame(rows)
+
+
+def measures_of(study: StudyRecord) -> dict[str, str]:
+    """Return what readers call each measure, by its metric; the objective's is ""."""
+    objective = study.objective
+    others = {
+        measure.metric: measure.name
+        for measure in study.shown_measures
+        if measure.metric != objective.evaluation
+    }
+    return {"": objective.label or objective.metric, **others}
+
+
+def own_baseline(study: StudyRecord) -> str:
+    """Return the row that a study compares the others with.
+
+    A grid's baseline, or nothing; of a search its base.
+    """
+    if study.kind == "grid":
+        return str((study.resolved.get("grid") or {}).get("baseline") or "")
+    return BASE
+
+
+def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
+    """Return all that was computed of a contrast but its seeds and mean, by column."""
+    return {
+        "sd": one.sd,
+        "t_low": one.interval.low,
+        "t_high": one.interval.high,
+        "simultaneous_low": one.simultaneous.low,
+        "simultaneous_high": one.simultaneous.high,
+        "bca_low": one.bootstrap.low,
+        "bca_high": one.bootstrap.high,
+        "p_sign_flip": one.p_exact,
+        "p_wilcoxon": one.p_wilcoxon,
+        "p_holm": one.p_holm,
+        "least_p_holm": one.least_p_holm,
+        "hedges_g": one.effect,
+        "resolvable": one.resolvable,
+    }
+
+
+def _with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> Scores:
+    """With a line of the baseline's one value under every seed, where a baseline is what is meant."""
+    subject = {label: name for name, label in BASELINES.items()}.get(minus)
+    if subject is None or subject not in values or minus in scores.table.index:
+        return scores
+    line = pd.DataFrame(values[subject], index=[minus], columns=scores.table.columns)
+    return replace(scores, table=pd.concat([line, scores.table]), fixed_rows=(minus,))
+
+
+def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dict[str, Any]]:
+    weights = against(scores.table, minus)
+    for (row, sums), one in zip(weights.items(), compare(scores.table, list(weights.values())), strict=True):
+        yield {
+            "measure": measure,
+            "metric": metric,
+            "row": row,
+            "minus": minus,
+            "less_is_better": scores.less_is_better,
+            **(_numbers(one) if one else _too_few(differences(scores.table, sums).tolist())),
+        }
+
+
+def _numbers(one: ComparedContrast) -> dict[str, Any]:
+    is_apart = one.simultaneous.excludes(0.0)
+    return {"num_seeds": one.n, "mean": one.mean, **contrast_numbers(one), "excludes_zero": is_apart}
+
+
+def _too_few(sample: list[float]) -> dict[str, Any]:
+    """Fewer than 3 seeds show nothing: no interval, no p."""
+    mean = sum(sample) / len(sample) if sample else nan
+    names = [column.name for column in COLUMNS["contrasts"] if column.dtype == "float64"]
+    return {**dict.fromkeys(names, nan), "num_seeds": len(sample), "mean": mean, "excludes_zero": False}
+
+
+def _frame(rows: Any) -> pd.DataFrame:
+    columns = [column.name for column in COLUMNS["contrasts"]]
+    return with_columns(pd.DataFrame(list(rows), columns=columns), "contrasts")

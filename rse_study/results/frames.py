@@ -1,0 +1,108 @@
+"""A ledger's tables as public frames.
+
+The columns are those of `frame_columns`. Cells that are no longer part of the study are left out.
+"""
+
+import pandas as pd
+
+from rse_study.results.frame_columns import with_columns
+from rse_study.results.reader import Reader
+from rse_study.results.records import BASELINES
+from rse_study.results.row_names import names_of_cells
+
+OF_A_CELL = ["row", "stage", "trial", "seed"]
+
+
+def cells_frame(reader: Reader) -> pd.DataFrame:
+    """Return one row per cell, by trial and seed.
+
+    Behind the public columns one per axis, under its heading.
+    """
+    study, cells = reader.study(), _named_cells(reader)
+    last = reader.last_points(study.objective.metric)
+    axes = {
+        heading: [proposal.get(axis.name) for proposal in cells["proposal"]]
+        for axis, heading in zip(study.axes, study.headings, strict=True)
+    }
+    values = {
+        "status": cells["identity"].map(reader.statuses_for_next_run()),
+        "objective": cells["identity"].map(last["value"]).astype(float),
+        "t": cells["identity"].map(last["t"]),
+        "started": times(cells["started"]),
+        "ended": times(cells["ended"]),
+    }
+    public = with_columns(cells.assign(**values)[_PUBLIC_CELLS], "cells")
+    return public.assign(**{heading: _of_one_type(column) for heading, column in axes.items()})
+
+
+_PUBLIC_CELLS = [
+    *("identity", *OF_A_CELL, "label", "status", "objective", "t", "duration_s", "started", "ended", "reason")
+]
+
+
+def metrics_frame(reader: Reader) -> pd.DataFrame:
+    """Return one row per number of a cell's history, by trial, seed and step."""
+    return with_columns(_beside_cell(reader, reader.metrics()), "metrics")
+
+
+def attempts_frame(reader: Reader) -> pd.DataFrame:
+    """Return one row per attempt, by trial, seed and number."""
+    attempts = _beside_cell(reader, reader.attempts())
+    started, ended = times(attempts["started"]), times(attempts["ended"])
+    seconds = (ended - started).dt.total_seconds()
+    return with_columns(
+        attempts.assign(
+            started=started, ended=ended, duration_s=seconds, device_s=seconds * attempts["workers"]
+        ),
+        "attempts",
+    )
+
+
+def evaluations_frame(reader: Reader) -> pd.DataFrame:
+    """Return one row per score of a cell or a baseline."""
+    study, rows = reader.study(), reader.evaluations()
+    cells = _named_cells(reader).set_index("identity")
+    is_cell = rows["subject"].isin(cells.index)
+    rows = rows[is_cell | rows["subject"].isin(list(BASELINES))].reset_index(drop=True)
+    own = cells[OF_A_CELL].reindex(rows["subject"]).reset_index(drop=True)
+    kind = rows["subject"].isin(cells.index).map({True: "cell", False: "baseline"})
+    return with_columns(
+        rows.assign(
+            kind=kind,
+            row=own["row"].where(own["row"].notna(), rows["subject"].map(BASELINES)),
+            stage=own["stage"].where(own["stage"].notna(), ""),
+            trial=own["trial"],
+            seed=own["seed"],
+            less_is_better=[study.is_less_better(metric) for metric in rows["metric"]],
+        ),
+        "evaluations",
+    )
+
+
+def importance_frame(reader: Reader) -> pd.DataFrame:
+    """Return one row per axis and evaluator, most important first."""
+    study, rows = reader.study(), reader.importance()
+    headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
+    return with_columns(rows.assign(axis=[headings.get(name, name) for name in rows["axis"]]), "importance")
+
+
+def times(stamps: pd.Series) -> pd.Series:
+    """Return times of the ledger (UTC, ISO 8601); an empty one is missing."""
+    return pd.to_datetime(stamps.where(stamps != "", None), utc=True, format="ISO8601")
+
+
+def _named_cells(reader: Reader) -> pd.DataFrame:
+    cells = reader.cells()
+    return cells.assign(row=names_of_cells(reader.study(), cells))
+
+
+def _beside_cell(reader: Reader, frame: pd.DataFrame) -> pd.DataFrame:
+    """With row and stage of each one's cell."""
+    cells = _named_cells(reader).set_index("identity")
+    own = cells[["row", "stage"]].reindex(frame["cell"])
+    return frame.assign(row=own["row"].to_numpy(), stage=own["stage"].to_numpy())
+
+
+def _of_one_type(values: list[object]) -> pd.Series:
+    """Numbers as numbers and texts as texts; a mixture, or what is neither, as it is."""
+    return pd.Series(values, dtype=object).infer_objects()

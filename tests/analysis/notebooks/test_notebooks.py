@@ -1,0 +1,220 @@
+"""Every notebook, executed on real ledgers of every kind; stored without outputs; with one cell of parameters."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis.notebooks import KINDS, filled_in, fitting_kind, is_about_robustness, notebook_text
+from rse_study import open_study
+from rse_study.errors import InputError
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import Measure
+from rse_study.results.schema import cell_folder
+from tests.analysis import gridded, searched, tabled
+from tests.analysis.notebooks.executed import execute
+from tests.results.attacked import end, outcome
+
+ROOT = Path(__file__).parents[3]
+SCORES = {"SimCSE": (70.0, 71.0, 72.0), "RobustSentEmbed": (73.0, 74.5, 75.0)}
+SUCCESS = "attack-mr/pwws/success_rate"
+STUDIES = ("joint", "parts", "attacked", "two-axes", "new-search", "new-grid")
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    """A search, three grids (a table, one under attack, one of two axes), and two studies that have not begun."""
+    folder = tmp_path_factory.mktemp("studies")
+    parts = (searched.baselines, searched.search, searched.confirm, searched.importance)
+    searched.make(folder / "joint", *parts)
+    with Ledger.open(folder / "parts") as ledger:
+        gridded.grid(ledger)
+    _attacked(folder / "attacked")
+    two_axes = {
+        f"rho = {rho}, norm = {norm}": (70 + rho, 71.0, 72 - rho) for rho in (0.5, 1) for norm in ("l2", "l1")
+    }
+    paper = {"table": "rse-table6", "scale": "mini"}
+    tabled.make(folder / "two-axes", two_axes, baseline="rho = 0.5, norm = l2", paper=paper)
+    searched.make(folder / "new-search")
+    searched.make(folder / "new-grid", study=gridded.STUDY)
+    return folder
+
+
+def _attacked(folder):
+    """Three seeds of two rows under PWWS; one cell kept its texts."""
+    tabled.make(folder, SCORES, baseline="SimCSE", evaluations=("attack-mr/pwws",), less=(SUCCESS,))
+    tabled.add(folder, {SUCCESS: {"SimCSE": (80.0, 81.0, 82.0), "RobustSentEmbed": (60.0, 61.5, 62.0)}})
+    attacks = cell_folder(folder, open_study(folder).cells["identity"][0]) / "attacks"
+    attacks.mkdir(parents=True)
+    end(
+        attacks,
+        "mr",
+        "pwws",
+        [outcome(n, f"good film {n}", {0: "g00d"}, num_queries=n + 2) for n in range(4)],
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shown(store):
+    """What each notebook shows of each study, each run once."""
+    found = {}
+
+    def show(kind, name):
+        if (kind, name) not in found:
+            found[kind, name] = execute(filled_in(kind, name, str(store)))
+        return found[kind, name]
+
+    return show
+
+
+@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_notebook_runs_on_any_study_and_says_what_is_not_there(shown, kind, name):
+    found = shown(kind, name)
+    assert found.objects[0].name == open_study(name, found.objects[0].folder.parent).name
+    assert f"study {found.objects[0].name!r}" in found.printed
+    for figure in found.figures:
+        assert figure.to_json()
+        assert len(figure.data)
+    assert not [one for one in found.objects if isinstance(one, pd.DataFrame) and one.empty]
+    if name.startswith("new"):
+        assert found.figures == []
+        assert sum(line.endswith(".") for line in found.printed.splitlines()) >= 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "num_figures", "words"),
+    [
+        ("ablations", "parts", 4, "the study names no baseline"),
+        ("ablations", "two-axes", 4, ""),
+        ("methods", "attacked", 3, ""),
+        ("robustness", "attacked", 2, "SimCSE, seed 0"),
+        ("robustness", "parts", 0, "No evaluation of this study attacks texts"),
+        ("search", "joint", 10, ""),
+        ("search", "parts", 0, "This study is no search"),
+        ("cost", "joint", 3, "1 cells failed, 1 attempts were lost."),
+    ],
+)
+def test_what_is_there_is_drawn_and_what_is_not_is_said(shown, kind, name, num_figures, words):
+    found = shown(kind, name)
+    assert len(found.figures) >= num_figures
+    assert words in found.printed
+
+
+def test_a_text_under_attack_stands_beside_what_it_became(shown):
+    texts = next(
+        one for one in shown("robustness", "attacked").objects if "adversarial" in getattr(one, "columns", ())
+    )
+    assert texts.iloc[0][["original", "adversarial"]].tolist() == ["good film 0", "g00d film 0"]
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_it_is_stored_without_outputs_and_with_one_cell_of_parameters(kind):
+    notebook = json.loads(notebook_text(kind))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [cell["outputs"] for cell in code] == [[]] * len(code)
+    assert [cell["execution_count"] for cell in code] == [None] * len(code)
+    assert sum("parameters" in cell["metadata"].get("tags", ()) for cell in code) == 1
+    ids = [cell["id"] for cell in notebook["cells"]]
+    assert len(set(ids)) == len(ids)
+    assert notebook["cells"][0]["source"][0].startswith("# ")
+
+
+def test_every_file_is_a_kind_and_every_kind_a_file():
+    assert {path.stem for path in (ROOT / "analysis" / "notebooks").glob("*.ipynb")} == set(KINDS)
+    with pytest.raises(InputError, match="Did you mean 'search'"):
+        notebook_text("searches")
+
+
+def test_parameters_are_filled_in_whatever_they_hold():
+    hostile = "a'\"\n b\\"
+    (cell,) = [
+        cell
+        for cell in json.loads(filled_in("cost", hostile, "../s"))["cells"]
+        if cell["metadata"].get("tags")
+    ]
+    names = {}
+    exec("".join(cell["source"]), names)
+    assert (names["STUDY"], names["STORE"]) == (hostile, "../s")
+    assert "".join(cell["source"]).count("#") == 2  # the comments stay
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("joint", "search"), ("parts", "ablations"), ("new-grid", "ablations"), ("attacked", "ablations")],
+)
+def test_the_fitting_notebook_is_chosen(store, name, kind):
+    assert fitting_kind(open_study(name, store)) == kind
+
+
+def test_rows_of_several_methods_are_compared_as_methods(tmp_path):
+    with Ledger.open(tmp_path / "m") as ledger:
+        ledger.freeze(gridded.STUDY)
+        cells = [gridded.cell(trial, 0) for trial in (3, 4)]
+        ledger.plan(
+            [
+                cell.model_copy(update={"config": {"method": {"name": name}}})
+                for cell, name in zip(cells, ("dcl", "l2p_csr"), strict=True)
+            ]
+        )
+    assert fitting_kind(open_study(tmp_path / "m")) == "methods"
+
+
+def test_a_grid_that_mostly_attacks_is_about_robustness(tmp_path):
+    asked = ("attack-mr/pwws", "attack-imdb/bae", "STS-B/test")
+    measures = tuple(Measure(name=name, metric=f"{name}/success_rate") for name in asked[:2])
+    study = gridded.STUDY.model_copy(update={"evaluations": asked, "measures": measures})
+    assert fitting_kind(open_study(searched.make(tmp_path / "a", study=study))) == "robustness"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_robust"),
+    [
+        ("attack-mr/pwws", True),
+        ("AdvSTS-B/bae", True),
+        ("MR/replayed", True),
+        ("STS-B/test", False),
+        ("MR/fast", False),
+    ],
+)
+def test_evaluations_on_changed_texts_are_known_by_their_names(name, is_robust):
+    assert is_about_robustness(name) is is_robust
+
+
+BLOCKED = """
+import json, sys
+from pathlib import Path
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("torch", "ray", "optuna", "transformers"):
+            raise ImportError(f"{name} is not there")
+
+sys.meta_path.insert(0, Blocked())
+from analysis.notebooks import KINDS, filled_in
+from analysis.report import write_report
+from tests.analysis.notebooks.executed import execute
+store, out = Path(sys.argv[1]), Path(sys.argv[2])
+num = 0
+for study in sys.argv[3:]:
+    write_report(store / study, out / f"{study}.html")
+    for kind in KINDS:
+        num += len(execute(filled_in(kind, study, str(store))).figures)
+print(json.dumps(num))
+"""
+
+
+def test_report_and_notebooks_need_neither_torch_nor_ray_nor_optuna(store, shown, tmp_path):
+    names = ("joint", "parts", "attacked")
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED, str(store), str(tmp_path), *names],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == sum(len(shown(kind, name).figures) for kind in KINDS for name in names)
+    assert sorted(path.stem for path in tmp_path.glob("*.html")) == sorted(names)

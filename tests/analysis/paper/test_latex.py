@@ -1,0 +1,56 @@
+"""LaTeX of a table: escaping, headings in two lines, and what pdflatex says of it."""
+
+import shutil
+import subprocess
+
+import pandas as pd
+import pytest
+
+from analysis.paper.latex import escaped, latex
+from tests.analysis.paper.typeset import lines_between, typeset
+
+LETTERS = list("&%$#_{}~^\\<>|[\N{MINUS SIGN}\N{PLUS-MINUS SIGN}\N{ASTERISK OPERATOR}\N{DAGGER}")
+PAIRS = [("", "row"), ("dev", "mean"), ("dev", "SD"), ("test", "mean")]
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_letters_that_mean_something_to_latex_are_escaped(letter):
+    assert escaped(letter) != letter
+    assert typeset(escaped(f"a{letter}b{letter}")) == f"a{letter}b{letter}"
+
+
+def test_plain_text_and_numbers_are_left_alone():
+    assert escaped("rho = 0.5, 95 (x), +1.00]") == "rho = 0.5, 95 (x), +1.00]"
+    assert escaped(12) == "12"
+
+
+def test_a_table_without_rows_is_a_head():
+    text = latex(pd.DataFrame(columns=["row", "mean"]), "empty")
+    assert lines_between(text, r"\toprule", r"\bottomrule") == [r"row & mean \\", r"\midrule"]
+
+
+def test_pairs_make_two_lines_of_headings():
+    table = pd.DataFrame([["a", "1", "2", "3"]], columns=pd.MultiIndex.from_tuples(PAIRS))
+    assert lines_between(latex(table, "wide"), r"\toprule", r"\midrule") == [
+        r"\multicolumn{1}{c}{} & \multicolumn{2}{c}{dev} & \multicolumn{1}{c}{test} \\",
+        r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}",
+        r"row & mean & SD & mean \\",
+    ]
+
+
+def test_label_and_comment_stand_where_they_belong():
+    lines = latex(pd.DataFrame({"row": ["a"]}), "c", ["Where from."], "some-study").splitlines()
+    assert lines[0] == "% Where from."
+    assert lines[lines.index(r"\caption{c}") + 1] == r"\label{tab:some-study}"
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_it_compiles(tmp_path):
+    odd = "".join(LETTERS)
+    table = pd.DataFrame([[odd, "1", "2", "3"], ["[a", "", "", ""]], columns=pd.MultiIndex.from_tuples(PAIRS))
+    text = latex(table, odd, [odd], "odd") + latex(table.droplevel(0, axis=1), "plain")
+    document = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{text}\end{{document}}"
+    (tmp_path / "t.tex").write_text(document, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

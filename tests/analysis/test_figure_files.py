@@ -1,0 +1,58 @@
+"""Figures of a page as files: what the page shows, under its names; a clear word where there is no browser."""
+
+import re
+import shutil
+
+import pytest
+
+from analysis.figure_files import figures_in, write_figures
+from analysis.report import render
+from rse_study.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def html(search_dir):
+    from analysis.contents import contents_of
+    from rse_study import open_study
+
+    return render(contents_of(open_study(search_dir)))
+
+
+def test_every_figure_of_the_page_is_found_under_its_name(html):
+    figures = figures_in(html)
+    assert list(figures) == re.findall(r'<figure class="figure" id="figure-([^"]+)"', html)
+    assert len(figures) > 8
+    history = figures["history"]
+    assert "best so far" in [trace.name for trace in history.data]
+    assert history.layout.template.layout.paper_bgcolor == "white"  # as on paper, whatever the page's theme
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@pytest.mark.parametrize(("kind", "start"), [("svg", b"<svg"), ("png", b"\x89PNG")])
+def test_a_browser_draws_them(html, tmp_path, kind, start):
+    (one,) = (
+        part for part in re.findall(r"<figure.*?</figure>", html, re.DOTALL) if 'id="figure-history"' in part
+    )
+    paths = write_figures(one, tmp_path / "deep", kind)
+    assert [path.name for path in paths] == [f"history.{kind}"]
+    content = paths[0].read_bytes()
+    assert content.startswith(start)
+    assert kind == "png" or b"best so far" in content
+
+
+@pytest.mark.parametrize("browser", ["/nowhere/chromium", "/bin/false"])
+def test_a_missing_browser_is_said_with_its_remedy(html, tmp_path, monkeypatch, browser):
+    monkeypatch.setenv("BROWSER_PATH", browser)
+    with pytest.raises(InputError, match="Install one, or name it in BROWSER_PATH"):
+        write_figures(html, tmp_path, "png")
+
+
+def test_a_missing_kaleido_is_said_with_its_remedy(html, tmp_path, monkeypatch):
+    monkeypatch.setattr("analysis.figure_files.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'rse-study\[images\]'"):
+        write_figures(html, tmp_path, "png")
+
+
+def test_a_page_without_figures_gives_no_files(tmp_path):
+    assert write_figures("<p>nothing</p>", tmp_path, "svg") == []

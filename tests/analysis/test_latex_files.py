@@ -1,0 +1,49 @@
+"""A study's tables for papers: which files, and what stands in them."""
+
+import re
+
+import pytest
+
+from analysis.latex_files import write_latex
+from rse_study import open_study
+from tests.analysis import gridded, searched, tabled
+from tests.analysis.paper.typeset import lines_between, typeset
+
+
+def cells_of(path):
+    body = lines_between(path.read_text(encoding="utf-8"), r"\midrule", r"\bottomrule")
+    return [[typeset(cell) for cell in line.removesuffix(r" \\").split(" & ")] for line in body]
+
+
+def test_a_search_has_its_confirmed_scores_and_its_best_setting(search_dir, tmp_path):
+    scores, setting = write_latex(open_study(search_dir), tmp_path)
+    assert [scores.name, setting.name] == ["joint-scores.tex", "joint-setting.tex"]
+    rows = {row: texts for row, *texts in cells_of(scores)}
+    assert rows["paper setting"] == ["59.00 \N{PLUS-MINUS SIGN} 1.41", "60.00 \N{PLUS-MINUS SIGN} 0.85"]
+    assert rows["token overlap"] == ["40.50", "41.25"]
+    assert [row for row, *_ in cells_of(setting)] == list(searched.STUDY.headings)
+
+
+def test_a_grid_has_its_rows_and_its_scores(grid_dir, tmp_path):
+    study = open_study(grid_dir)
+    rows, scores = write_latex(study, tmp_path)
+    assert [rows.name, scores.name] == ["parts.tex", "parts-scores.tex"]
+    assert rows.read_text(encoding="utf-8").startswith(f"% {study.citation}\n")
+    assert {row for row, *_ in cells_of(scores)} >= {label for label, *_ in gridded.ROWS if label}
+
+
+def test_scores_have_a_star_where_the_contrast_excludes_0(tmp_path):
+    rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0), "like it": (70.0, 72.0, 71.0)}
+    study = open_study(tabled.make(tmp_path / "s", rows, baseline="SimCSE"))
+    path = next(path for path in write_latex(study, tmp_path) if path.name.endswith("-scores.tex"))
+    starred = {row: ["\N{ASTERISK OPERATOR}" in text for text in texts] for row, *texts in cells_of(path)}
+    assert starred == {"SimCSE": [False, False], "better": [True, True], "like it": [False, False]}
+    assert "difference from SimCSE" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("study", [searched.STUDY, gridded.STUDY], ids=["search", "grid"])
+def test_a_study_without_results_has_what_there_is(tmp_path, study):
+    folder = searched.make(tmp_path / "s", study=study)
+    for path in write_latex(open_study(folder), tmp_path):
+        text = path.read_text(encoding="utf-8")
+        assert len(re.findall(r"\\begin", text)) == len(re.findall(r"\\end", text)) == 2
