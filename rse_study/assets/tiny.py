@@ -1,4 +1,4 @@
-"""The assets `tiny` and `tiny-vectors`: small BERTs of our own, made from the study's corpus alone.
+"""The assets `tiny` and `tiny-vectors`: small BERTs made from the corpus alone.
 
 Each is base encoder and generator.
 """

@@ -1,4 +1,4 @@
-"""Word vectors that are counted, not trained: which tokens stand near which others.
+"""Word vectors that are counted, not trained: tokens and what stands near them.
 
 Logarithms of weighted co-occurrence counts, as GloVe takes them, cut down to few dimensions.
 """
