@@ -101,7 +101,7 @@ BAD = [
     ({}, ["train", "tiny_simcs"], ["TRIAL", "Did you mean 'tiny_simcse'?"]),
     ({}, ["evaluate", "tiny"], ["MODEL", "'tiny' is no model", "an asset", "Train it first"]),
     ({}, ["run", "joint", "-o", "resources.workers=3"], ["batch_size = 32", "multiple", "Change"]),
-    ({}, ["validate", "quikstart"], ["quikstart", "Did you mean 'joint'?"]),
+    ({}, ["validate", "quikstart"], ["quikstart", "Did you mean 'quickstart'?"]),
     ({}, ["validate", "joint", "-o", "num_trials=none"], ["num_trials = 'none'", "must be an integer"]),
     ({}, ["run", "joint", "-o", "search.rho={float: [0, 2]}"], ["search.rho = 2", "must be <= 1"]),
     ({}, ["report", "joint"], ["no study 'joint' has run", "rse-study run"]),
