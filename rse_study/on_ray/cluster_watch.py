@@ -44,6 +44,9 @@ class RayLost(BaseException):
 class Probe(Protocol):
     """One look at a Ray."""
 
+    is_instant: bool
+    """Whether a look takes no time: then the driver looks itself before it asks Ray for something."""
+
     def look(self) -> tuple[Node, ...]:
         """The nodes that are alive. Raises RayLost where Ray is gone."""
 
@@ -53,6 +56,8 @@ class Probe(Protocol):
 
 class OwnRay:
     """The Ray that this process has started: its processes are children of ours."""
+
+    is_instant = True
 
     def __init__(self) -> None:
         self._node: Any = _local_node()
@@ -79,6 +84,8 @@ class OwnRay:
 
 class JoinedRay:
     """A cluster that somebody else has started."""
+
+    is_instant = False
 
     def __init__(self) -> None:
         self._address = ray.get_runtime_context().gcs_address
@@ -136,6 +143,8 @@ class ClusterWatch:
 
     def check(self) -> None:
         """Raise RayLost where Ray is gone."""
+        if not self._reason and self._probe.is_instant:
+            self._look()
         if self._reason:
             self._heard.set()
             raise RayLost(self._reason)
@@ -150,13 +159,17 @@ class ClusterWatch:
 
     def _look_on(self) -> None:
         while not self._closed.wait(PERIOD_SECONDS):
-            try:
-                self._nodes = self._probe.look()
-            except RayLost as lost:
-                self._reason = str(lost)
+            self._look()
+            if self._reason:
                 break
         if self._reason and not self._heard.wait(self._stuck_seconds) and not self._closed.is_set():
             self._exit_stuck(self._reason)
+
+    def _look(self) -> None:
+        try:
+            self._nodes = self._probe.look()
+        except RayLost as lost:
+            self._reason = str(lost)
 
 
 def _local_node() -> Any:

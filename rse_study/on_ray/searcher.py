@@ -29,6 +29,9 @@ class Closing(Protocol):
     def give_up(self, failure: Unavailable) -> None:
         """Start no other cell: something the run stands on is gone for good."""
 
+    def check(self) -> None:
+        """Raise where nothing can be started: Ray is gone, or something for good."""
+
 
 class CellSearcher(Searcher):
     """Takes cells from a queue and brings their progress and ends back.
@@ -91,6 +94,7 @@ class CellSearcher(Searcher):
             return None if self._running or self._losses.num_open else Searcher.FINISHED
         if len(self._running) >= self._concurrency() or self._losses.num_open:
             return None
+        self._runtime.check()  # what starts a trial never returns where Ray's head is gone
         cell = self._queue.next_cell()
         if cell is None:
             return None if self._running else Searcher.FINISHED

@@ -16,7 +16,7 @@ from tests.nodes.slurm import Slurm, environment, reason_without, running_slurm
 pytestmark = [
     pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
     pytest.mark.slow,
-    pytest.mark.xdist_group("nodes"),
+    pytest.mark.xdist_group("slurm"),
 ]
 
 NUM_CELLS = 6

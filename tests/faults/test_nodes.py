@@ -19,7 +19,7 @@ from tests.nodes.submission import Submission, attempts_of, steps_redone
 pytest.importorskip("moto")
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("nodes"),
+    pytest.mark.xdist_group("faults_of_nodes"),
     pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
 ]
 

@@ -16,7 +16,7 @@ from tests.nodes.submission import attempts_of
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("nodes"),
+    pytest.mark.xdist_group("autoscaling"),
     pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
 ]
 MOST = 3

@@ -11,6 +11,8 @@ from rse_study.on_ray.cluster_watch import ClusterWatch, RayLost
 class Looks:
     """One node, until it is told that Ray is gone."""
 
+    is_instant = False
+
     def __init__(self):
         self.reason = ""
 
@@ -61,6 +63,17 @@ def test_a_driver_that_cannot_ask_is_ended():
     assert ended.wait(10.0)
     assert exits == ["it ended"]
     hear(looks_on)
+
+
+def test_where_a_look_takes_no_time_the_driver_hears_of_a_loss_at_once():
+    looks = Looks()
+    looks.is_instant = True
+    watch, exits, _ = watch_of(looks, 2.0)
+    watch.check()
+    looks.reason = "it ended"
+    with pytest.raises(RayLost, match="it ended"):
+        watch.check()
+    assert exits == []
 
 
 def test_a_watch_that_is_closed_ends_nobody():

@@ -13,7 +13,7 @@ from tests.nodes.submission import attempts_of
 pytest.importorskip("moto")
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("nodes"),
+    pytest.mark.xdist_group("many_nodes"),
     pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
 ]
 

@@ -277,9 +277,7 @@ def test_a_driver_that_died_on_this_machine_is_not_waited_for(storage, quick_lea
     assert time.monotonic() - begun < 1
 
 
-@pytest.mark.parametrize(
-    "changed", [{"machine": [socket.gethostname(), "another start", "pid:[1]"]}, {"machine": None}]
-)
+@pytest.mark.parametrize("machine", [[socket.gethostname(), "another start", "pid:[1]"], None])
 def test_process_numbers_of_another_machine_of_this_name_say_nothing(storage, quick_lease, machine):
     write_note(storage, {"pid": GONE, "machine": machine})
     said = []
