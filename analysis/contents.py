@@ -27,6 +27,8 @@ class Contents:
     """cell, t, value: the objective, step by step."""
     course: pd.DataFrame
     """cell, t, name, value: what else was scored in the course of training."""
+    diagnostics: pd.DataFrame
+    """cell, t, name, value: what a step of training says of itself, no score among it."""
     attempts: pd.DataFrame
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
@@ -69,12 +71,15 @@ def read_contents(reader: Reader) -> Contents:
     """All frames of a ledger."""
     study, metrics = reader.study(), reader.metrics(retired=True)
     curves = metrics.loc[metrics["name"] == study.objective.metric, ["cell", "t", "value"]]
-    watched = [name for name in metrics["name"].unique() if is_watched(study, name)]
+    metric_names = metrics["name"].unique()
+    watched = [name for name in metric_names if is_watched(study, name)]
+    diagnostic = [name for name in metric_names if is_diagnostic(study, name)]
     return Contents(
         study=study,
         cells=with_last_values(study, _cells(reader), reader.last_points(study.objective.metric)),
         curves=curves.reset_index(drop=True),
         course=metrics.loc[metrics["name"].isin(watched), ["cell", "t", "name", "value"]],
+        diagnostics=metrics.loc[metrics["name"].isin(diagnostic), ["cell", "t", "name", "value"]],
         attempts=reader.attempts(retired=True),
         rungs=reader.rungs(),
         evaluations=reader.evaluations(retired=True),
@@ -105,6 +110,12 @@ def is_watched(study: StudyRecord, metric: str) -> bool:
         return False
     evaluation = metric.rpartition("/")[0]
     return evaluation == "robust" or evaluation in study.resolved.get("base", {}).get("watched", {})
+
+
+def is_diagnostic(study: StudyRecord, metric: str) -> bool:
+    """Whether a metric of the history is no score, nor a mark of one."""
+    is_score = metric in (study.objective.metric, "dev") or is_watched(study, metric)
+    return not is_score and not metric.endswith("/degenerate")
 
 
 def with_last_values(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:

@@ -56,6 +56,7 @@ def write_figures(html: str, folder: Path, kind: ImageKind) -> list[Path]:
     scale = SCALE if kind == "png" else 1
     if figures:
         _draw(list(figures.values()), paths, heights, scale)
+    _require_drawn(paths)
     return paths
 
 
@@ -73,3 +74,14 @@ def _draw(figures: list[go.Figure], paths: list[Path], heights: list[int], scale
         raise InputError(
             f"no figure was drawn: {first_line(error)}", where="--figures", rule=rule, remedy=remedy
         ) from None
+
+
+def _require_drawn(paths: list[Path]) -> None:
+    """Raise InputError where a file is empty or missing: kaleido says nothing of a figure that it gave up."""
+    lacking = [path for path in paths if not path.is_file() or not path.stat().st_size]
+    for path in lacking:
+        path.unlink(missing_ok=True)
+    if lacking:
+        names = ", ".join(path.name for path in lacking)
+        rule, remedy = "the browser gave them up", "Try again when the machine has less to do"
+        raise InputError(f"not drawn: {names}", where="--figures", rule=rule, remedy=remedy)

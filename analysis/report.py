@@ -9,11 +9,17 @@ from analysis.sections.account import cells, cost, failures, provenance, revisio
 from analysis.sections.compared import compared
 from analysis.sections.confirmed import confirmation
 from analysis.sections.course import course
-from analysis.sections.grid import grid_axes, grid_rows
+from analysis.sections.diagnostics import diagnostics
+from analysis.sections.grid import grid_axes, grid_rows, grid_steps
 from analysis.sections.opening import opening
+from analysis.sections.paper_figure import paper_figure
 from analysis.sections.paper_table import paper_table
+from analysis.sections.progress import progress
 from analysis.sections.search import search_sections
 from rse_study.results.reader import Reader
+
+SHARED = (paper_figure, course, diagnostics, cells, cost, progress, failures, revisions, provenance)
+"""Sections that every report ends with."""
 
 
 def report_path(study_dir: Path) -> Path:
@@ -53,9 +59,9 @@ def render(contents: Contents, comparison: Comparison | None = None, reload_s: i
     if contents.study.kind == "grid":
         beside = compared(comparison, contents.decimals) if comparison else ""
         columns = paper_table(comparison) if comparison else ""
-        middle = [beside, columns, grid_rows(contents), grid_axes(contents)]
+        middle = [beside, columns, grid_rows(contents), grid_axes(contents), grid_steps(contents)]
     else:
         middle = [confirmation(contents), *search_sections(contents)]
-    end = [part(contents) for part in (course, cells, cost, failures, revisions, provenance)]
+    end = [part(contents) for part in SHARED]
     parts = [opening(contents, comparison), *middle, *end]
     return page.page(contents.study.title or contents.study.name, parts, reload_s=reload_s)

@@ -51,8 +51,12 @@ def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
 
 def result_scores(contents: Contents) -> pd.DataFrame:
     """Return `scores` of all that is a result: of a grid's rows, of confirmed trials."""
-    is_grid = contents.study.kind == "grid"
-    return scores(contents, contents.stage("grid") if is_grid else confirmed(contents))
+    return scores(contents, result_cells(contents))
+
+
+def result_cells(contents: Contents) -> pd.DataFrame:
+    """Return the cells that are results: a grid's, or those that confirm a search."""
+    return contents.stage("grid") if contents.study.kind == "grid" else confirmed(contents)
 
 
 def _baselines(evaluations: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:

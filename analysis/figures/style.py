@@ -3,15 +3,21 @@
 The colours survive colour blindness and print.
 """
 
+from collections.abc import Sequence
 from html import escape
 from textwrap import wrap
+from typing import Any
 
 import plotly.graph_objects as go
 
 INK, GREY, FAINT, BLUE, ORANGE = "#1f2328", "#6e7781", "#b6bec7", "#0b62c4", "#c4560b"
+GROUND = "#ffffff"
+"""Of the page. Colours are written as six digits: by them the page finds what is another one in the dark."""
 DASHES = {"token_overlap": "dot", "untrained": "dash", "start": "dashdot"}
 SEED_COLOURS = ("#0b62c4", "#c4560b", "#1a7f5a", "#8250df", "#b3246b", "#57606a")
 SEED_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
+BLUES = [[0.0, "#e8f1fb"], [0.5, "#6aa3e0"], [1.0, "#0b3f86"]]
+"""From pale to dark: told apart without colour, too."""
 
 
 def plain(figure: go.Figure, height: int) -> go.Figure:
@@ -33,3 +39,23 @@ def plain(figure: go.Figure, height: int) -> go.Figure:
 def label_text(text: str, width: int = 22) -> str:
     """A name on an axis: broken into short lines, never read as markup."""
     return "<br>".join(escape(line, quote=False) for line in wrap(text, width) or [""])
+
+
+def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return plotly's settings of a list of views above the plot."""
+    return {
+        "buttons": list(buttons), "direction": "down", "showactive": True, "x": 0, "xanchor": "left", "y": 1.0,
+        "yanchor": "bottom", "pad": {"b": 10, "t": 4}, "font": {"size": 13, "color": INK},
+        "bgcolor": "#f6f8fa", "bordercolor": FAINT,
+    }  # fmt: skip
+
+
+def legend_below(figure: go.Figure, gap: int = 74) -> go.Figure:
+    """Put the legend below the plot, under the title of its axis.
+
+    `gap`: pixels between them.
+    """
+    height = float(figure.layout.height) - 64  # what `plain` keeps free above and below
+    return figure.update_layout(
+        legend={"orientation": "h", "yanchor": "top", "y": -gap / height, "x": 0, "xanchor": "left"}
+    )

@@ -8,12 +8,18 @@ import pandas as pd
 from analysis import page
 from analysis.contents import Contents
 from analysis.cost import costs, lost_attempts
+from analysis.figures.pareto import draw_pareto, pareto_data
+from analysis.figures.reasons import draw_reasons, reasons_data
 from analysis.formats import counted, show_duration, show_status, show_time, show_value
 from analysis.tables import show_score
 from rse_study.results import staleness
 from rse_study.results.citation import citation_of
 
 MANY = 12  # rows above which a table is folded
+PARETO = (
+    "The line joins those that nothing beats in both: none is better without costing more. Cells that were stopped "
+    "early are hollow and not on it. The ledger counts seconds and steps, no operations."
+)
 
 
 def cells(contents: Contents) -> str:
@@ -60,7 +66,12 @@ def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
 
 def cost(contents: Contents) -> str:
     """Return the section that says what the study cost: device time, steps, attempts."""
-    return page.section("Cost", key_values(costs(contents), "cost"))
+    frame, parts = pareto_data(contents), [key_values(costs(contents), "cost")]
+    if (frame["status"] == "complete").any():
+        is_less_better = contents.study.objective.direction == "minimize"
+        drawn = draw_pareto(frame, contents.label, contents.decimals, is_less_better)
+        parts += ["<h3>What a score costs</h3>", page.paragraph(PARETO), page.figure(drawn, "pareto", frame)]
+    return page.section("Cost", *parts)
 
 
 def failures(contents: Contents) -> str:
@@ -71,6 +82,9 @@ def failures(contents: Contents) -> str:
         if cells.empty
         else [page.table(cells, kind="plain", name="failed-cells")]
     )
+    reasons = reasons_data(contents, cell_names(contents))
+    if len(reasons):
+        parts.insert(0, page.figure(draw_reasons(reasons), "reasons", reasons))
     if len(lost):
         parts += ["<h3>Attempts that were lost</h3>", page.table(lost, kind="plain", name="lost-attempts")]
     events = show_events(contents)

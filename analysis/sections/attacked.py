@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.figures.falls import draw_falls, falls_data
+from analysis.figures.outcomes import MAX_INPUTS, draw_outcomes, outcomes_data
 from analysis.figures.queries import draw_queries, queries_data
 from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS
 from analysis.formats import counted, join_words, show_number
@@ -32,6 +33,10 @@ GOALS = {
     FURTHEST: "Under maximise scores are moved as far as it goes: there is nothing to reach, and no pair falls or "
     "withstands. In the list below those succeeded that moved at all.",
 }
+SIDE_BY_SIDE = (
+    "A column is an input, a line an attack: who fell to one attack and not to another. The texts, attack by attack, "
+    'are in the list below, in its order "input by input".'
+)
 READING = "What an attack costs and what it gets. The more robust an encoder, the further to the top left its points."
 
 
@@ -135,13 +140,29 @@ def figures(attacks: AttackFolder) -> str:
     if points.empty:
         reason = "every input was skipped" if furthest.empty else "nothing could fall"
         return page.paragraph(f"No figure: {reason}.")
-    parts = [page.paragraph(READING), page.figure(draw_queries(points, colours, symbols), "queries")]
+    parts = [page.paragraph(READING), page.figure(draw_queries(points, colours, symbols), "queries", points)]
     attack_of = pd.MultiIndex.from_frame(attacks.outcomes[["set", "recipe"]])
     could_fall = ~attack_of.isin(pd.MultiIndex.from_frame(furthest[["set", "recipe"]]))
     shown = attacks.outcomes[attacks.outcomes["is_counted"].astype(bool) & could_fall]
     for number, (name, part) in enumerate(shown.groupby("set", sort=False)):
         parts += [f"<h3>How much it took on {page.escape(str(name))}</h3>", falls(part, colours, number)]
-    return "".join(parts)
+    return "".join([*parts, *side_by_side(attacks)])
+
+
+def side_by_side(attacks: AttackFolder) -> list[str]:
+    """Which input fell to which recipe.
+
+    A figure for each set that several recipes attacked.
+    """
+    frame, parts = outcomes_data(attacks.outcomes), []
+    for number, (name, part) in enumerate(frame.groupby("set", sort=False)):
+        if part["recipe"].nunique() > 1:
+            title = f"<h3>Attacks side by side on {page.escape(str(name))}</h3>"
+            many = part["input"].nunique() > MAX_INPUTS
+            shown = f" The first {MAX_INPUTS} inputs are drawn; the download has all." if many else ""
+            parts += [title, page.paragraph(SIDE_BY_SIDE + shown)]
+            parts.append(page.figure(draw_outcomes(part), f"outcomes-{number}", part))
+    return parts
 
 
 def falls(outcomes: pd.DataFrame, colours: dict[str, str], number: int) -> str:
@@ -163,7 +184,7 @@ def falls(outcomes: pd.DataFrame, colours: dict[str, str], number: int) -> str:
     }
     frames = {text: (falls_data(outcomes, needed), is_log) for text, (needed, is_log) in needs.items()}
     drawn = [
-        page.figure(draw_falls(frame, text, colours, is_log), f"falls-{number}-{place}")
+        page.figure(draw_falls(frame, text, colours, is_log), f"falls-{number}-{place}", frame)
         for place, (text, (frame, is_log)) in enumerate(frames.items())
         if len(frame)
     ]

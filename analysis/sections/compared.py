@@ -3,6 +3,7 @@
 from analysis import page
 from analysis.comparison import Comparison
 from analysis.comparison_table import claims_table, remarks, rows_table
+from analysis.figures.forest import draw_forest, forest_data
 from analysis.formats import counted
 
 LEGEND = (
@@ -22,6 +23,9 @@ def compared(comparison: Comparison, decimals: int) -> str:
     table = rows_table(comparison, decimals)
     beside = f" The paper's numbers are those of {comparison.table}." if comparison.printed else ""
     parts = [page.paragraph(LEGEND + beside), page.table(table, _classes(comparison), "long", "compared")]
+    forest = forest_data(comparison, decimals)
+    if len(forest):
+        parts.append(page.figure(draw_forest(forest), "forest", forest))
     return page.section(
         "Compared", *parts, *map(page.paragraph, remarks(comparison)), claims(comparison, decimals)
     )

@@ -6,9 +6,11 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import BASE, PAPER_SETTING, Contents
+from analysis.figures.bands import bands_data, draw_bands
 from analysis.formats import counted, join_words, show_number, show_signed, show_status
 from analysis.scores import NOT_MEASURED, degenerate_note, differences, scores, seeds_of, show_scores
 from analysis.search import confirm_plan, confirmed, num_confirmed, trials
+from analysis.sections.grid import STEPS
 from analysis.sections.scores import above_text, dots, is_higher_better, row_classes
 
 
@@ -31,7 +33,20 @@ def confirmation(contents: Contents) -> str:
         page.paragraph(above_text(contents, frame)),
         dots(contents, frame, "confirmed"),
         gains(contents, frame),
+        steps(contents, cells),
     )
+
+
+def steps(contents: Contents, cells: pd.DataFrame) -> str:
+    """The objective in the course of training, of the confirmed cells.
+
+    Seeds, mean and band.
+    """
+    frame = bands_data(cells, contents.curves)
+    if frame.empty:
+        return ""
+    drawn = draw_bands(frame, contents.label, contents.decimals)
+    return "<h3>Step by step</h3>" + page.paragraph(STEPS) + page.figure(drawn, "confirmed-steps", frame)
 
 
 def explained(contents: Contents, frame: pd.DataFrame) -> str:

@@ -22,7 +22,7 @@ def course(contents: Contents) -> str:
     for number, metric in enumerate(sorted(set(contents.course["name"]))):
         frame = course_data(contents, metric)
         if len(frame):
-            drawn.append(page.figure(draw_course(frame, metric), f"course-{number}"))
+            drawn.append(page.figure(draw_course(frame, metric), f"course-{number}", frame))
     if not drawn:
         return ""
     return page.section("In the course of training", page.paragraph(NOTE), page.grid(drawn))

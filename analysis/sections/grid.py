@@ -2,10 +2,16 @@
 
 from analysis import page
 from analysis.contents import Contents
+from analysis.figures.bands import bands_data, draw_bands
 from analysis.figures.heat import draw_heat, heat_data
 from analysis.figures.lines import draw_lines, lines_data
 from analysis.scores import degenerate_note, scores, show_scores
 from analysis.sections.scores import above_text, dots, row_classes
+
+STEPS = (
+    "The objective in the course of training, of complete cells: thin lines are seeds, the thick one is their mean, "
+    "the band one standard deviation on either side (n - 1). The last step alone is a result."
+)
 
 
 def grid_rows(contents: Contents) -> str:
@@ -36,10 +42,23 @@ def grid_axes(contents: Contents) -> str:
     study, drawn = contents.study, []
     fields = heat_data(contents)
     if len(fields):
-        drawn.append(page.figure(draw_heat(fields, study.headings, contents.label, contents.decimals), "map"))
+        drawn_map = draw_heat(fields, study.headings, contents.label, contents.decimals)
+        drawn.append(page.figure(drawn_map, "map", fields))
     for number, (axis, heading) in enumerate(zip(study.axes, study.headings, strict=True)):
         frame = lines_data(contents, axis)
         if len(frame):
             lines = draw_lines(frame, heading, contents.label, contents.decimals, axis.log)
-            drawn.append(page.figure(lines, f"axis-{number}"))
+            drawn.append(page.figure(lines, f"axis-{number}", frame))
     return page.section("Along the axes", page.grid(drawn)) if drawn else ""
+
+
+def grid_steps(contents: Contents) -> str:
+    """Return section "Step by step" of a grid.
+
+    The objective of each row, seeds, mean and band. Nothing while no cell is complete.
+    """
+    frame = bands_data(contents.stage("grid"), contents.curves)
+    if frame.empty:
+        return ""
+    drawn = draw_bands(frame, contents.label, contents.decimals)
+    return page.section("Step by step", page.paragraph(STEPS), page.figure(drawn, "steps", frame))

@@ -65,7 +65,9 @@
     const words = element("search").value.trim().toLowerCase();
     found = rows.filter(row => (!set || row.set === set) && (!recipe || row.recipe === recipe)
       && (!outcome || row.outcome === outcome) && row.text.includes(words));
-    if (order !== "index") found.sort((one, other) => other[order] - one[order]);
+    const sets = [...new Set(found.map(row => row.set))];
+    if (order === "input") found.sort((one, other) => sets.indexOf(one.set) - sets.indexOf(other.set) || one.index - other.index);
+    else if (order !== "index") found.sort((one, other) => other[order] - one[order]);
     first = 0;
     show();
   };

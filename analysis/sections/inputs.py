@@ -19,7 +19,12 @@ OUTCOMES = {
     "failed": "failed: withstood",
     "skipped": "skipped: wrong as it stands",
 }
-ORDERS = {"index": "as in the set", "queries": "most queries first", "changed": "most words changed first"}
+ORDERS = {
+    "index": "as in the set",
+    "input": "input by input",
+    "queries": "most queries first",
+    "changed": "most words changed first",
+}
 STYLE = (files("analysis.sections") / "inputs.css").read_text(encoding="utf-8")
 SCRIPT = (files("analysis.sections") / "inputs.js").read_text(encoding="utf-8")
 LEGEND = (

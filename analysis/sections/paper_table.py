@@ -3,6 +3,7 @@
 from analysis import page
 from analysis.columns_table import column_remarks, long_table, wide_table
 from analysis.comparison import Comparison
+from analysis.figures.forest import columns_forest_data, draw_forest
 
 LEGEND = (
     "Ours, and the paper's in parentheses. A difference has the paper's direction (same) or the contrary one (other) "
@@ -23,11 +24,14 @@ def paper_table(comparison: Comparison) -> str:
     has_numbers = any(cell.column.printed for cell in cells)
     fixed = {cell.row for cell in cells if cell.is_fixed}
     classes = ["baseline" if row in fixed else "" for row in wide["row"]]
+    forest = columns_forest_data(cells)
+    drawn = page.figure(draw_forest(forest), "paper-forest", forest) if len(forest) else ""
     return page.section(
         f"Beside {comparison.table}",
         page.paragraph(LEGEND if has_numbers else WITHOUT),
         page.table(wide, classes, "long", "paper"),
         *map(page.paragraph, column_remarks(cells, comparison.table)),
+        drawn,
         page.folded(
             "Every cell with its interval",
             page.table(long_table(cells), kind="long", name="paper-intervals"),

@@ -33,9 +33,10 @@ def dots(contents: Contents, frame: pd.DataFrame, name: str) -> str:
     ]
     if frame["position"].nunique() > MAX_ROWS:
         return page.paragraph(f"No figure: it would have more than {MAX_ROWS} rows.")
+    frames = [dots_data(frame, measure) for measure in measures]
     drawn = [
-        page.figure(draw_dots(dots_data(frame, measure), measure, decimals[measure]), f"{name}-{number}")
-        for number, measure in enumerate(measures)
+        page.figure(draw_dots(part, measure, decimals[measure]), f"{name}-{number}", part)
+        for number, (measure, part) in enumerate(zip(measures, frames, strict=True))
     ]
     return page.grid(drawn, wide=True) if drawn else ""
 

@@ -9,14 +9,22 @@ from analysis import page
 from analysis.contents import Contents, baseline_scores
 from analysis.figures.curves import curve_data, draw_curves
 from analysis.figures.history import draw_history, history_data
+from analysis.figures.importance import draw_importance, importance_data
+from analysis.figures.rungs import draw_rungs, rungs_data
 from analysis.figures.slices import draw_slice, slice_data
 from analysis.formats import counted, join_words, show_number
 from analysis.scores import degenerate_note
 from analysis.search import settings, trials
+from analysis.sections.space import all_axes, two_axes
 from analysis.tables import beaten, show_trials
 from rse_study.results.records import FINISHED
 
 FEW = 30  # trials below which an importance is mostly noise
+RUNGS = (
+    "A column is a rung, a mark a trial that got there, the first trials of the search at its left. Whether a trial "
+    "went on was decided among those that had got there before it: an early one may go on with a score that would have "
+    "stopped a later one."
+)
 
 
 def search_sections(contents: Contents) -> list[str]:
@@ -27,8 +35,10 @@ def search_sections(contents: Contents) -> list[str]:
         best(contents, table),
         history(contents, table, scores),
         trial_table(contents, table, scores),
-        slices(contents, table),
         importance(contents),
+        all_axes(contents, table),
+        two_axes(contents, table),
+        slices(contents, table),
     ]
 
 
@@ -61,12 +71,17 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
     direction, label, decimals = contents.study.objective.direction, contents.label, contents.decimals
     if not table["status"].isin(FINISHED).any():
         return page.section("History", page.paragraph("No trial has ended yet."))
-    trialwise = draw_history(history_data(table, direction), scores, label, decimals)
-    parts = [page.paragraph(fidelity_text(contents, table)), page.figure(trialwise, "history")]
+    trialwise = history_data(table, direction)
+    drawn = draw_history(trialwise, scores, label, decimals)
+    parts = [page.paragraph(fidelity_text(contents, table)), page.figure(drawn, "history", trialwise)]
     points = curve_data(table, contents.curves)
     if len(points):
         drawn = draw_curves(points, contents.study.rungs, label, decimals)
-        parts += ["<h3>Step by step</h3>", page.figure(drawn, "curves")]
+        parts += ["<h3>Step by step</h3>", page.figure(drawn, "curves", points)]
+    verdicts = rungs_data(contents)
+    if len(verdicts):
+        drawn = draw_rungs(verdicts, label, decimals)
+        parts += ["<h3>Rung by rung</h3>", page.paragraph(RUNGS), page.figure(drawn, "rungs", verdicts)]
     return page.section("History", *parts)
 
 
@@ -131,11 +146,10 @@ def slices(contents: Contents, table: pd.DataFrame) -> str:
         f"{contents.label} of the complete trials against the values of one axis. All other values differ from dot to "
         "dot, so a slope seen here may belong to another axis."
     )
+    frames = [slice_data(table, heading) for heading in study.headings]
     drawn = [
-        page.figure(
-            draw_slice(slice_data(table, heading), axis, heading, contents.decimals), f"slice-{number}"
-        )
-        for number, (axis, heading) in enumerate(zip(study.axes, study.headings, strict=True))
+        page.figure(draw_slice(frame, axis, heading, contents.decimals), f"slice-{number}", frame)
+        for number, (axis, heading, frame) in enumerate(zip(study.axes, study.headings, frames, strict=True))
     ]
     return page.section("One axis at a time", page.paragraph(note), page.grid(drawn))
 
@@ -155,7 +169,9 @@ def importance(contents: Contents) -> str:
     shown |= {str(name): [show_number(value) for value in wide[name]] for name in wide.columns}
     num = int(rows["num_trials"].min())
     note = f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}."
-    parts = [page.paragraph(note), page.table(pd.DataFrame(shown, dtype=object), name="importance")]
+    bars = importance_data(contents)
+    table = page.table(pd.DataFrame(shown, dtype=object), name="importance")
+    parts = [page.paragraph(note), page.figure(draw_importance(bars), "importance", bars), table]
     if num < FEW:
         limit = f"below about {FEW} these shares are mostly chance"
         parts.insert(

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int
 
+from rse_study.activity import ProgressCallback
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.reference import Reference
 from rse_study.assets.store import build, write_meta
@@ -15,7 +16,6 @@ from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resumable_attack import ProgressCallback
 from rse_study.evaluation.replayed import ReplayedPairs
 from rse_study.streams import Streams
 from rse_study.training.trial import Encoder, Replayed

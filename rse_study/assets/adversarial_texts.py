@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from rse_study.activity import ProgressCallback
 from rse_study.assets.adversarial_set import NUM_IN_FLIGHT, require_changes
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.reference import Reference
@@ -11,7 +12,6 @@ from rse_study.data.few_labelled import FewLabelled, read_few_labelled
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resumable_attack import ProgressCallback
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.replayed_texts import ReplayedTexts, probe_of, victim_of
 from rse_study.training.trial import Encoder, Replayed

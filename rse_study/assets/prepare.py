@@ -1,9 +1,10 @@
 """A trial's materials on this machine: corpus, base encoder, generator, dev pairs."""
 
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from rse_study.activity import SILENCE, ActivityCallback
 from rse_study.assets.adversarial_set import adversarial_set
 from rse_study.assets.adversarial_texts import adversarial_texts
 from rse_study.assets.fingerprint import fingerprint_of_model
@@ -29,13 +30,8 @@ from rse_study.models.loading import load_tokenizer
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Selection, Trial
 
-Announce = Callable[[str], None]
-LINE_EVERY = 100  # steps between two lines about an asset's training
 
-
-def prepare(
-    trial: Trial, cache_dir: Path, data_dir: Path, announce: Announce = lambda line: None
-) -> Materials:
+def prepare(trial: Trial, cache_dir: Path, data_dir: Path, callback: ActivityCallback = SILENCE) -> Materials:
     """Make or find everything a trial is trained on and judged by.
 
     Parameters
@@ -46,8 +42,8 @@ def prepare(
         Assets lie in its folder `assets`.
     data_dir
         Where corpora, dev pairs and word lists lie.
-    announce
-        Is called with lines that say what was made.
+    callback
+        Gets lines that say what was made, and how far it is.
 
     Raises
     ------
@@ -55,23 +51,30 @@ def prepare(
         where something is missing or does not fit.
     """
     corpus = read_corpus(trial.corpus, data_dir)
-    announce(f"corpus: {corpus}")
+    callback.message(f"corpus: {corpus}")
     check_batch(trial, len(corpus.sentences))
     if trial.method.needs_synonyms:
         wordnet_archive(data_dir)  # missed now, and not after minutes of training
     dev = dev_pairs(trial.selection, data_dir)
     root = cache_dir.absolute() / "assets"
-    base = _base(trial, root, corpus.sentences, announce)
+    base = _base(trial, root, corpus.sentences, callback)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
     check_encoder(trial, base, tokenizer)
-    on_progress = _training_progress("minilm-mlm", announce)
+    on_progress = _training_progress("minilm-mlm", callback)
     generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress)
     if generator:
         check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
-    tokenised = tokenised_corpus(root, corpus.sentences, tokenizer, trial.max_length, trial.encoder.template)
+    tokenised = tokenised_corpus(
+        root,
+        corpus.sentences,
+        tokenizer,
+        trial.max_length,
+        trial.encoder.template,
+        partial(callback.advanced, "corpus: sentences tokenised"),
+    )
     synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
-    replayed = _replayed(trial, base, dev, root, data_dir, announce)
-    texts = _replayed_texts(trial, base, root, data_dir, announce)
+    replayed = _replayed(trial, base, dev, root, data_dir, callback)
+    texts = _replayed_texts(trial, base, root, data_dir, callback)
     watched = {name: watched_evaluation(root, name, data_dir) for name in trial.watched}
     fingerprints = {
         "corpus": TokenisedCorpus.open(tokenised).fingerprint,
@@ -97,26 +100,28 @@ def prepare(
     )
 
 
-def _replayed(trial: Trial, base: str, dev: StsPairs, root: Path, data_dir: Path, announce: Announce) -> str:
+def _replayed(
+    trial: Trial, base: str, dev: StsPairs, root: Path, data_dir: Path, callback: ActivityCallback
+) -> str:
     if trial.replayed.recipe == "none":
         return ""
-    on_progress = _attack_progress("pairs", trial, announce)
+    on_progress = partial(callback.advanced, f"adversarial set: pairs attacked by {trial.replayed.recipe}")
     folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, on_progress)
     made = json.loads((folder / META).read_text(encoding="utf-8"))
-    announce(
+    callback.message(
         f"adversarial set: {made['num_changed']} of {trial.replayed.num_pairs} pairs changed by {made['recipe']}, "
         f"the reference's Spearman {made['clean_spearman']:.1f} -> {made['spearman_under_attack']:.1f}"
     )
     return str(folder)
 
 
-def _replayed_texts(trial: Trial, base: str, root: Path, data_dir: Path, announce: Announce) -> str:
+def _replayed_texts(trial: Trial, base: str, root: Path, data_dir: Path, callback: ActivityCallback) -> str:
     if trial.replayed.labelled == "none":
         return ""
-    on_progress = _attack_progress("texts", trial, announce)
+    on_progress = partial(callback.advanced, f"adversarial texts: texts attacked by {trial.replayed.recipe}")
     folder = adversarial_texts(root, trial.replayed, base, trial.encoder, data_dir, on_progress)
     made = json.loads((folder / META).read_text(encoding="utf-8"))
-    announce(
+    callback.message(
         f"adversarial texts: {made['num_changed']} of {trial.replayed.num_texts} changed by {made['recipe']}, "
         f"the reference's accuracy {made['clean_accuracy']:.1f} -> {made['accuracy_under_attack']:.1f}"
     )
@@ -130,10 +135,10 @@ def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:
     return read_sts(selection.dev, "dev", data_dir)
 
 
-def _base(trial: Trial, root: Path, sentences: list[str], announce: Announce) -> str:
+def _base(trial: Trial, root: Path, sentences: list[str], callback: ActivityCallback) -> str:
     name = trial.encoder.name
     if name in TINY:
-        return str(tiny_encoder(root, sentences, TINY[name], _training_progress(name, announce)))
+        return str(tiny_encoder(root, sentences, TINY[name], _training_progress(name, callback)))
     return packaged(trial.encoder.name)
 
 
@@ -142,17 +147,8 @@ def _whole_path(name: str) -> str:
     return str(Path(name).absolute()) if name and Path(name).is_dir() else name
 
 
-def _attack_progress(noun: str, trial: Trial, announce: Announce) -> Callable[[int, int], None]:
-    def on_progress(done: int, total: int) -> None:
-        if done % LINE_EVERY == 0 or done == total:
-            announce(f"asset adversarial set: {done} of {total} {noun} attacked by {trial.replayed.recipe}")
-
-    return on_progress
-
-
-def _training_progress(name: str, announce: Announce) -> TrainingCallback:
+def _training_progress(name: str, callback: ActivityCallback) -> TrainingCallback:
     def on_progress(done: int, total: int, loss: float) -> None:
-        if done % LINE_EVERY == 0 or done == total:
-            announce(f"asset {name}: masked-LM step {done} of {total}, loss {loss:.2f}")
+        callback.advanced(f"asset {name}: masked-LM steps", done, total, f"loss {loss:.2f}")
 
     return on_progress

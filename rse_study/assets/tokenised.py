@@ -1,9 +1,9 @@
 """The asset `tokenised`: a corpus in the ids of one tokenizer."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rse_study.activity import ProgressCallback
 from rse_study.assets.store import build
 from rse_study.data.tokenised import tokenise, vocabulary_fingerprint
 from rse_study.spec import fingerprint_of
@@ -15,7 +15,7 @@ def tokenised_corpus(
     tokenizer: Any,
     max_length: int,
     template: str = "",
-    on_progress: Callable[[int, int], None] = lambda num_done, num_all: None,
+    on_progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
     """Return the tokenised corpus' folder, to be opened with TokenisedCorpus.open.
 

@@ -13,7 +13,6 @@ app = typer.Typer(
     name="rse-study",
     help="A study platform for robust sentence embeddings.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

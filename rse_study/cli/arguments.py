@@ -1,21 +1,23 @@
 """Arguments several verbs share, and what a user may write for a study."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from enum import StrEnum
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from rse_study.cli.completion import (
+    complete_cluster,
+    complete_model,
+    complete_ran_study,
+    complete_study,
+    complete_trial,
+)
+from rse_study.cli.shipped import shipped_studies, shipped_trials
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
-
-if TYPE_CHECKING:
-    from typer import Context
-else:
-    Context = typer.Context.__base__  # typer passes one of these, and none of its own class
 
 
 class FileFormat(StrEnum):
@@ -29,33 +31,56 @@ class FileFormat(StrEnum):
 
 
 StudyArgument = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A YAML file, or the name of a shipped study.")
+    str,
+    typer.Argument(
+        metavar="STUDY", autocompletion=complete_study, help="A YAML file, or the name of a shipped study."
+    ),
 ]
 RanStudyArgument = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A study that has run: its name, folder or YAML file.")
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        autocompletion=complete_ran_study,
+        help="A study that has run: its name, folder or YAML file.",
+    ),
 ]
 ClusterArgument = Annotated[
-    str, typer.Argument(metavar="SPEC", help="A cluster: a YAML file, or the name of a shipped one.")
+    str,
+    typer.Argument(
+        metavar="SPEC",
+        autocompletion=complete_cluster,
+        help="A cluster: a YAML file, or the name of a shipped one.",
+    ),
 ]
 ClusterStudyArgument = Annotated[
-    str, typer.Argument(metavar="[STUDY]", help="A YAML file, or the name of a shipped study.")
+    str,
+    typer.Argument(
+        metavar="[STUDY]", autocompletion=complete_study, help="A YAML file, or the name of a shipped study."
+    ),
 ]
 RowArguments = Annotated[
     list[str],
     typer.Argument(
-        metavar="STUDY[:ROW]...", help="Studies that have run, or rows of them: rse-table6:rho = 0.5."
+        metavar="STUDY[:ROW]...",
+        autocompletion=complete_ran_study,
+        help="Studies that have run, or rows of them: rse-table6:rho = 0.5.",
     ),
 ]
 CellArgument = Annotated[
     str, typer.Argument(metavar="CELL", help="A trial's number, TRIAL/SEED, or an identity's first digits.")
 ]
 TrialArgument = Annotated[
-    str, typer.Argument(metavar="TRIAL", help="A YAML file, or the name of a shipped trial.")
+    str,
+    typer.Argument(
+        metavar="TRIAL", autocompletion=complete_trial, help="A YAML file, or the name of a shipped trial."
+    ),
 ]
 ModelArgument = Annotated[
     str,
     typer.Argument(
-        metavar="MODEL", help="A Hugging Face encoder (folder or name), `minilm`, or a cell's folder."
+        metavar="MODEL",
+        autocompletion=complete_model,
+        help="A Hugging Face encoder (folder or name), `minilm`, or a cell's folder.",
     ),
 ]
 Overrides = Annotated[
@@ -72,21 +97,9 @@ MaxCost = Annotated[
 ]
 DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 Store = Annotated[Path, typer.Option(help="Folder that holds the studies' folders.")]
-DEFAULT_STORE = Path("studies")
-
-
-def shipped_studies() -> Iterator[Path]:
-    """List the studies that come with the package, sorted by name.
-
-    Searches come first, then the papers' tables at both scales.
-    """
-    for pattern in ("*.yaml", "mini/*.yaml", "paper/*.yaml"):
-        yield from sorted(Path(str(files("search_spaces"))).glob(pattern))
-
-
-def shipped_trials() -> Iterator[Path]:
-    """The trials that come with the package, by name."""
-    yield from sorted(Path(str(files("search_spaces"))).glob("trials/*.yaml"))
+Wide = Annotated[
+    bool, typer.Option("--wide", help="Show every column of a table, also where the terminal is narrower.")
+]
 
 
 def study_file(study: str) -> Path:

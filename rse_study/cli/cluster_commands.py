@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from rse_study.cli.arguments import (
-    DEFAULT_STORE,
     ClusterArgument,
     ClusterStudyArgument,
     MaxCost,
@@ -16,6 +15,7 @@ from rse_study.cli.arguments import (
     StudyArgument,
 )
 from rse_study.cli.commands import Command
+from rse_study.cli.completion import DEFAULT_STORE
 
 
 def cluster_render(

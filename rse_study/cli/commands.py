@@ -13,9 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 from rse_study.cli.arguments import (
-    DEFAULT_STORE,
     CellArgument,
-    Context,
     DataFolder,
     FileFormat,
     MaxCost,
@@ -27,7 +25,9 @@ from rse_study.cli.arguments import (
     Store,
     StudyArgument,
     TrialArgument,
+    Wide,
 )
+from rse_study.cli.completion import DEFAULT_STORE, Context, complete_data_set
 
 Command = Callable[..., int | None]
 """Arguments in, exit code out; None is 0."""
@@ -81,6 +81,7 @@ def plan(
         typer.Option(metavar="SPEC", help="Price it on this cluster; default: at allowance.price_per_hour."),
     ] = "",
     store: Store = DEFAULT_STORE,
+    wide: Wide = False,
 ) -> None:
     """Say what is left of a study and what it costs.
 
@@ -92,7 +93,7 @@ def plan(
     """
     from rse_study.cli.verbs.plan import show_plan
 
-    show_plan(study, override or (), store, probe, as_json, max_hours, max_cost, cluster)
+    show_plan(study, override or (), store, probe, as_json, max_hours, max_cost, cluster, wide)
 
 
 def run(
@@ -105,6 +106,7 @@ def run(
     ] = "",
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
+    wide: Wide = False,
 ) -> int:
     """Run a study, or go on with it, and write its report.
 
@@ -115,7 +117,7 @@ def run(
     """
     from rse_study.cli.verbs.run import run_and_report
 
-    return run_and_report(study, override or (), store, cpus, address, max_hours, max_cost)
+    return run_and_report(study, override or (), store, cpus, address, max_hours, max_cost, wide)
 
 
 def status(
@@ -252,6 +254,7 @@ def check(
         typer.Option(metavar="DIR", help="Write the table here as CSV and LaTeX, ours beside the paper's."),
     ] = None,
     store: Store = DEFAULT_STORE,
+    wide: Wide = False,
 ) -> int:
     """Compare a grid with its baseline and with the paper's claims.
 
@@ -262,7 +265,7 @@ def check(
     """
     from rse_study.cli.verbs.check import check_study
 
-    return check_study(study, store, out)
+    return check_study(study, store, out, wide)
 
 
 def compare(
@@ -433,7 +436,8 @@ def data_list(data: DataFolder = None) -> None:
 
 def data_verify(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Sets; default: all.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", autocompletion=complete_data_set, help="Sets; default: all."),
     ] = None,
     data: DataFolder = None,
 ) -> int | None:
@@ -447,7 +451,9 @@ def data_verify(
 
 
 def data_fetch(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Sets to fetch.")],
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", autocompletion=complete_data_set, help="Sets to fetch.")
+    ],
     data: DataFolder = None,
     mirror: Annotated[Path | None, typer.Option(help="Folder that holds copies of hub repositories.")] = None,
 ) -> None:

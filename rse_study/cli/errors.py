@@ -59,7 +59,9 @@ def _run(call: Callable[[], int | None]) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    print(message, file=sys.stderr)
+    from rse_study.cli.screen import say, stderr
+
+    say(message, stderr())
     return code
 
 

@@ -4,28 +4,30 @@ One row a running cell, one line a cell that ended, a bar over all of them: a `S
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.table import Table
+from rich.cells import cell_len
+from rich.console import Console
 from rich.text import Text
 
 from analysis.formats import show_duration, show_value
+from rse_study.cli.activity_bars import ActivityBars
+from rse_study.cli.activity_lines import BAR_WIDTHS, draw_bar
 from rse_study.cli.cell_names import name_of
+from rse_study.cli.fitting import INDENT, SHORTEST_NAME, LinePart, fit_line, shorten, wrapped
 from rse_study.cli.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_rows
 
-BAR_WIDTH = 30
 SHORT_SECONDS = 60.0  # nobody plans by less
 MAX_ROWS = 20  # running cells that a screen shows
+FRAME_ROWS = 6  # of a screen, for what stands around them
+NAME_SHARE = 0.45  # of a line: the widest name of a running cell
 
 
-class ProgressBoard:
+class ProgressBoard(ActivityBars):
     """Shows what happens in a study, as it happens.
 
     Parameters
@@ -35,7 +37,7 @@ class ProgressBoard:
     num_ended
         Cells that had ended before.
     console
-        Where it is shown; a terminal gets a live table, anything else plain lines.
+        Where it is shown; a terminal gets a live table, anything else plain lines. None: stdout.
     objective
         The metric that decides, shown of a cell that ended beside its dev score.
     read_names
@@ -51,33 +53,26 @@ class ProgressBoard:
         objective: str = "dev",
         read_names: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self._console, self._deciding = console or Console(), tuple(dict.fromkeys(("dev", objective)))
+        super().__init__(console)
+        self._deciding = tuple(dict.fromkeys(("dev", objective)))
         self._num_planned, self._num_ended = num_planned, num_ended
         self._read_names = read_names
         self._names: Mapping[str, str] = {}
         self._running: dict[str, tuple[str, str]] = {}  # by identity: name, progress
         self._last: dict[str, str] = {}
         self._num_before, self._began = num_ended, 0.0
-        # stderr is not ours while Ray runs: what it prints goes to a file, and must not come back above the table.
-        live = Live(console=self._console, refresh_per_second=2, redirect_stderr=False)
-        self._live = live if self._console.is_terminal else None
 
-    def __enter__(self) -> "ProgressBoard":
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        if self._live:
-            self._live.update("")
-            self._live.stop()
+    def __exit__(self, *raised: Any) -> None:
+        self._running.clear()
+        super().__exit__(*raised)
 
     def started(self, cell: Any) -> None:
-        """A cell runs."""
-        values = "  ".join(f"{name} {show_value(value)}" for name, value in cell.proposal.items())
+        """A cell runs: a row of the table, a line where there is no terminal."""
         again, self._began = "goes on" if cell.continues else "started", self._began or time.monotonic()
-        self._say(f"{self._name(cell)}: {again}  {values}".rstrip())
         self._update(cell, "starting")
+        if self._live is None:
+            parts = [LinePart(again, is_dropped=False), *_values(cell)]
+            self._print(fit_line(self._name(cell), parts, self.line_width))
 
     def progressed(self, cell: Any, t: int, num_steps: int, metrics: Mapping[str, float]) -> None:
         """Show what a cell reported.
@@ -92,29 +87,44 @@ class ProgressBoard:
             What was measured at step t.
         """
         followed = dict.fromkeys((*SHOWN, *self._deciding))
-        seen = f"step {t}/{num_steps}  {describe(metrics, tuple(followed))}"
-        if not self._live and (t == 0 or "dev" in metrics):
-            self._say(f"{self._name(cell)}: {seen}")
+        step, values = f"step {t}/{num_steps}", describe(metrics, tuple(followed))
         if "dev" in metrics:
             self._last[cell.identity] = describe(metrics, self._deciding)
-        self._update(cell, seen)
+        self._update(cell, f"{step}  {values}".rstrip())
+        if self._live is None and (t == 0 or "dev" in metrics):
+            parts = [LinePart(step, is_dropped=False), LinePart(values)]
+            self._print(fit_line(self._name(cell), parts, self.line_width))
 
     def ended(self, cell: Any, record: CellRecord) -> None:
         """A cell ended; `record` says how."""
         self._num_ended += not cell.continues
         self._running.pop(cell.identity, None)
-        parts = [_verdict(record), self._last.pop(cell.identity, ""), show_duration(record.duration_s)]
         seconds = self._seconds_left()
-        left = f", about {show_duration(seconds)} left" if seconds >= SHORT_SECONDS else ""
-        count = f"[{self._num_ended} of {self._num_planned}{left}]"
-        self._say(f"{self._name(cell)}: {'  '.join(part for part in (*parts, count) if part)}")
-        self._draw()
+        left = f"about {show_duration(seconds)} left" if seconds >= SHORT_SECONDS else ""
+        stopped = record.status == "stopped_early"
+        verdict, reason = (
+            record.status.replace("_", " "),
+            record.reason.removeprefix("stopped " if stopped else ""),
+        )
+        with_reason = (
+            f"{verdict} {reason}".rstrip() if stopped else f"{verdict}: {reason}" if reason else verdict
+        )
+        values = (
+            _values(cell) if self._live is not None else ()
+        )  # elsewhere a line has said them when it started
+        others = [
+            LinePart(self._last.pop(cell.identity, "")),
+            *(replace(value, is_dropped_first=True) for value in values),
+            LinePart(show_duration(record.duration_s), is_dropped_first=True),
+            LinePart(f"[{self._num_ended} of {self._num_planned}]", is_dropped=False),
+            LinePart(left),
+        ]
+        self._say_of(cell, with_reason, others, verdict, reason)
 
     def lost(self, cell: Any, reason: str) -> None:
         """A cell's process ended without a result; it is tried again."""
         self._running.pop(cell.identity, None)
-        self._say(f"{self._name(cell)}: lost: {reason}; tried again")
-        self._draw()
+        self._say_of(cell, f"lost: {reason}; tried again", (), "lost, tried again", reason)
 
     def node_lost(self, node: str, cells: Sequence[Any]) -> None:
         """A node was lost, and these cells with it; they are tried again."""
@@ -122,16 +132,23 @@ class ProgressBoard:
             self._running.pop(cell.identity, None)
         number = len(cells)
         again = f"; {number} cell{'s are' if number > 1 else ' is'} tried again" if number else ""
-        self._say(f"node {node} was lost{again}")
-        self._draw()
+        self.message(f"node {node} was lost{again}")
 
-    def message(self, text: str) -> None:
-        """Something about the study as a whole."""
-        self._say(text)
+    def _say_of(
+        self, cell: Any, with_reason: str, others: Sequence[LinePart], verdict: str, reason: str
+    ) -> None:
+        """One line about a cell; a reason that it has no room for stands whole below it."""
+        name, kept = self._name(cell), [part for part in others if not part.is_dropped]
+        short, width = shorten(name, SHORTEST_NAME), self.line_width
+        fits = cell_len(fit_line(short, [LinePart(with_reason, is_dropped=False), *kept], width)) <= width
+        first = LinePart(with_reason if fits else verdict, is_dropped=False)
+        self._print(fit_line(name, [first, *others], width))
+        if reason and not fits:
+            self._print(wrapped(f"{INDENT}{reason}", width, indent=""))
 
     def _update(self, cell: Any, text: str) -> None:
         self._running[cell.identity] = (self._name(cell), text)
-        self._draw()
+        self._wake()
 
     def _name(self, cell: Any) -> str:
         if cell.stage == "grid" and cell.identity not in self._names:
@@ -141,26 +158,34 @@ class ProgressBoard:
         (name,) = names_of_rows([(cell.number, cell.label, cell.proposal if cell.stage == "grid" else {})])
         return name_of(cell.stage, cell.number, cell.seed, name)
 
-    def _draw(self) -> None:
-        if not self._live:
-            return
-        table = Table("cell", "progress", box=None)
-        rows = sorted(self._running.values())
-        for row in rows[:MAX_ROWS]:
-            table.add_row(*row)
-        if len(rows) > MAX_ROWS:
-            table.add_row("...", f"and {len(rows) - MAX_ROWS} more")
-        bar = Table.grid(padding=(0, 2))
-        total = max(self._num_planned, 1)
-        bar.add_row(ProgressBar(total, self._num_ended, width=BAR_WIDTH), Text(self._summary()))
-        self._live.update(Group(table, bar))
+    def _rows(self, console: Console) -> Iterator[Text]:
+        """What runs, each in a line; then the bar over all cells, and other activities."""
+        running = sorted(self._running.values())
+        shown = running[: max(1, min(MAX_ROWS, console.height - FRAME_ROWS))]
+        lines = running_lines(shown, console.width)
+        if len(running) > len(shown):
+            lines.append(f"... and {len(running) - len(shown)} more")
+        if self._began:
+            lines.append(self._bar(console.width, ascii_only=console.options.ascii_only))
+        yield from (Text(line, no_wrap=True, overflow="crop") for line in lines)
+        yield from super()._rows(console)
 
-    def _summary(self) -> str:
-        """`12 of 40 cells ended, 4 running, about 3 min 20 s left at this pace`."""
+    def _bar(self, width: int, *, ascii_only: bool) -> str:
+        """`━━━╌╌╌  12 of 40 cells ended, 4 running, about 3 min 20 s left`: as much of it as there is room for."""
+        parts = self.summary()
+        for bar_width in BAR_WIDTHS:
+            bar = draw_bar(self._num_ended, self._num_planned, bar_width, ascii_only=ascii_only)
+            line = "  ".join(part for part in (bar, ", ".join(parts)) if part)
+            if len(line) <= width:
+                return line
+        return shorten(", ".join((parts[0], *parts[2:])), width)
+
+    def summary(self) -> list[str]:
+        """`12 of 40 cells ended`, `4 running`, `about 3 min 20 s left at this pace`."""
         parts = [f"{self._num_ended} of {self._num_planned} cells ended", f"{len(self._running)} running"]
         if seconds := self._seconds_left():
             parts.append(f"about {show_duration(seconds)} left at this pace")
-        return ", ".join(parts)
+        return parts
 
     def _seconds_left(self) -> float:
         """At the pace of this run's cells so far; 0 where none has ended yet."""
@@ -169,12 +194,17 @@ class ProgressBoard:
             (time.monotonic() - self._began) * num_left / num_here if num_here > 0 and num_left > 0 else 0.0
         )
 
-    def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+def running_lines(rows: Sequence[tuple[str, str]], width: int) -> list[str]:
+    """Set names and progress of running cells as lines of at most so many columns."""
+    names = [shorten(name, int(width * NAME_SHARE)) for name, _ in rows]
+    longest = max(map(len, names), default=0)
+    return [
+        shorten(f"{name.ljust(longest)}  {text}", width) for name, (_, text) in zip(names, rows, strict=True)
+    ]
 
 
-def _verdict(record: CellRecord) -> str:
-    """`complete`; `stopped early at step 15 of 60`; `failed: step 3: the loss is not finite`."""
-    if record.status == "stopped_early":
-        return f"stopped early {record.reason.removeprefix('stopped ')}".rstrip()
-    return f"{record.status}: {record.reason}" if record.reason else record.status
+def _values(cell: Any) -> Iterator[LinePart]:
+    """The settings of a cell; of a grid's they are its name already."""
+    if cell.stage != "grid" or cell.label:
+        yield from (LinePart(f"{name} {show_value(value)}") for name, value in cell.proposal.items())

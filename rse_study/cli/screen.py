@@ -1,21 +1,65 @@
-"""Progress on a screen: rich on a terminal, plain lines elsewhere."""
+"""What a terminal shows: lines and tables that stay inside its width.
 
-import time
+Without a terminal nothing is broken, shortened or left out: what is piped is the same everywhere.
+"""
+
+import sys
 from collections.abc import Mapping, Sequence
-from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+
+from rse_study.cli.fitting import wrapped
+from rse_study.cli.text_table import text_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = ("loss", "dev")
-LINE_SECONDS = 10.0  # between two plain lines of one run
+MOST_NAMED = 8
+"""columns that are named where they are left out"""
+
+
+def console_of(stream: Any) -> Console:
+    """Return a console on a stream of text; a terminal only where the stream is one."""
+    return Console(file=stream, force_terminal=stream.isatty(), highlight=False, markup=False)
+
+
+def stdout() -> Console:
+    """Return the console of answers."""
+    return console_of(sys.stdout)
+
+
+def stderr() -> Console:
+    """Return the console of notes; of progress where the answer is data."""
+    return console_of(sys.stderr)
+
+
+def width_of(console: Console) -> int | None:
+    """Return the columns of a terminal; None where there is none, and no width."""
+    return console.width if console.is_terminal else None
 
 
 def announce(text: str) -> None:
-    """Print one line at once."""
-    print(text, flush=True)
+    """Print sentences at once, on a terminal broken at words."""
+    say(text, stdout())
+
+
+def say(text: str, console: Console) -> None:
+    """Print sentences on a console, on a terminal broken at words."""
+    put(wrapped(text, width_of(console)), console)
+
+
+def put(text: str, console: Console) -> None:
+    """Print a text as it is, at once; above what the console draws, if it does."""
+    console.print(text, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    console.file.flush()
+
+
+def say_next(*commands: str) -> None:
+    """Say what to do next, beside the answer: on stderr, where it disturbs no pipe."""
+    sys.stdout.flush()
+    say(f"Next: {'; '.join(commands)}", stderr())
 
 
 def describe(metrics: Mapping[str, float], shown: Sequence[str] = SHOWN) -> str:
@@ -23,59 +67,69 @@ def describe(metrics: Mapping[str, float], shown: Sequence[str] = SHOWN) -> str:
     return "  ".join(f"{name} {metrics[name]:.4g}" for name in shown if name in metrics)
 
 
-class Bar:
-    """Progress of one training run: a bar on a terminal, lines elsewhere."""
+def print_table(
+    frame: "pd.DataFrame",
+    see_all: str,
+    *,
+    droppable: Sequence[str] = (),
+    is_wide: bool = False,
+    console: Console | None = None,
+) -> None:
+    """Print a frame of texts with the columns a terminal has room for: `print_rows`.
 
-    def __init__(self, title: str, console: Console | None = None) -> None:
-        self._title, self._console = title, console or Console()
-        self._rich = _bars(self._console) if self._console.is_terminal else None
-        self._task = self._rich.add_task(title, total=None, seen="") if self._rich else None
-        self._said = 0.0
-
-    def __enter__(self) -> "Bar":
-        if self._rich:
-            self._rich.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        if self._rich:
-            self._rich.stop()
-
-    def show(self, t: int, num_steps: int, metrics: Mapping[str, float]) -> None:
-        """Show that step `t` is done.
-
-        Parameters
-        ----------
-        t, num_steps
-            Optimiser steps done, and in all.
-        metrics
-            What was measured at step t; a line is printed where the dev score is among them.
-        """
-        if self._rich and self._task is not None:
-            self._rich.update(self._task, completed=t, total=num_steps, seen=describe(metrics))
-        elif t in (0, num_steps) or "dev" in metrics or time.monotonic() - self._said >= LINE_SECONDS:
-            announce(f"{self._title}: step {t}/{num_steps}  {describe(metrics)}")
-            self._said = time.monotonic()
-
-
-def print_table(frame: pd.DataFrame, console: Console | None = None) -> None:
-    """Print a frame of strings, its columns aligned, the first one to the left.
-
-    Nothing is cut when the output is no terminal.
+    Parameters
+    ----------
+    frame
+        Texts; the first column names the rows.
+    see_all
+        How to see what is left out: "--wide, or the report".
+    droppable
+        Headings in the order in which they are left out; others follow, the last one first.
+    is_wide
+        Leave nothing out, whatever the width.
+    console
+        Where it is printed; None: stdout.
     """
-    screen = console or Console()
-    if not screen.is_terminal:
-        first = frame.columns[0]
-        width = max(len(str(value)) for value in [first, *frame[first]])
-        padded = frame.assign(**{first: [str(value).ljust(width) for value in frame[first]]})
-        announce(padded.rename(columns={first: str(first).ljust(width)}).to_string(index=False))
-        return
-    table = Table(*[str(column) for column in frame.columns], box=None)
-    for row in frame.itertuples(index=False):
-        table.add_row(*[str(value) for value in row])
-    screen.print(table)
+    rows = frame.astype(str).to_numpy().tolist()
+    print_rows(list(frame.columns), rows, see_all, droppable=droppable, is_wide=is_wide, console=console)
 
 
-def _bars(console: Console) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, TextColumn("{task.fields[seen]}"), console=console)
+def print_rows(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    see_all: str,
+    *,
+    droppable: Sequence[str] = (),
+    is_wide: bool = False,
+    console: Console | None = None,
+) -> None:
+    """Print rows of texts with the columns a terminal has room for.
+
+    Which ones are left out stands below it, and how to see them.
+
+    Parameters
+    ----------
+    headings
+        Of the columns; the first one names the rows.
+    rows
+        A text for each column.
+    see_all
+        How to see what is left out: "--wide, or the report".
+    droppable
+        Headings in the order in which they are left out; others follow, the last one first.
+    is_wide
+        Leave nothing out, whatever the width.
+    console
+        Where it is printed; None: stdout.
+    """
+    screen = console or stdout()
+    table = text_table(headings, rows, None if is_wide else width_of(screen), droppable)
+    put("\n".join(table.lines), screen)
+    if table.dropped:
+        say(f"not shown: {_named(table.dropped)}; see them with {see_all}", screen)
+
+
+def _named(names: Sequence[str]) -> str:
+    number = f"{len(names)} column{'s' * (len(names) > 1)}"
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{number} ({', '.join(names[:MOST_NAMED])}{more})"

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from rse_study.activity import ProgressCallback
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.registry import Registry
@@ -117,14 +118,32 @@ def list_sets(data_dir: Path) -> list[CatalogueEntry]:
     ]
 
 
-def verify(names: list[str], data_dir: Path) -> list[Verified]:
+def verify(
+    names: list[str], data_dir: Path, on_progress: ProgressCallback = lambda done, total: None
+) -> list[Verified]:
     """Compare every file of the named sets (none: of all sets) with its checksum.
 
-    Raises InputError for a set that is not known.
+    Parameters
+    ----------
+    names
+        Of sets.
+    data_dir
+        The data folder.
+    on_progress
+        Is called with the number of files read, and of how many.
+
+    Raises
+    ------
+    InputError
+        For a set that is not known.
     """
     chosen = [catalogue().get(name) for name in names or catalogue()]
     fetched = fetched_checksums(data_dir)
-    return [_verify(entry.name, file, data_dir, fetched) for entry in chosen for file in entry.files]
+    files, verified = [(entry.name, file) for entry in chosen for file in entry.files], list[Verified]()
+    for name, file in files:
+        verified.append(_verify(name, file, data_dir, fetched))
+        on_progress(len(verified), len(files))
+    return verified
 
 
 def present(file: File, data_dir: Path) -> Path | None:

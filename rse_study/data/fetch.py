@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
+from rse_study.activity import ProgressCallback
 from rse_study.data.catalogue import (
     FETCHED,
     ArchiveHome,
@@ -41,7 +42,12 @@ class Fetched:
         )
 
 
-def fetch(name: str, data_dir: Path, mirror: Path | None = None) -> list[Fetched]:
+def fetch(
+    name: str,
+    data_dir: Path,
+    mirror: Path | None = None,
+    on_progress: ProgressCallback = lambda done, total: None,
+) -> list[Fetched]:
     """Write the set's missing files; what is there already is never replaced.
 
     Parameters
@@ -52,6 +58,8 @@ def fetch(name: str, data_dir: Path, mirror: Path | None = None) -> list[Fetched
         Where the files go.
     mirror
         A folder that is looked into before the hub, for a folder called `owner/name`; None: `data_dir` itself.
+    on_progress
+        Is called with the number of files that are here, and of how many: first before any is fetched.
 
     Raises
     ------
@@ -63,13 +71,16 @@ def fetch(name: str, data_dir: Path, mirror: Path | None = None) -> list[Fetched
         remedy = f"Put its files into {data_dir} by hand (source: {entry.source}); see `rse-study data list`"
         raise InputError("has no known home on the hub", where=name, remedy=remedy)
     done: list[Fetched] = []
+    num_files = sum(len(_targets(home, entry)) for home in entry.homes)
     for home in entry.homes:
         wanted = [path for path in _targets(home, entry) if _missing(entry, path, data_dir)]
         here = [path for path in _targets(home, entry) if path not in wanted]
         done.extend(Fetched(name, path, home.repository, 0, was_here=True) for path in here)
+        on_progress(len(done), num_files)
         for path, content in _contents(home, wanted, mirror or data_dir) if wanted else ():
             _store(data_dir, path, content, home.repository)
             done.append(Fetched(name, path, home.repository, content.count(b"\n"), was_here=False))
+            on_progress(len(done), num_files)
     return done
 
 

@@ -4,13 +4,13 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int32
 
+from rse_study.activity import ProgressCallback
 from rse_study.data.template import encode, special_ids
 from rse_study.errors import InputError
 from rse_study.spec import Spec, fingerprint_of
@@ -77,7 +77,7 @@ def tokenise(
     max_length: int,
     directory: Path,
     template: str = "",
-    on_progress: Callable[[int, int], None] = lambda num_done, num_all: None,
+    on_progress: ProgressCallback = lambda done, total: None,
 ) -> TokenisedCorpus:
     """Tokenise into `directory`, whole or not at all, and open it.
 
@@ -127,7 +127,7 @@ def _encode_all(
     tokenizer: Any,
     max_length: int,
     template: str,
-    on_progress: Callable[[int, int], None],
+    on_progress: ProgressCallback,
 ) -> tuple[np.ndarray, np.ndarray]:
     flat, lengths = [np.zeros(0, np.int32)], list[int]()
     for start in range(0, len(sentences), _CHUNK):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rse_study.activity import ProgressCallback
 from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled
@@ -22,7 +23,7 @@ from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
+from rse_study.evaluation.attacks.resumable_attack import attack_and_store
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path

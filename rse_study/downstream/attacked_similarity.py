@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from rse_study.activity import ProgressCallback
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
@@ -25,7 +26,7 @@ from rse_study.evaluation.adversarial_sts import fit_score, sample_of, summarise
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Goal, Maximise
 from rse_study.evaluation.attacks.outcome_store import REMEDY, OutcomeStore
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resumable_attack import ProgressCallback, attack_and_store
+from rse_study.evaluation.attacks.resumable_attack import attack_and_store
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.attack_file import (

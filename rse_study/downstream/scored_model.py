@@ -6,6 +6,7 @@ from math import nan
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from rse_study.activity import ProgressCallback
 from rse_study.errors import NonFiniteLoss
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, score_all
 from rse_study.evaluation.vectors import Embed
@@ -67,13 +68,26 @@ class RelocatableEvaluation(Evaluation, Protocol):
         """The same one, with every folder where `move` puts it."""
 
 
-def score_model(subject: ScoredModel, evaluations: Sequence[Evaluation]) -> list[EvaluationRow]:
+def score_model(
+    subject: ScoredModel,
+    evaluations: Sequence[Evaluation],
+    on_progress: ProgressCallback = lambda done, total: None,
+) -> list[EvaluationRow]:
     """Rows of every evaluation the subject can be asked.
 
     What takes vectors alone comes first. Where a fine-tuning diverges its figures are NaN, and degenerate.
+
+    Parameters
+    ----------
+    subject
+        What is scored.
+    evaluations
+        What it is asked.
+    on_progress
+        Is called with the number of evaluations of vectors done, and of how many.
     """
     of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
-    rows = score_all(subject.embed, of_vectors, subject.name)
+    rows = score_all(subject.embed, of_vectors, subject.name, on_progress)
     if subject.weights is None:
         return rows
     for one in evaluations:

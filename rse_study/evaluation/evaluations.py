@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from rse_study.activity import ProgressCallback
 from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.records import EvaluationRow, Measure
@@ -69,7 +70,12 @@ def measure(embed: Embed, evaluations: Iterable[FrozenEvaluation]) -> dict[str, 
     return {row.metric: row.value for row in rows}
 
 
-def score_all(embed: Embed, evaluations: Sequence[FrozenEvaluation], subject: str) -> list[EvaluationRow]:
+def score_all(
+    embed: Embed,
+    evaluations: Sequence[FrozenEvaluation],
+    subject: str,
+    on_progress: ProgressCallback = lambda done, total: None,
+) -> list[EvaluationRow]:
     """Rows of every evaluation; a sentence that several of them have is embedded once.
 
     Parameters
@@ -80,6 +86,12 @@ def score_all(embed: Embed, evaluations: Sequence[FrozenEvaluation], subject: st
         The evaluations that score the vectors, in the order of their rows.
     subject
         What is scored, as the rows call it.
+    on_progress
+        Is called with the number of evaluations done, and of how many: first before any.
     """
-    cached = CachedEncoder(embed)
-    return [row for evaluation in evaluations for row in evaluation.score(cached, subject)]
+    cached, rows = CachedEncoder(embed), list[EvaluationRow]()
+    on_progress(0, len(evaluations))
+    for number, evaluation in enumerate(evaluations, start=1):
+        rows += evaluation.score(cached, subject)
+        on_progress(number, len(evaluations))
+    return rows

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from rse_study.activity import ProgressCallback
 from rse_study.data.template import encode
 from rse_study.models.encoder import SentenceEncoder, first_position
 
@@ -17,11 +18,16 @@ class Embedder:
     """An encoder in evaluation: no dropout, no head, its own maximum length.
 
     Each distinct sentence is encoded once, in batches of like length; a vector does not depend on the order of the
-    sentences.
+    sentences. `on_progress` is called with the sentences encoded in one call, and of how many.
     """
 
     def __init__(
-        self, encoder: SentenceEncoder, tokenizer: Any, template: str = "", batch_size: int = 64
+        self,
+        encoder: SentenceEncoder,
+        tokenizer: Any,
+        template: str = "",
+        batch_size: int = 64,
+        on_progress: ProgressCallback = lambda done, total: None,
     ) -> None:
         self.encoder, self.tokenizer, self.template, self.batch_size = (
             encoder,
@@ -30,6 +36,7 @@ class Embedder:
             batch_size,
         )
         self.max_length = max_length(encoder, tokenizer)
+        self._on_progress = on_progress
 
     @torch.no_grad()
     def __call__(self, sentences: list[str]) -> Float[np.ndarray, "n d"]:
@@ -42,6 +49,7 @@ class Embedder:
             for start in range(0, len(order), self.batch_size):
                 places = order[start : start + self.batch_size]
                 vectors[places] = self._encode([rows[i] for i in places]).float().cpu().numpy()
+                self._on_progress(start + len(places), len(order))
         where = {sentence: i for i, sentence in enumerate(distinct)}
         return vectors[[where[sentence] for sentence in sentences]]
 

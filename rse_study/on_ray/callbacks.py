@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from rse_study.activity import ActivityCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.results.records import CellRecord
 
 
 @runtime_checkable
-class StudyCallback(Protocol):
-    """Gets what happens to cells, and messages about the study as a whole."""
+class StudyCallback(ActivityCallback, Protocol):
+    """Gets what happens to cells, and activities and messages of the study as a whole."""
 
     def started(self, cell: Cell) -> None:
         """A cell runs."""
@@ -37,6 +38,3 @@ class StudyCallback(Protocol):
 
     def node_lost(self, node: str, cells: Sequence[Cell]) -> None:
         """A node was lost, and these cells with it; they are tried again."""
-
-    def message(self, text: str) -> None:
-        """A sentence about the study as a whole."""

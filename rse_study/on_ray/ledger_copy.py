@@ -141,9 +141,26 @@ class CopyingCallback:
         self._callback.node_lost(node, cells)
 
     def message(self, text: str) -> None:
-        """A sentence about the study as a whole: a stage begins, scores came."""
+        """A sentence about the study as a whole: a stage begins."""
         self._changed.set()
         self._callback.message(text)
+
+    def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
+        """More of the study's scores came.
+
+        Parameters
+        ----------
+        activity : str
+            What is scored.
+        done : int
+            How many have a score.
+        total : int
+            Of how many.
+        detail : str
+            What else is known.
+        """
+        self._changed.set()
+        self._callback.advanced(activity, done, total, detail)
 
     def report_failure_to(self, hear: Callable[[Unavailable], None]) -> None:
         """Have `hear` told that the storage is gone for good.

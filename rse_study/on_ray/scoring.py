@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import ray
 
@@ -24,6 +25,9 @@ from rse_study.results.ranking import best_first
 from rse_study.results.schema import baselines_folder
 from rse_study.study.baselines import can_measure, measure_baselines
 from rse_study.study.definition.config import Baseline, Study
+
+EVALUATED = "evaluated"
+"""the activity of `everything`, counted in tasks"""
 
 
 class Scoring:
@@ -67,7 +71,8 @@ class Scoring:
         base = self._study.base
         of_vectors = [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
         for name, lacking in self._lacking([*self._judges, *of_vectors]):
-            rows = measure_baselines(base, self._materials.of(base), [name], lacking)
+            on_progress = partial(self._callback.advanced, f"baseline {name}, evaluations")
+            rows = measure_baselines(base, self._materials.of(base), [name], lacking, on_progress=on_progress)
             self._ledger.record_evaluations(rows)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
@@ -83,9 +88,10 @@ class Scoring:
             besides = f", {len(of_weights)} scores of baselines" if of_weights else ""
             named = ", ".join(self._study.evaluations)
             self._callback.message(f"evaluations: {len(of_cells)} models on {named}{besides}")
+            self._callback.advanced(EVALUATED, 0, len(tasks))
         for number, rows in enumerate(as_they_come(tasks, runtime.closing, runtime.check), start=1):
             self._ledger.record_evaluations(rows)
-            self._callback.message(f"evaluated: {number} of {len(tasks)}")
+            self._callback.advanced(EVALUATED, number, len(tasks))
         if not runtime.closing.is_set():
             shutil.rmtree(baselines_folder(self._files.folders.study) / CLASSIFIERS, ignore_errors=True)
             self._files.bring_outcomes()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rse_study.activity import ProgressCallback
 from rse_study.downstream.scored_model import (
     CLASSIFIERS,
     FineTunedEvaluation,
@@ -34,6 +35,7 @@ def measure_baselines(
     evaluations: Sequence[Evaluation],
     folder: Path | None = None,
     device: str = "cpu",
+    on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
     """Return every evaluation's rows for each baseline.
 
@@ -52,8 +54,14 @@ def measure_baselines(
         classifiers when no other baseline, which may share them, is left.
     device
         Where it computes.
+    on_progress
+        Is called with the number of evaluations of vectors done, and of how many, for each baseline anew.
     """
-    return [row for name in names for row in _scores(name, trial, materials, evaluations, folder, device)]
+    return [
+        row
+        for name in names
+        for row in _scores(name, trial, materials, evaluations, folder, device, on_progress)
+    ]
 
 
 def attacks_folder(name: Baseline) -> str:
@@ -78,6 +86,7 @@ def _scores(
     evaluations: Sequence[Evaluation],
     folder: Path | None,
     device: str,
+    on_progress: ProgressCallback,
 ) -> list[EvaluationRow]:
     if name == "token_overlap":
         similarities = [one for one in evaluations if isinstance(one, Similarity)]
@@ -85,7 +94,7 @@ def _scores(
     base, encoder = materials.base, trial.encoder
     if name == "untrained":
         random = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
-        return score_model(ScoredModel(name, Embedder(*random, encoder.template)), evaluations)
+        return score_model(ScoredModel(name, Embedder(*random, encoder.template)), evaluations, on_progress)
     if name == "whitening":
         embed = Embedder(*load_encoder(base, "mean", encoder.revision))
         # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
@@ -99,4 +108,4 @@ def _scores(
         classifiers, attacks = folder / CLASSIFIERS, folder / attacks_folder(name)
         weights = ModelFiles(base, pooling, classifiers, attacks, encoder.revision, device, template)
         subject = replace(subject, weights=weights)
-    return score_model(subject, evaluations)
+    return score_model(subject, evaluations, on_progress)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.records import Verdict
 from rse_study.results.result_file import Result, read_result
@@ -62,6 +63,7 @@ def replay(
     workers: int,
     threads: int,
     device: str = "cpu",
+    on_progress: ProgressCallback = lambda done, total: None,
 ) -> ReplayComparison:
     """Train the cell again in an empty folder, as far as the recorded one came.
 
@@ -77,6 +79,8 @@ def replay(
         The same bits need the recorded numbers; they are in `recorded.provenance`.
     device
         Where it computes.
+    on_progress
+        Is called with the steps done, and of how many.
 
     Raises
     ------
@@ -87,6 +91,7 @@ def replay(
     last = recorded.history[-1].t if recorded.status == "stopped_early" else None
 
     def report(progress: Progress) -> Verdict | None:
+        on_progress(progress.t, last or progress.num_steps)
         return "stop" if progress.t == last else None
 
     with suppress(NonFiniteLoss):  # the result says so

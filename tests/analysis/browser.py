@@ -20,6 +20,10 @@ PATIENCE_S = 60
 needs_browser = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
 
 
+class PageLeftError(Exception):
+    """The page that was asked gave way to another one."""
+
+
 class Browser:
     """A process of Chromium; `open` gives a tab."""
 
@@ -61,6 +65,8 @@ class Browser:
         while True:
             found = self._receive()
             if found.get("id") == self._last_id:
+                if "navigated" in str(found.get("error", "")):
+                    raise PageLeftError
                 assert "error" not in found, found["error"]
                 return found["result"]
 
@@ -123,9 +129,15 @@ class Tab:
     def wait(self, code, patience_s=PATIENCE_S):
         """Until an expression is true."""
         deadline = time.monotonic() + patience_s
-        while not self.say(f"!!({code})"):
+        while not self._holds(code):
             assert time.monotonic() < deadline, f"never true: {code}"
             time.sleep(0.05)
+
+    def _holds(self, code):
+        try:
+            return self.say(f"!!({code})")
+        except PageLeftError:
+            return False
 
     def click(self, selector):
         """A click of the mouse in the middle of an element."""

@@ -56,3 +56,15 @@ def test_a_missing_kaleido_is_said_with_its_remedy(html, tmp_path, monkeypatch):
 
 def test_a_page_without_figures_gives_no_files(tmp_path):
     assert write_figures("<p>nothing</p>", tmp_path, "svg") == []
+
+
+def test_a_figure_that_the_browser_gave_up_is_named_and_leaves_no_file(html, tmp_path, monkeypatch):
+    def leave_empty(file, **settings):
+        for path in file:
+            path.write_bytes(b"" if path.stem == "curves" else b"<svg")
+
+    monkeypatch.setattr("plotly.io.write_images", leave_empty)
+    with pytest.raises(InputError, match=r"not drawn: curves\.svg: the browser gave them up"):
+        write_figures(html, tmp_path, "svg")
+    assert not (tmp_path / "curves.svg").exists()
+    assert (tmp_path / "history.svg").exists()

@@ -63,8 +63,11 @@ def test_a_grid_tells_every_row_and_no_caution_about_selection(outlines):
 
 def test_every_figure_is_inside(outlines):
     slices = [f"slice-{number}" for number in range(8)]
-    assert outlines["search"].figures == ["confirmed-0", "confirmed-1", "history", "curves", *slices]
-    assert outlines["grid"].figures == ["rows-0", "rows-1", "rows-2", "axis-0"]
+    above = ["confirmed-0", "confirmed-1", "confirmed-steps", "history", "curves", "rungs", "importance"]
+    below = ["diagnostic-0", "pareto", "burndown", "timeline", "reasons"]
+    assert outlines["search"].figures == [*above, "parallel", "contour", *slices, *below]
+    rows = ["rows-0", "rows-1", "rows-2", "axis-0", "steps", "measures"]
+    assert outlines["grid"].figures == [*rows, *below]
 
 
 @pytest.mark.parametrize("kind", ["search", "grid"])

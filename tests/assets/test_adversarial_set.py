@@ -24,6 +24,7 @@ from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed
+from tests.heard import Heard
 from tests.training.world import World, small_trial
 
 pytestmark = pytest.mark.xdist_group("adversarial_set")  # what the fixtures made is used by all
@@ -187,28 +188,28 @@ def test_without_wordnet_it_is_said_what_is_missing(world, root, tmp_path):
 
 def test_a_trials_materials_hold_the_set_and_its_fingerprint(world, data_dir, tmp_path):
     """`prepare` makes it for whom it is asked, and for nobody else."""
-    base, lines = world.materials().base, []
+    base, heard = world.materials().base, Heard()
     settings = {
         "encoder": {"name": base, "pooling": "mean"},
         "corpus": {"source": {"kind": "builtin", "num_sentences": 60}},
         "method": {"lambda2": 0},
     }
     asked = small_trial(**settings, replayed={"recipe": "pwws", "num_pairs": 2, "max_queries": 60})
-    with_set = prepare(asked, tmp_path, data_dir, lines.append)
+    with_set = prepare(asked, tmp_path, data_dir, heard)
     pairs = ReplayedPairs.open(Path(with_set.replayed))
     assert with_set.fingerprints["replayed"] == pairs.fingerprint
-    assert "asset adversarial set: 2 of 2 pairs attacked by pwws" in lines
+    assert heard.activities[-1] == ("adversarial set: pairs attacked by pwws", 2, 2)
     texts = {"labelled": "builtin", "num_texts": 3, "num_training": 60}
     with_texts = prepare(
         small_trial(**settings, replayed={**asked.replayed.model_dump(), **texts}),
         tmp_path,
         data_dir,
-        lines.append,
+        heard,
     )
     assert with_texts.replayed == with_set.replayed  # texts besides are no other pairs
     kept = ReplayedTexts.open(Path(with_texts.replayed_texts))
     assert with_texts.fingerprints == with_set.fingerprints | {"replayed_texts": kept.fingerprint}
-    assert lines[-1].startswith(
+    assert heard.messages[-1].startswith(
         f"adversarial texts: {kept.num_changed} of 3 changed by pwws, the reference's acc"
     )
     assert with_set.replayed_texts == ""

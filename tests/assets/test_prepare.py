@@ -8,6 +8,7 @@ import pytest
 import torch
 from transformers import BertForMaskedLM
 
+from rse_study.activity import SILENCE
 from rse_study.assets import minilm, prepare, tiny
 from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.minilm import MiniLMGenerator
@@ -19,6 +20,7 @@ from rse_study.errors import InputError
 from rse_study.models.export import save_encoder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Selection, Trial
+from tests.heard import Heard
 
 pytestmark = pytest.mark.xdist_group("prepare")  # what the fixtures made is used by all
 # Enough to beat the commonest token clearly (it is a quarter of the built-in sentences' tokens).
@@ -70,8 +72,8 @@ def small_defaults(tmp_path_factory):
 def ready(cache, tmp_path):
     """Prepare a trial; the data folder is empty."""
 
-    def ready(wanted, announce=lambda line: None):
-        return prepare(wanted, cache, tmp_path, announce)
+    def ready(wanted, callback=SILENCE):
+        return prepare(wanted, cache, tmp_path, callback)
 
     return ready
 
@@ -85,9 +87,11 @@ def assets(cache):
 
 class TestComplete:
     def test_everything_a_run_needs_is_there(self, ready):
-        lines = []
-        found = ready(trial(), lines.append)
-        assert lines[0].startswith(f"corpus: {NUM} sentences")
+        heard = Heard()
+        found = ready(trial(), heard)
+        assert heard.messages[0].startswith(f"corpus: {NUM} sentences")
+        assert heard.names == ["asset tiny: masked-LM steps", "corpus: sentences tokenised"]
+        assert heard.activities[-1] == ("corpus: sentences tokenised", NUM, NUM)
         corpus, (encoder, tokenizer) = TokenisedCorpus.open(found.corpus), load_encoder(found.base)
         assert (len(corpus), corpus.meta.max_length) == (NUM, 16)
         assert corpus.row(0).tolist()[:3] == tokenizer(builtin.corpus(0, NUM)[0]).input_ids[:3]
@@ -100,10 +104,10 @@ class TestComplete:
 
     def test_the_second_call_builds_nothing(self, ready, cache):
         first = ready(trial())
-        before, lines = assets(cache), []
-        second = ready(trial(), lines.append)
+        before, heard = assets(cache), Heard()
+        second = ready(trial(), heard)
         assert assets(cache) == before
-        assert not [line for line in lines if "masked-LM step" in line]
+        assert heard.activities == []
         assert (second.corpus, second.base, second.fingerprints) == (
             first.corpus,
             first.base,

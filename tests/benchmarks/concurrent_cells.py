@@ -164,6 +164,9 @@ class Counter:
     def node_lost(self, node: str, cells: int) -> None:
         print("node lost:", node, flush=True)
 
+    def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
+        pass
+
     def message(self, text: str) -> None:
         print(text, flush=True)
 

@@ -10,6 +10,7 @@ from rse_study.data import builtin
 from tests.tiny_models import save_bert, word_tokenizer, words_of
 
 NUM_POSITIONS = 48
+NEXT = "Next: "
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +30,9 @@ class Ended:
     code: int
     out: str
     err: str
+    """without the line that says what to do next"""
+    next: str = ""
+    """the commands of that line"""
 
 
 @pytest.fixture
@@ -43,6 +47,10 @@ def rse(capsys, monkeypatch, tmp_path):
         with pytest.raises(SystemExit) as ended:
             app(list(arguments), prog_name="rse-study")
         captured = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), captured.out, captured.err)
+        said = captured.err.splitlines(keepends=True)
+        follows = [line.removeprefix(NEXT).rstrip("\n") for line in said if line.startswith(NEXT)]
+        assert len(follows) <= 1
+        err = "".join(line for line in said if not line.startswith(NEXT))
+        return Ended(int(ended.value.code or 0), captured.out, err, "".join(follows))
 
     return call

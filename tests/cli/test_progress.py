@@ -82,11 +82,12 @@ def test_a_terminal_shows_a_bar_what_runs_and_the_time_left():
         board.started(first)
         board.started(second)
         board.ended(first, ended_as(first, "complete", duration_s=65.0))
-        shown = board._summary()
+        shown = board.summary()
         assert board._live is not None
         board._live.refresh()
-    assert shown.startswith("2 of 4 cells ended, 1 running, about ")
-    assert shown.endswith(" left at this pace")
+    assert shown[:2] == ["2 of 4 cells ended", "1 running"]
+    assert shown[2].startswith("about ")
+    assert shown[2].endswith(" left at this pace")
     assert "━" in terminal.file.getvalue()
 
 
@@ -112,8 +113,65 @@ def test_what_decides_is_told_beside_the_dev_score(screen):
 )
 def test_cells_go_by_the_name_of_their_stage(screen, cell, name):
     with ProgressBoard(1, console=screen) as board:
-        board.ended(cell, ended_as(cell, "failed", reason="step 3: the loss is not finite"))
-    assert lines_on(screen) == [f"{name}: failed: step 3: the loss is not finite  [1 of 1]"]
+        board.ended(cell, ended_as(cell, "failed", reason="step 3: the loss is nan"))
+    assert lines_on(screen) == [f"{name}: failed: step 3: the loss is nan  [1 of 1]"]
+
+
+REASON = "the worker was killed by signal 9 after 3 h 20 min, when its node had no memory left for anybody"
+LONG = {"rho": 0.25, "norm": "linf", "alpha": 1e-5, "beta": 1e-5, "lambda1": 0.0078125, "phi": 0.3}
+
+
+def narrow(columns):
+    return Console(file=io.StringIO(), width=columns, force_terminal=True, color_system=None)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+@pytest.mark.parametrize("stage", ["grid", "search", "confirm"])
+def test_a_cell_that_ended_is_one_line_inside_the_width_and_its_reason_is_whole(columns, stage):
+    cells = [
+        Cell(number, 1, f"{number + 2:064x}", Trial(), LONG | {"rho": number / 4}, stage=stage)
+        for number in (0, 1)
+    ]
+    screen = narrow(columns)
+    with ProgressBoard(240, num_ended=99, console=screen, objective="robust/spearman") as board:
+        board._live = Quiet()  # what a terminal prints, without what it draws
+        for cell in cells:
+            board.started(cell)
+            board.progressed(cell, 6000, 6000, {"loss": 1.23456, "dev": 61.234, "robust/spearman": 40.512})
+        board.ended(cells[0], ended_as(cells[0], "complete", duration_s=6500.0))
+        board.lost(cells[1], REASON)
+    complete, *lost = lines_on(screen)
+    assert max(map(len, (complete, *lost))) <= columns
+    assert "complete" in complete
+    assert "[100 of 240]" in complete
+    assert " ".join(" ".join(lost).split()).endswith(
+        REASON if columns < 200 else f"lost: {REASON}; tried again"
+    )
+
+
+class Quiet:
+    """In place of a live display."""
+
+    def stop(self): ...
+
+
+def test_values_go_before_the_name_is_shortened_and_the_verdict_never():
+    cell = cell_of(3)
+    lines = []
+    for columns in (100, 60, 50, 40):
+        screen = narrow(columns)
+        with ProgressBoard(4, console=screen) as board:
+            board._live = Quiet()
+            board.started(cell)
+            board.progressed(cell, 60, 60, {"dev": 61.234})
+            board.ended(cell, ended_as(cell, "complete", duration_s=65.0))
+        lines += lines_on(screen)
+    assert lines == [
+        "trial 3: complete  dev 61.23  rho 0.25  norm l2  1 min 05 s  [1 of 4]",
+        "trial 3: complete  dev 61.23  rho 0.25  norm l2  [1 of 4]",
+        "trial 3: complete  dev 61.23  rho 0.25  [1 of 4]",
+        "trial 3: complete  dev 61.23  [1 of 4]",
+    ]
 
 
 def test_rows_that_look_alike_are_told_apart_as_status_does(screen, tmp_path):

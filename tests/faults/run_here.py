@@ -33,6 +33,9 @@ class Teller:
     def ended(self, cell, record):
         self.message(f"ended {cell.number}/{cell.seed} {record.status}")
 
+    def advanced(self, activity, done, total, detail=""):
+        self.message(f"{activity}: {done} of {total}")
+
     def lost(self, cell, reason):
         self.message(f"lost {cell.number}/{cell.seed} {reason}")
 

@@ -29,6 +29,9 @@ class Listener:
     def message(self, text):
         self.heard.append(text)
 
+    def advanced(self, activity, done, total, detail=""):
+        self.heard.append(f"{activity}: {done} of {total}")
+
     def progressed(self, cell, t, num_steps, metrics): ...
 
     def ended(self, cell, record): ...

@@ -51,6 +51,9 @@ class Diary:
     def message(self, text):
         self.events.append(("message", text))
 
+    def advanced(self, activity, done, total, detail=""):
+        self.events.append(("advanced", activity, done, total))
+
 
 @pytest.fixture(scope="module", params=mostly_slow(["inline", "train"], fast=["inline"]))
 def checked(request, study_content):

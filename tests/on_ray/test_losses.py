@@ -29,6 +29,8 @@ class Lines:
 
     def message(self, text): ...
 
+    def advanced(self, activity, done, total, detail=""): ...
+
     def lost(self, cell, reason):
         self.lines.append((cell.number, reason))
 

@@ -4,6 +4,8 @@ const COLOURS = {
   '#8c959f': '#8c959f', '#b6bec7': '#5b6570', '#d8dee4': '#343b43', '#eaeef2': '#2a3038', '#f6f8fa': '#161b22',
   '#ffffff': '#0f1318', '#0b62c4': '#62a8ff', '#c4560b': '#f5924e', '#1a7f5a': '#44c08f', '#8250df': '#b794f6',
   '#b3246b': '#f27cb4',
+  '#eaf3fd': '#14263d', '#7fb2ea': '#2f6db3', '#e8f1fb': '#14263d', '#6aa3e0': '#2f6db3', '#0b3f86': '#a9d0ff',
+  '#eef1f4': '#20262d', '#9cc4f0': '#3b6ea8',
 };
 const IN_THE_DARK = new RegExp(Object.keys(COLOURS).join('|'), 'gi');
 const drawnAt = new WeakMap();

@@ -7,18 +7,24 @@ from pathlib import Path
 
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
-from analysis.comparison_table import claims_table, remarks, rows_table
+from analysis.comparison_table import EXACT, claims_table, remarks, rows_table
 from analysis.paper.layout import write_layouts
 from rse_study.cli.arguments import study_folder
 from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
+from rse_study.cli.next_step import command, in_store, run_again, suggest
 from rse_study.cli.paper_table import problems_of_table
+from rse_study.cli.screen import announce, print_table
 from rse_study.cli.writable import require_folder
 from rse_study.errors import InputError
 from rse_study.results.citation import citation
 from rse_study.results.reader import Reader
 
+SEE_ALL = "--wide, --out DIR (CSV), or the report"
+LEAST_IMPORTANT = ("g", EXACT, "SD", "seeds", "paper")
+"""columns in the order in which a narrow terminal leaves them out"""
 
-def check_study(study: str, store: Path, out: Path | None) -> int:
+
+def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False) -> int:
     """Print how a grid compares, and return the exit code.
 
     Parameters
@@ -29,6 +35,8 @@ def check_study(study: str, store: Path, out: Path | None) -> int:
         Folder that holds the studies' folders.
     out
         Folder for the table as CSV and LaTeX, or None.
+    is_wide
+        Print every column, whatever the terminal's width.
 
     Raises
     ------
@@ -45,30 +53,43 @@ def check_study(study: str, store: Path, out: Path | None) -> int:
         raise InputError("is a search", where=str(study_dir), rule=rule, remedy=remedy)
     for problem in problems_of_table(comparison.table, where=str(study_dir)):
         raise problem
-    for line in lines_of(comparison):
-        print(line)
+    show_comparison(comparison, is_wide)
     for path in write_layouts(comparison, out, cited) if out else ():
         print(path)
-    return code_of(comparison)
+    code = code_of(comparison)
+    suggest(_next(comparison, study, store, code, is_written=out is not None))
+    return code
 
 
-def lines_of(comparison: Comparison) -> list[str]:
-    """Return the comparison as a terminal shows it."""
-    lines = [f"{comparison.name}: {comparison.label}", rows_table(comparison).to_string(index=False), ""]
-    lines += _columns(comparison)
+def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
+    """Print rows, columns, claims and remarks; of tables as much as there is room for."""
+    announce(f"{comparison.name}: {comparison.label}")
+    print_table(rows_table(comparison), SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
+    announce("")
+    if comparison.columns:
+        has_numbers = any(cell.column.printed for cell in comparison.columns)
+        announce(f"{comparison.table}: ours" + (" (the paper's)" if has_numbers else ""))
+        print_table(wide_table(comparison.columns), SEE_ALL, is_wide=is_wide)
+        for line in (*column_remarks(comparison.columns, comparison.table), ""):
+            announce(line)
     for judged in claims_table(comparison).itertuples():
-        lines += [f"{judged.verdict}: {judged.claim} ({judged.source})"]
-        lines += [f"    {judged.difference}"] if judged.difference else []
-    return [*lines, *remarks(comparison)]
+        announce(f"{judged.verdict}: {judged.claim} ({judged.source})")
+        if judged.difference:
+            announce(f"    {judged.difference}")
+    for line in remarks(comparison):
+        announce(line)
 
 
-def _columns(comparison: Comparison) -> list[str]:
-    if not comparison.columns:
-        return []
-    has_numbers = any(cell.column.printed for cell in comparison.columns)
-    heading = f"{comparison.table}: ours" + (" (the paper's)" if has_numbers else "")
-    table = wide_table(comparison.columns).to_string(index=False)
-    return [heading, table, *column_remarks(comparison.columns, comparison.table), ""]
+def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_written: bool) -> str:
+    """What is missing runs; what is settled is written down."""
+    where = in_store(store)
+    if not comparison.is_complete or any(cell.is_open for cell in comparison.columns):
+        return run_again(comparison.name, store)
+    if code == INCOMPLETE:
+        return f"add seeds to its file, then {run_again(comparison.name, store)}"
+    if is_written or code == CONTRADICTED:
+        return command("report", study, *where)
+    return command("check", study, *where, "--out", "tables")
 
 
 def code_of(comparison: Comparison) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 import typer
 
 from rse_study.cli.cluster_arguments import show_job, study_name
+from rse_study.cli.next_step import command, in_store, suggest
 from rse_study.cli.screen import announce
 from rse_study.cluster.backends import backend_of
 from rse_study.cluster.job_report import JobReport, of_study, stem_of
@@ -41,8 +42,8 @@ def end_jobs(given: str, study: str, is_confirmed: bool, dry_run: bool, store: P
         return
     for report in jobs:
         announce(f"{report.submission_id} {show_job(report)}")
-    for command in commands:
-        announce(f"    {shown(command)}")
+    for each in commands:
+        print(f"    {shown(each)}", flush=True)
     if dry_run:
         announce("# nothing was run")
         return
@@ -50,7 +51,8 @@ def end_jobs(given: str, study: str, is_confirmed: bool, dry_run: bool, store: P
         announce("left as it is")
         return
     backend.end(jobs, is_last)
-    announce("ended; `cluster submit` goes on from here")
+    announce("ended; what is committed is kept")
+    suggest(command("cluster", "submit", given, study or "STUDY", *in_store(store)))
 
 
 def _is_wanted() -> bool:

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from analysis.report import write_report
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.cluster_arguments import study_name
+from rse_study.cli.next_step import command, in_store, suggest
 from rse_study.cli.screen import announce
 from rse_study.cli.writable import require_folder
 from rse_study.cluster.reading import read_cluster
@@ -34,6 +36,11 @@ def fetch_study(given: str, study: str, store: Path) -> None:
         raise InputError(f"{spec.name} has no storage", where="SPEC", remedy=remedy)
     folder = store / name
     require_folder(folder, where="--store")
-    is_new = bring_study(Storage(absolute(location)), folder.resolve())
+    with ActivityBars() as bars:
+        with bars.waiting(f"bringing {name}"):
+            is_new = bring_study(Storage(absolute(location)), folder.resolve())
+        with bars.waiting("writing the report"):
+            report = write_report(folder)
     announce(f"{name}: {'its ledger was brought' if is_new else 'the ledger here is as far'} ({location})")
-    announce(f"report: {write_report(folder).resolve()}")
+    announce(f"report: {report.resolve()}")
+    suggest(command("status", name, *in_store(store)))

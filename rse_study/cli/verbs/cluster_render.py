@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rse_study.cli.arguments import study_file
+from rse_study.cli.next_step import command, suggest, with_overrides
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.job import Job, job_of, write_job_files
 from rse_study.cluster.reading import read_cluster
@@ -44,6 +45,7 @@ def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path |
         print(out / file.name)
     for path in write_job_files(job, out):
         print(path)
+    suggest(command("cluster", "submit", given, study, *with_overrides(overrides)))
 
 
 def read_job(spec: ClusterSpec, study: str, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:

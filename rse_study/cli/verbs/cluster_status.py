@@ -9,6 +9,7 @@ from typing import Any
 from analysis.formats import show_duration
 from rse_study.cli.cluster_arguments import StudyOnCluster, show_job, study_on_cluster
 from rse_study.cli.json_output import json_of
+from rse_study.cli.next_step import command, in_store, suggest
 from rse_study.cli.screen import announce
 from rse_study.cli.verbs.status_content import StudyStatus, state_of
 from rse_study.cli.verbs.status_text import summary_of
@@ -19,6 +20,14 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.results.schema import ledger_path
 from rse_study.storage.storage import Storage, ledger_key
 
+NEXT = {
+    "waiting": ("logs", "-f"),
+    "running": ("logs", "-f"),
+    "complete": ("fetch",),
+    "failed": ("logs",),
+    "stopped": ("submit",),
+}
+"""what follows each state of a job"""
 PATIENCE_SECONDS = 10.0
 """a storage that does not answer is waited for no longer"""
 
@@ -40,9 +49,11 @@ def show_cluster_status(given: str, study: str, as_json: bool, store: Path) -> N
     where = study_on_cluster(given, study, store)
     nodes = where.backend.node_hours(where.jobs)
     state, source = cells_of(where)
-    announce(
-        json_of(_content(where, nodes, state)) if as_json else "\n".join(_lines(where, nodes, state, source))
-    )
+    if as_json:
+        print(json_of(_content(where, nodes, state)), flush=True)
+        return
+    announce("\n".join(_lines(where, nodes, state, source)))
+    suggest(command("cluster", *NEXT[where.jobs[-1].state], given, study, *in_store(store)))
 
 
 def cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rse_study.cli.cluster_arguments import show_job
+from rse_study.cli.next_step import command, in_store, suggest
 from rse_study.cli.screen import announce
 from rse_study.cli.verbs.cluster_render import read_job
 from rse_study.cluster.backend import Submission
@@ -51,11 +52,13 @@ def submit_study(
     backend = backend_of(spec, home)
     if dry_run:
         submission = prepare_submission(spec, backend, job, [])
-        announce("\n".join(_dry_lines(submission, [shown(each) for each in backend.submission(submission)])))
+        commands = [shown(each) for each in backend.submission(submission)]
+        print("\n".join(_dry_lines(submission, commands)), flush=True)
         return
     outcome = submit_job(spec, backend, job, home, announce)
     announce(_outcome_of(outcome))
-    announce(f"watch it: rse-study cluster logs -f {given} {study}")
+    words = (given, study, *in_store(store))
+    suggest(command("cluster", "logs", "-f", *words), command("cluster", "status", *words))
 
 
 def _limits(max_hours: float | None, max_cost: float | None) -> Iterator[str]:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from rse_study.cli.arguments import study_file
+from rse_study.cli.next_step import command, suggest, with_overrides
+from rse_study.cli.screen import announce
 from rse_study.cluster.checking.batch_script import check_batch_script
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.crd import check_manifest, read_schema
@@ -84,9 +86,11 @@ def validate_cluster(given: str, study: str, overrides: Sequence[str], schema: P
     if findings.problems:
         raise InputErrors(findings.problems)
     assert spec is not None
-    print(f"{spec.name}: valid. {describe_price(spec)}")
+    announce(f"{spec.name}: valid. {describe_price(spec)}")
     for note in findings.notes:
-        print(note)
+        announce(note)
+    words = (given, study or "STUDY", *with_overrides(overrides))
+    suggest(command("cluster", "submit", *words, "--dry-run"))
 
 
 def _unused(spec: ClusterSpec, checked: CheckedStudy) -> list[str]:

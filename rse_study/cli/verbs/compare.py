@@ -7,6 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from rse_study.cli.arguments import study_folder
+from rse_study.cli.next_step import command, in_store, suggest
+from rse_study.cli.screen import announce
 from rse_study.cli.writable import require_file
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
@@ -58,19 +60,20 @@ def compare_rows(given: Sequence[str], metric: str, unpaired: bool, store: Path,
         _require_same_measure(first, other)
     pairs = [pair for other in others for pair in _pairs(first, other, is_named=len(others) > 1)]
     at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
-    print(f"{first.label}: {first.name} minus {', '.join(other.name for other in others)}{at_once}")
+    announce(f"{first.label}: {first.name} minus {', '.join(other.name for other in others)}{at_once}")
     if out:
         _write_page([first, *others], pairs, out)
     problems, level = [], 1 - (1 - LEVEL) / len(pairs)
     for name, pair in pairs:
         try:
-            print(f"{name}: {(_unpaired if unpaired else _paired)(name, pair, level)}")
+            announce(f"{name}: {(_unpaired if unpaired else _paired)(name, pair, level)}")
         except InputError as problem:
             problems.append(problem)
     if out:
         print(out)
     if problems:
         raise InputErrors(problems)
+    suggest(command("report", first.name.partition(":")[0], *in_store(store)))
 
 
 def _check(given: Sequence[str], unpaired: bool, out: Path | None) -> None:

@@ -1,9 +1,13 @@
 """What `data list`, `data verify` and `data fetch` do."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.errors import BAD_INPUT
+from rse_study.cli.next_step import command, suggest
+from rse_study.cli.screen import announce, stderr
 from rse_study.data.catalogue import list_sets, verify
 from rse_study.data.location import data_dir
 
@@ -11,22 +15,28 @@ from rse_study.data.location import data_dir
 def show_sets(data: Path | None) -> None:
     """Print every data set: what it is, its licence, how many of its files are here."""
     folder = data or data_dir()
-    print(f"data folder: {folder}")
-    for entry in list_sets(folder):
+    announce(f"data folder: {folder}")
+    entries = list_sets(folder)
+    for entry in entries:
         here = (
             "here"
             if entry.num_present == entry.num_files
             else f"{entry.num_present} of {entry.num_files} files here"
         )
         fetched = ", can be fetched" if entry.can_fetch and entry.num_present < entry.num_files else ""
-        print(f"{entry.name}: {entry.what} [{here}{fetched}]\n    {entry.licence}; {entry.source}")
+        announce(f"{entry.name}: {entry.what} [{here}{fetched}]\n    {entry.licence}; {entry.source}")
+    absent = [entry.name for entry in entries if entry.can_fetch and entry.num_present < entry.num_files]
+    suggest(command("data", "fetch", absent[0]) if absent else command("data", "verify"))
 
 
 def verify_sets(names: list[str], data: Path | None) -> int | None:
     """Print how each file compares with its checksum; exit code 2 where one differs."""
-    files = verify(names, data or data_dir())
+    with ActivityBars(stderr()) as bars:
+        files = verify(names, data or data_dir(), partial(bars.advanced, "files read"))
     for file in files:
-        print(f"{file.status:>10}  {file.name}  {file.path}")
+        announce(f"{file.status:>10}  {file.name}  {file.path}")
+    if any(file.status == "different" for file in files):
+        suggest("move the files that differ away, then " + command("data", "fetch", "NAME"))
     return BAD_INPUT if any(file.status == "different" for file in files) else None
 
 
@@ -46,7 +56,9 @@ def fetch_sets(names: Sequence[str], data: Path | None, mirror: Path | None) -> 
 
     folder = data or data_dir()
     for name in names:
-        fetched = fetch(name, folder, mirror)
+        with ActivityBars(stderr()) as bars:
+            fetched = fetch(name, folder, mirror, partial(bars.advanced, f"{name}: files"))
         print(f"{name}: nothing was missing" if not fetched else f"{name}:")
         for file in fetched:
             print(f"    {file}")
+    suggest(command("data", "verify", *names))

@@ -9,8 +9,11 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.arguments import recoverable_folder
 from rse_study.cli.errors import INCOMPLETE
+from rse_study.cli.next_step import command, in_store, run_again, suggest
+from rse_study.cli.screen import announce
 
 PACKAGES = (
     "torch",
@@ -33,7 +36,8 @@ def examine_installation() -> int | None:
     A note stands where it is missing, or not as it was tested.
     """
     for line in (*_python(), *_packages(), *_machine(), *_folders(), *_extras()):
-        print(line)
+        announce(line)
+    suggest(command("studies"), command("init", "my-study"))
     return None
 
 
@@ -45,11 +49,14 @@ def rebuild_ledger(study: str, store: Path) -> int | None:
     from rse_study.results.rebuild import rebuild
 
     study_dir = recoverable_folder(study, store)
-    recovered = rebuild(study_dir)
+    with ActivityBars() as bars, bars.waiting("reading the files of its cells"):
+        recovered = rebuild(study_dir)
     counts = f"{recovered.num_cells} cells, {recovered.num_results} results"
     print(f"{study_dir}: {counts}, {recovered.num_evaluations} scores found")
     for damage in recovered.damaged:
         print(f"damaged: {damage}")
+    where = in_store(store)
+    suggest(run_again(study_dir.name, store) if recovered.damaged else command("status", study, *where))
     return INCOMPLETE if recovered.damaged else None
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rse_study.cli.arguments import Context
+from rse_study.cli.completion import Context
 from rse_study.cli.verbs.evaluate_options import Given, require_used, require_used_by_attacks
 from rse_study.data.readers import Variant
 

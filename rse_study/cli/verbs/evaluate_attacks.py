@@ -3,7 +3,6 @@
 Every outcome is stored in the folder of the attacks.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,12 +14,14 @@ import torch
 
 from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
+from rse_study.activity import ActivityCallback
 from rse_study.assets.minilm import has_minilm
-from rse_study.assets.prepare import Announce
 from rse_study.assets.victim import WEAK, VictimClassifier
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.json_output import json_of
 from rse_study.cli.model_argument import model_name
-from rse_study.cli.screen import announce, print_table
+from rse_study.cli.next_step import command, suggest
+from rse_study.cli.screen import announce, print_table, say, stderr, stdout
 from rse_study.cli.verbs.evaluate_encoder import embedder_of
 from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir
@@ -37,7 +38,8 @@ from rse_study.models.embedder import Embedder
 from rse_study.registry import Registry
 from rse_study.results.attack_file import SummaryRow
 
-SAY_EVERY = 50  # inputs, steps
+LEAST_IMPORTANT = ("skipped", "queries", "inputs", "words changed", "goal", "drift")
+"""columns in the order in which a narrow terminal leaves them out"""
 AttackEvaluation = AttackedClassifier | AttackedSimilarity
 
 
@@ -73,7 +75,6 @@ def evaluate_attacks(model: str, pooling: str, request: AttackRequest, threads: 
     """
     require_cache()
     require_folder(request.out, where="--out")
-    say = partial(print, file=sys.stderr, flush=True) if as_json else announce
     attacks = [_read(name, recipe, request) for name in request.sets for recipe in request.recipes]
     if threads:
         torch.set_num_threads(threads)
@@ -82,13 +83,19 @@ def evaluate_attacks(model: str, pooling: str, request: AttackRequest, threads: 
     weights = ModelFiles(
         folder, embed.encoder.pooling, cache_dir() / "assets", request.out, template=embed.template
     )
-    rows = list(_rows(attacks, weights, embed, say))
+    beside = stderr() if as_json else stdout()
+    with ActivityBars(beside) as bars:
+        rows = list(_rows(attacks, weights, embed, bars))
+        with bars.waiting("writing the report"):
+            report = write_attacks(request.out).resolve()
     if as_json:
-        announce(json_of([row.model_dump(mode="json") for row in rows]))
+        print(json_of([row.model_dump(mode="json") for row in rows]), flush=True)
     else:
-        print_table(_table(rows))
+        print_table(_table(rows), f"--json, or in {report.name}", droppable=LEAST_IMPORTANT)
         announce(f"every input: {request.out.resolve()}/*.jsonl")
-    say(f"report: {write_attacks(request.out).resolve()}")
+    say(f"report: {report}", beside)
+    if not as_json:
+        suggest(f"open {report.name} in a browser", command("report", request.out))
 
 
 def can_run(recipe: str, masked_lm: str) -> bool:
@@ -116,35 +123,29 @@ def _read(name: str, recipe: str, request: AttackRequest) -> AttackEvaluation:
 
 
 def _rows(
-    attacks: Sequence[AttackEvaluation], weights: ModelFiles, embed: Embedder, say: Announce
+    attacks: Sequence[AttackEvaluation], weights: ModelFiles, embed: Embedder, callback: ActivityCallback
 ) -> Iterator[SummaryRow]:
     victims: dict[str, VictimClassifier] = {}
     for one in attacks:
-        on_progress = partial(_say_progress, one.name, say)
+        on_progress = partial(callback.advanced, f"{one.name}: inputs attacked")
         if isinstance(one, AttackedSimilarity):
             row = one.attacked(embed, weights, on_progress)
             if row.weak:
-                say(f"{one.name}: the scores of clean pairs order nothing: weak")
+                callback.message(f"{one.name}: the scores of clean pairs order nothing: weak")
             yield row
             continue
         if one.set not in victims:
-            victims[one.set] = _victim(one, weights, say)
+            victims[one.set] = _victim(one, weights, callback)
         yield one.attacked(victims[one.set], weights.kept, on_progress)
 
 
-def _say_progress(name: str, say: Announce, done: int, total: int) -> None:
-    if done % SAY_EVERY == 0 or done == total:
-        say(f"{name}: {done} of {total} inputs")
-
-
-def _victim(one: AttackedClassifier, weights: ModelFiles, say: Announce) -> VictimClassifier:
+def _victim(one: AttackedClassifier, weights: ModelFiles, callback: ActivityCallback) -> VictimClassifier:
     def on_progress(progress: Any) -> None:
-        if progress.t % SAY_EVERY == 0:
-            say(f"victim of {one.set}: step {progress.t} of {progress.num_steps}")
+        callback.advanced(f"victim of {one.set}: fine-tuning steps", progress.t, progress.num_steps)
 
     made = one.victim(weights, on_progress)
     weak = f", below {WEAK:.0%}: weak" if made.is_weak else ""
-    say(
+    callback.message(
         f"victim of {one.set}: {one.training.name} without {made.num_removed} attacked texts, "
         f"dev accuracy {made.dev_accuracy:.1%}{weak}"
     )

@@ -1,12 +1,15 @@
 """The encoder that `evaluate` is given, ready to embed."""
 
+from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder_settings import stored_template
 from rse_study.models.loading import load_encoder
 
 
-def embedder_of(model: str, name: str, pooling: str) -> Embedder:
+def embedder_of(
+    model: str, name: str, pooling: str, on_progress: ProgressCallback = lambda done, total: None
+) -> Embedder:
     """Load an encoder with its tokenizer and, where it has one, its template.
 
     Parameters
@@ -17,6 +20,8 @@ def embedder_of(model: str, name: str, pooling: str) -> Embedder:
         Its folder or hub name.
     pooling
         cls, mean, first_last, prompt; `stored` as the model says.
+    on_progress
+        Is called with the sentences encoded in one call, and of how many.
 
     Raises
     ------
@@ -29,4 +34,4 @@ def embedder_of(model: str, name: str, pooling: str) -> Embedder:
         rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
         remedy = "Use cls, mean or first_last, or a model trained here with prompt pooling"
         raise InputError("pooling 'prompt'", where=model, rule=rule, remedy=remedy)
-    return Embedder(encoder, tokenizer, template)
+    return Embedder(encoder, tokenizer, template, on_progress=on_progress)

@@ -3,21 +3,20 @@
 Each is fine-tuned from the encoder and scored on texts it has not seen.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import torch
 
-from rse_study.assets.prepare import Announce
 from rse_study.assets.victim import WEAK, VictimClassifier
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.json_output import json_of
 from rse_study.cli.model_argument import model_name
-from rse_study.cli.screen import announce, print_table
+from rse_study.cli.next_step import command, suggest
+from rse_study.cli.screen import announce, print_table, stderr, stdout
 from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.glue import GLUE, GLUE_LAYOUT
 from rse_study.data.location import cache_dir
@@ -35,7 +34,6 @@ from rse_study.registry import Registry
 from rse_study.results.atomic import write_whole
 from rse_study.results.records import EvaluationRow
 
-SAY_EVERY = 50  # steps
 _NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
 
 
@@ -75,14 +73,14 @@ def evaluate_fine_tuned(
     require_cache()
     if request.out is not None:
         require_folder(request.out, where="--out")
-    say: Announce = partial(print, file=sys.stderr, flush=True) if as_json else announce
     folder, absent = model_name(model), dict[str, str]()
     evaluations = _tasks(request, absent)
     kind = load_encoder(folder, pooling)[0].pooling
     weights = ModelFiles(folder, kind, cache_dir() / "assets", cache_dir() / "assets")
     if threads:
         torch.set_num_threads(threads)
-    rows = [row for one in evaluations for row in _rows(one, weights, model, say)]
+    with ActivityBars(stderr() if as_json else stdout()) as bars:
+        rows = [row for one in evaluations for row in _rows(one, weights, model, bars)]
     settings = {
         "model": model,
         "pooling": weights.pooling_of_classifiers,
@@ -93,11 +91,13 @@ def evaluate_fine_tuned(
     if request.out is not None:
         write_whole(request.out / f"{request.suite}.json", content + "\n")
     if as_json:
-        announce(content)
+        print(content, flush=True)
         return
-    print_table(_table(rows))
+    print_table(_table(rows), "--json", droppable=("skipped", "examples", "weak"))
     for name, reason in absent.items():
         announce(f"{name}: {reason}")
+    if request.out is None:
+        suggest(command("evaluate", model, "--suite", request.suite, "--out", "scores"))
 
 
 def _tasks(request: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:
@@ -143,16 +143,16 @@ def _read(name: str, request: FineTuningRequest) -> FineTunedTask:
     return GlueFineTuned.read(f"{PREFIX}{name}/{FINE_TUNED}", request.data_dir, request.settings)
 
 
-def _rows(one: FineTunedTask, weights: ModelFiles, model: str, say: Announce) -> list[EvaluationRow]:
-    """One task: its classifier, on_progress every 50 steps, and what it scores."""
+def _rows(one: FineTunedTask, weights: ModelFiles, model: str, bars: ActivityBars) -> list[EvaluationRow]:
+    """One task: its classifier, and what it scores."""
 
     def on_progress(progress: Any) -> None:
-        if progress.t % SAY_EVERY == 0 or progress.t == progress.num_steps:
-            say(f"{one.task}: step {progress.t} of {progress.num_steps}")
+        bars.advanced(f"{one.task}: fine-tuning steps", progress.t, progress.num_steps)
 
     made = one.classifier(weights, on_progress)
-    say(f"{one.task}: {_described(one, made)}")
-    return one.rows(made, weights, model)
+    bars.message(f"{one.task}: {_described(one, made)}")
+    with bars.waiting(f"{one.task}: scoring"):
+        return one.rows(made, weights, model)
 
 
 def _described(one: FineTunedTask, made: VictimClassifier) -> str:

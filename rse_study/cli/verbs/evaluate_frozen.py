@@ -2,15 +2,18 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import torch
 
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.json_output import json_of
 from rse_study.cli.model_argument import model_name
-from rse_study.cli.screen import announce, print_table
+from rse_study.cli.next_step import command, suggest
+from rse_study.cli.screen import announce, print_table, stderr, stdout
 from rse_study.cli.verbs.evaluate import EvaluateRequest
 from rse_study.cli.verbs.evaluate_encoder import embedder_of
 from rse_study.data.location import data_dir
@@ -39,17 +42,20 @@ def evaluate_frozen(request: EvaluateRequest) -> None:
         raise InputError("no STS set is here", where=str(folder), remedy=remedy)
     if request.threads:
         torch.set_num_threads(request.threads)
-    embedder = embedder_of(model, name, request.pooling)
-    embed, kind = CachedEncoder(embedder), embedder.encoder.pooling
-    scores = evaluate_sts(embed, tasks)
-    if not as_json:
-        announce(f"{model}, {kind} pooling, {variant} text: Spearman x100")
-        print_table(table_of(scores, absent))
-    rows = list(_others(embed, suite, folder, model, absent, say=not as_json))
+    with ActivityBars(stderr() if as_json else stdout()) as bars:
+        embedder = embedder_of(model, name, request.pooling, partial(bars.advanced, "sentences encoded"))
+        embed, kind = CachedEncoder(embedder), embedder.encoder.pooling
+        scores = evaluate_sts(embed, tasks)
+        if not as_json:
+            bars.message(f"{model}, {kind} pooling, {variant} text: Spearman x100")
+            print_table(table_of(scores, absent), "--json", console=bars.console)
+        rows = list(_others(embed, suite, folder, model, absent, bars, say=not as_json))
     means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
     if not as_json:
         for average_name, value in means.items():
             announce(f"{average_name}: {value:.2f}")
+        wider = "attacks" if suite == "full" else "full"
+        suggest(command("evaluate", model, "--suite", wider))
         return
     content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
     listed = {
@@ -57,24 +63,33 @@ def evaluate_frozen(request: EvaluateRequest) -> None:
         "rows": [row.model_dump(mode="json") for row in rows],
         "averages": means,
     }
-    announce(json_of({**content, **listed}))
+    print(json_of({**content, **listed}), flush=True)
 
 
 def _others(
-    embed: Embed, suite: str, folder: Path, model: str, absent: dict[str, str], *, say: bool
+    embed: Embed,
+    suite: str,
+    folder: Path,
+    model: str,
+    absent: dict[str, str],
+    bars: ActivityBars,
+    *,
+    say: bool,
 ) -> Iterator[EvaluationRow]:
     """Rows of what the suite has besides STS, told as they come; what is not here is told, too."""
-    for name in beyond_similarity(suite):
+    names = beyond_similarity(suite)
+    for number, name in enumerate(names):
+        bars.advanced("evaluations", number, len(names), name)
         begun = time.monotonic()
         try:
             rows = score_model(ScoredModel(model, embed), [read_evaluation(name, folder)])
         except MissingFile as problem:
             absent[name] = str(problem)
             if say:
-                announce(f"{name}: absent")
+                bars.message(f"{name}: absent")
             continue
         if say:
-            announce(f"{name}: {_describe(rows)}  [{time.monotonic() - begun:.0f} s]")
+            bars.message(f"{name}: {_describe(rows)}  [{time.monotonic() - begun:.0f} s]")
         yield from rows
 
 

@@ -5,7 +5,7 @@ One that a user gave and that decides nothing is refused.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rse_study.cli.arguments import Context
+from rse_study.cli.completion import Context
 from rse_study.errors import InputError
 
 EVERY = ("suite", "data", "pooling", "threads", "as_json")

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.model_argument import cell_folder
+from rse_study.cli.next_step import command, suggest
+from rse_study.cli.screen import stderr
 from rse_study.cli.writable import require_folder
 from rse_study.models.encoder_settings import stored_pooling
 from rse_study.models.export import export
@@ -26,6 +29,8 @@ def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
     """
     folder = cell_folder(source, trial, store)
     require_folder(directory, where="DIR")
-    encoder, tokenizer = load_encoder(folder / MODEL_FOLDER)
-    export(directory, encoder, tokenizer, stored_pooling(folder / MODEL_FOLDER).template)
+    with ActivityBars(stderr()) as bars, bars.waiting("reading and writing the model"):
+        encoder, tokenizer = load_encoder(folder / MODEL_FOLDER)
+        export(directory, encoder, tokenizer, stored_pooling(folder / MODEL_FOLDER).template)
     print(f"{directory} ({encoder.pooling} pooling, from {folder})")
+    suggest(command("evaluate", directory))

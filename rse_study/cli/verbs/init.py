@@ -4,6 +4,7 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
+from rse_study.cli.next_step import command, suggest
 from rse_study.cli.writable import require_folder
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
@@ -37,7 +38,7 @@ def write_first_study(name: str, is_grid: bool) -> None:
         ) from None
     write_whole(SCHEMA, json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
     print(f"{path}, {SCHEMA}")
-    print(f"next: rse-study validate {path}; rse-study plan {path} --probe; rse-study run {path}")
+    suggest(command("validate", path), command("plan", path, "--probe"), command("run", path))
 
 
 def _require_name(name: str, text: str) -> None:

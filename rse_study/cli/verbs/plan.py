@@ -3,15 +3,18 @@
 `run` asks the same before it starts.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import partial
 from pathlib import Path
 
+from rse_study.activity import ActivityCallback
+from rse_study.cli.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.arguments import study_file
 from rse_study.cli.json_output import json_of
-from rse_study.cli.verbs.plan_table import as_content, as_lines
+from rse_study.cli.next_step import command, in_store, suggest, with_overrides
+from rse_study.cli.screen import announce, print_rows, say, stderr
+from rse_study.cli.verbs.plan_table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import CheckedStudy, read_study
@@ -34,6 +37,7 @@ def show_plan(
     max_hours: float | None,
     max_cost: float | None,
     cluster: str = "",
+    is_wide: bool = False,
 ) -> None:
     """Print the plan; then refuse it where it passes a limit.
 
@@ -53,6 +57,8 @@ def show_plan(
         Limits instead of the study's own; 0 = none.
     cluster
         Where it would run, for its prices; empty: at the price the study says.
+    is_wide
+        Print every column of the table, whatever the terminal's width.
 
     Raises
     ------
@@ -66,8 +72,24 @@ def show_plan(
     if as_json:
         print(json_of(as_content(planned)))
     else:
-        print("\n".join(as_lines(planned)))
+        rows = stage_rows(planned)
+        print_rows(HEADINGS, rows, "--wide, or --json", droppable=LEAST_IMPORTANT, is_wide=is_wide)
+        for line in lines_below(planned):
+            announce(line)
     _check(planned, limits(checked, max_hours, max_cost))
+    if not as_json:
+        words = (study, *with_overrides(overrides), *in_store(store))
+        suggest(_next(planned, words, cluster, probes))
+
+
+def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool) -> str:
+    """Tell how long it takes, where nothing tells; then run it, or read what it came to."""
+    if planned.device_hours is None and not probes:
+        return command("plan", *words, "--probe")
+    if cluster:
+        return command("cluster", "submit", cluster, *words)
+    is_left = planned.scores.num_only or any(stage.num_to_run for stage in planned.stages)
+    return command("run", *words) if is_left else command("report", planned.study)
 
 
 def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
@@ -151,7 +173,10 @@ def planned_study(checked: CheckedStudy, store: Path, probes: bool) -> Plan:
     if probes:
         from rse_study.study.planning.probe import probe
 
-        throughput = replace(throughput, timed=probe(checked, _prepared), source="a probe on this machine")
+        with ActivityBars(stderr()) as bars:  # stdout may be JSON
+            prepared = partial(prepare_with, SaidOnce(bars))
+            timed = probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
+        throughput = replace(throughput, timed=timed, source="a probe on this machine")
     return plan(checked, ledger_state, with_stated_hours(throughput, checked, data_sizes), data_sizes)
 
 
@@ -165,19 +190,13 @@ def _history(checked: CheckedStudy, store: Path, data_sizes: DataSizes) -> tuple
     return history_of(store / checked.study.name, store, data_sizes, encoders)
 
 
-def _prepared(trial: Trial) -> Materials:
-    """What a trial is trained on."""
+def prepare_with(callback: ActivityCallback, trial: Trial) -> Materials:
+    """Return what a trial is trained on; `callback` hears how it is made."""
     from rse_study.assets import prepare
 
-    return prepare(trial, cache_dir(), data_dir(), _say)
-
-
-@cache
-def _say(line: str) -> None:
-    """On stderr, where it disturbs no JSON; what several trials share is said once."""
-    print(line, file=sys.stderr, flush=True)
+    return prepare(trial, cache_dir(), data_dir(), callback)
 
 
 def _check(planned: Plan, allowed: Allowance) -> None:
     for warning in check_allowance(planned, allowed.max_hours, allowed.max_cost):
-        print(f"warning: {warning}", file=sys.stderr)
+        say(f"warning: {warning}", stderr())

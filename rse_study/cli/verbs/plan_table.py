@@ -1,6 +1,6 @@
 """A plan for readers, as lines; and for scripts, as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
 from typing import Any
@@ -24,11 +24,27 @@ HEADINGS = (
     "gradient passes",
     "device time",
 )
+LEAST_IMPORTANT = (
+    "gradient passes",
+    "stopped early",
+    "failed",
+    "on",
+    "steps",
+    "trials",
+    "seeds",
+    "done",
+    "cells",
+)
+"""columns in the order in which a narrow terminal leaves them out"""
 
 
-def as_lines(plan: Plan) -> Iterator[str]:
-    """A table of the stages, then price, what is new, and what the figures rest on."""
-    yield from _aligned([HEADINGS, *(_stage_row(stage) for stage in plan.stages), *_scores_row(plan)])
+def stage_rows(plan: Plan) -> list[tuple[str, ...]]:
+    """Return a row per stage, and one of the evaluations, as text under HEADINGS."""
+    return [*(_stage_row(stage) for stage in plan.stages), *_scores_row(plan)]
+
+
+def lines_below(plan: Plan) -> Iterator[str]:
+    """What stands below that table: price, what is new, what the figures rest on."""
     yield f"device time in all: {_time(plan.device_hours)}{_spent(plan)}{_price(plan)}"
     yield from _new(plan)
     if plan.scores.num_only:
@@ -119,14 +135,6 @@ def _new(plan: Plan) -> Iterator[str]:
         yield f"    {row}: seeds {', '.join(map(str, seeds))}"
     if len(plan.new) > MOST_ROWS:
         yield f"    and {len(plan.new) - MOST_ROWS:,} more (--json lists all)"
-
-
-def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADINGS))]
-    for name, *cells in rows:
-        line = [name.ljust(widths[0]), cells[0].ljust(widths[1])]
-        line += [cell.rjust(width) for cell, width in zip(cells[1:], widths[2:], strict=True)]
-        yield "  ".join(line).rstrip()
 
 
 def _count(number: Range) -> str:

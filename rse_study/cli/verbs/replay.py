@@ -6,6 +6,7 @@ Its record comes from the ledger; its materials are made again.
 import math
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ import pandas as pd
 import torch
 
 from rse_study.assets import prepare
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.arguments import study_folder
 from rse_study.cli.cell_argument import find_cell
 from rse_study.cli.cell_names import names_by_identity
 from rse_study.cli.errors import CONTRADICTED, OK
+from rse_study.cli.next_step import command, suggest
 from rse_study.cli.screen import announce
 from rse_study.cli.writable import require_cache, require_new_folder
 from rse_study.data.location import cache_dir, data_dir
@@ -57,12 +60,13 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
         require_new_folder(out, where="--out")
     require_cache()
     trial = build(Trial, recorded.config, where=where)
-    materials = prepare(trial, cache_dir(), data_dir(), announce)
+    with ActivityBars() as bars:
+        materials = prepare(trial, cache_dir(), data_dir(), bars)
     require_fingerprints(recorded, materials, where)
     for line in changes(recorded.provenance, provenance(torch.device(device))):
         announce(f"note: {line}")
     announce(f"{name}: again, with {workers} worker(s) of {threads} thread(s) on {device}")
-    with tempfile.TemporaryDirectory(prefix="rse-study-replay-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="rse-study-replay-") as scratch, ActivityBars() as bars:
         compared = replay(
             trial,
             recorded.seed,
@@ -72,10 +76,14 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
             workers=workers,
             threads=threads,
             device=device,
+            on_progress=partial(bars.advanced, f"{name}: steps"),
         )
     for line in verdict_lines(name, recorded, compared):
         announce(line)
-    return OK if compared.is_equal else CONTRADICTED
+    if compared.is_equal:
+        return OK
+    suggest(f"{command('doctor')} (versions and machine)")
+    return CONTRADICTED
 
 
 def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:

@@ -4,7 +4,10 @@ from collections.abc import Collection
 from pathlib import Path
 
 from analysis.report import write_report
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.arguments import study_folder
+from rse_study.cli.next_step import suggest
+from rse_study.cli.screen import stderr
 from rse_study.cli.verbs.report_files import FilesRequest, write_files, write_images
 from rse_study.cli.writable import require_file
 from rse_study.errors import InputError
@@ -47,10 +50,14 @@ def write_page(
         return
     folder = study_folder(study, store)
     request.check()
-    path = write_report(folder, out)
+    with ActivityBars(stderr()) as bars, bars.waiting("writing the report"):  # stdout gets paths
+        path = write_report(folder, out)
     print(path)
-    for written in write_files(folder, path.read_text(encoding="utf-8"), request):
+    with ActivityBars(stderr()) as bars, bars.waiting("writing files"):
+        files = list(write_files(folder, path.read_text(encoding="utf-8"), request))
+    for written in files:
         print(written)
+    suggest(f"open {path} in a browser")
 
 
 def _report_attacks(folder: Path, out: Path | None, request: FilesRequest) -> None:

@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis.index import study_folders, write_index
+from rse_study.cli.activity_bars import ActivityBars
+from rse_study.cli.next_step import suggest
+from rse_study.cli.screen import stderr
 from rse_study.cli.writable import require_file
 from rse_study.errors import InputError
 
@@ -32,4 +35,7 @@ def write_index_page(study: str, store: Path, out: Path | None, options: Mapping
         require_file(out, where="--out")
     if not study_folders(store):
         raise InputError("no study has run here", where=str(store), remedy="Run one: rse-study run STUDY")
-    print(write_index(store, out))
+    with ActivityBars(stderr()) as bars, bars.waiting("writing reports and their index"):
+        path = write_index(store, out)
+    print(path)
+    suggest(f"open {path} in a browser")

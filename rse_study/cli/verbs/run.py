@@ -1,20 +1,20 @@
 """What `run` does: check, price, prepare, run, table, report."""
 
-import functools
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from analysis.report import write_report
-from analysis.tables import as_text
 from rse_study.assets import prepare
+from rse_study.cli.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.arguments import study_file
 from rse_study.cli.cell_names import names_by_identity, names_in_ledger
 from rse_study.cli.errors import INCOMPLETE, OK
+from rse_study.cli.next_step import command, in_store, suggest, with_overrides
 from rse_study.cli.paper_table import problems_of_table
 from rse_study.cli.progress import ProgressBoard
-from rse_study.cli.screen import announce, print_table
+from rse_study.cli.screen import announce, say, stderr
+from rse_study.cli.study_table import show_table
 from rse_study.cli.verbs.plan import require_allowance
 from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir, data_dir
@@ -39,6 +39,7 @@ def run_and_report(
     address: str,
     max_hours: float | None,
     max_cost: float | None,
+    is_wide: bool = False,
 ) -> int:
     """Run what is missing of the study, show its table, write its report.
 
@@ -58,6 +59,8 @@ def run_and_report(
         Address of a running Ray cluster; empty for Ray on this machine.
     max_hours, max_cost
         Limits instead of the study's own; 0 = none.
+    is_wide
+        Print every column of the table, whatever the terminal's width.
     """
     checked = read_study(study_file(study), overrides)
     folder = store / checked.study.name
@@ -66,19 +69,34 @@ def run_and_report(
         announce(f"warning: {warning}")
     _require_everything(checked, folder)
     require_allowance(checked, store, max_hours, max_cost)
-    say = functools.cache(announce)  # what several trials share is said once
-
-    def prepared(trial: Trial) -> Materials:
-        return prepare(trial, cache_dir(), data_dir(), say)
-
     evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
     with ProgressBoard(num_cells(checked), _num_ended(folder), objective=metric, read_names=names) as board:
+        once = SaidOnce(board)
+
+        def prepared(trial: Trial) -> Materials:
+            return prepare(trial, cache_dir(), data_dir(), once)
+
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
-    print_table(as_text(folder))
-    announce(f"report: {write_report(folder).resolve()}")
-    return conclude(folder)
+    again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
+    show_table(folder, f"{again}, or in the report", is_wide)
+    with ActivityBars() as bars, bars.waiting("writing the report"):
+        report = write_report(folder)
+    announce(f"report: {report.resolve()}")
+    code = conclude(folder)
+    suggest(_next(checked, store, code))
+    return code
+
+
+def _next(checked: CheckedStudy, store: Path, code: int) -> str:
+    """Where cells are missing, why; else what a grid or a search is made for."""
+    name, where = checked.study.name, in_store(store)
+    if code != OK:
+        return command("status", name, *where)
+    if checked.study.grid is not None:
+        return command("check", name, *where)
+    return command("export", name, f"{name}-best", *where)
 
 
 def _require_everything(checked: CheckedStudy, folder: Path) -> None:
@@ -118,5 +136,5 @@ def conclude(folder: Path) -> int:
     failed = cells[cells["status"] == "failed"].to_dict("records")
     if failed:
         told += f". {names[failed[0]['identity']]}: {failed[0]['reason']}"
-    print(told, file=sys.stderr)
+    say(told, stderr())
     return INCOMPLETE

@@ -8,9 +8,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from rse_study.cli.activity_bars import LINE_SECONDS
 from rse_study.cli.arguments import study_folder
+from rse_study.cli.fitting import wrapped
 from rse_study.cli.json_output import json_of
-from rse_study.cli.screen import LINE_SECONDS, announce
+from rse_study.cli.next_step import command, in_store, run_again, suggest
+from rse_study.cli.screen import announce, stdout
 from rse_study.cli.verbs.status_content import StudyStatus, state_of
 from rse_study.cli.verbs.status_text import lines_of, summary_of
 from rse_study.errors import InputError
@@ -36,32 +39,43 @@ def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
         remedy = "Call `status --json` as often as you like"
         raise InputError("--json", where="--watch", rule="is for people", remedy=remedy)
     study_dir = study_folder(study, store)
-    if watch:
-        watch_status(study_dir)
+    state = watch_status(study_dir) if watch else state_of(study_dir)
+    if as_json:
+        print(json_of(state.model_dump(mode="json")), flush=True)
         return
-    state = state_of(study_dir)
-    announce(json_of(state.model_dump(mode="json")) if as_json else _text(state))
+    if not watch:
+        announce(_text(state))
+    suggest(_next(state, study, store))
 
 
-def watch_status(study_dir: Path, console: Console | None = None) -> None:
-    """Show where a study stands until its run has ended, or Ctrl-C.
+def _next(state: StudyStatus, study: str, store: Path) -> str:
+    """Who runs is watched, what is missing runs, what is complete is read."""
+    if state.holder:
+        return command("status", study, *in_store(store), "--watch")
+    if not state.is_complete:
+        return run_again(state.name, store)
+    return command("check" if state.kind == "grid" else "report", study, *in_store(store))
+
+
+def watch_status(study_dir: Path, console: Console | None = None) -> StudyStatus:
+    """Show where a study stands until its run has ended, or Ctrl-C; return the last.
 
     That is when nothing is left to run, or nobody runs it any more; one that has not begun is waited for.
     """
-    screen = console or Console()
-    if screen.is_terminal:
-        _watch_on_terminal(study_dir, screen)
-    else:
-        _watch_in_lines(study_dir)
+    screen = console or stdout()
+    if screen.is_terminal and not screen.is_dumb_terminal:
+        return _watch_on_terminal(study_dir, screen)
+    return _watch_in_lines(study_dir)
 
 
-def _watch_on_terminal(study_dir: Path, console: Console) -> None:
+def _watch_on_terminal(study_dir: Path, console: Console) -> StudyStatus:
     with Live(console=console, auto_refresh=False) as live:
         for state, _ in _states_until_end(study_dir):
-            live.update(Text(_text(state)), refresh=True)
+            live.update(Text(wrapped(_text(state), console.width), overflow="fold"), refresh=True)
+    return state
 
 
-def _watch_in_lines(study_dir: Path) -> None:
+def _watch_in_lines(study_dir: Path) -> StudyStatus:
     """A line where cells began or ended, or after a while; at the end all of it."""
     said, said_at, counts = "", 0.0, None
     for state, is_last in _states_until_end(study_dir):
@@ -71,6 +85,7 @@ def _watch_in_lines(study_dir: Path) -> None:
         elif state.counts != counts or (line != said and waited >= LINE_SECONDS):
             announce(line)
             said, said_at, counts = line, time.monotonic(), state.counts
+    return state
 
 
 def _states_until_end(study_dir: Path) -> Iterator[tuple[StudyStatus, bool]]:

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rse_study.cli.arguments import shipped_studies, shipped_trials
 from rse_study.cli.cell_names import describe_counts
+from rse_study.cli.next_step import command, suggest
+from rse_study.cli.screen import announce
+from rse_study.cli.shipped import shipped_studies, shipped_trials
 from rse_study.errors import InputError
 from rse_study.study.definition.reading import read_extended
 
@@ -14,7 +16,8 @@ from rse_study.study.definition.reading import read_extended
 def list_studies(store: Path) -> None:
     """Print what there is to run, and what has run in the store."""
     for line in lines_of(store):
-        print(line)
+        announce(line)
+    suggest(command("plan", "STUDY"), command("init", "my-study"))
 
 
 def lines_of(store: Path) -> Iterator[str]:

@@ -1,13 +1,16 @@
 """What `train` does: assets, baselines, the loop with its progress, the summary."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
 
+from rse_study.activity import ActivityCallback
 from rse_study.assets import prepare
+from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.arguments import trial_file
-from rse_study.cli.screen import Bar, announce
+from rse_study.cli.next_step import command, suggest
+from rse_study.cli.screen import announce, describe
 from rse_study.cli.writable import require_cache, require_folder
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.data.pairs import StsPairs
@@ -16,6 +19,7 @@ from rse_study.evaluation.sts import Similarity
 from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.results.result_file import Result, read_result
 from rse_study.study.baselines import measure_baselines
+from rse_study.study.definition.config import Baseline
 from rse_study.study.definition.reading import read_spec
 from rse_study.training.cell_result import finished
 from rse_study.training.loop import Progress
@@ -87,18 +91,14 @@ def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: 
     require_equal_shares(trial, workers)
     require_folder(out, where="--out")
     require_cache()
-    materials = prepare(trial, cache_dir(), data_dir(), announce)
-    ended = finished(out, identity_of(trial, seed, materials))
-    if ended is None or ended.status == "stopped_early":
-        # The base before training is the run's own first point: it need not be measured twice.
-        _show(
-            measure_baselines(trial, materials, ("token_overlap", "untrained"), [Similarity(materials.dev)])
-        )
-        with Bar(out.name) as bar:
-
-            def report(progress: Progress) -> None:
-                bar.show(progress.t, progress.num_steps, progress.metrics)
-
+    with ActivityBars() as bars:
+        materials = prepare(trial, cache_dir(), data_dir(), bars)
+        ended = finished(out, identity_of(trial, seed, materials))
+        if ended is None or ended.status == "stopped_early":
+            # The base before training is the run's own first point: it need not be measured twice.
+            names: tuple[Baseline, ...] = ("token_overlap", "untrained")
+            for line in _lines(measure_baselines(trial, materials, names, [Similarity(materials.dev)])):
+                bars.message(line)
             train_locally(
                 trial,
                 seed,
@@ -107,13 +107,35 @@ def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: 
                 workers=workers,
                 threads=threads,
                 device=device,
-                report=report,
+                report=StepReport(out.name, bars).report,
                 continues=True,
             )
-    else:
-        announce(f"{out} holds this run already")
+        else:
+            bars.message(f"{out} holds this run already")
     _summarise(read_result(out), materials.dev)
     announce(f"model and result: {out}")
+    suggest(command("evaluate", out), command("export", out, f"{out.name}-model"))
+
+
+class StepReport:
+    """Shows the steps of a run, with what was measured last.
+
+    Parameters
+    ----------
+    name
+        Of the run.
+    callback
+        Gets the steps.
+    """
+
+    def __init__(self, name: str, callback: ActivityCallback) -> None:
+        self._activity, self._callback = f"{name}: steps", callback
+        self._measured: dict[str, float] = {}
+
+    def report(self, progress: Progress) -> None:
+        """Show a point of its history."""
+        self._measured |= progress.metrics
+        self._callback.advanced(self._activity, progress.t, progress.num_steps, describe(self._measured))
 
 
 def _summarise(result: Result, dev: StsPairs) -> None:
@@ -132,7 +154,7 @@ def _require_device(device: str) -> None:
         raise InputError(f"device {device!r}", where="--device", rule=rule, remedy=remedy)
 
 
-def _show(rows: list[EvaluationRow]) -> None:
+def _lines(rows: list[EvaluationRow]) -> Iterator[str]:
     for row in rows:
         if row.aggregation == "all":
-            announce(f"{row.task} {row.split}, {BASELINES[row.subject]}: {row.value:.2f}")
+            yield f"{row.task} {row.split}, {BASELINES[row.subject]}: {row.value:.2f}"

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from rse_study.cli.arguments import study_file
+from rse_study.cli.next_step import command, suggest, with_overrides
 from rse_study.cli.paper_table import problems_of_table
+from rse_study.cli.screen import announce
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.study.checking.data_check import check_data
@@ -22,9 +24,10 @@ def validate_study(study: str, overrides: Sequence[str]) -> None:
     if problems:
         raise InputErrors(problems)
     for warning in checked.warnings:
-        print(f"warning: {warning}")
+        announce(f"warning: {warning}")
     for line in summary_of(checked):
-        print(line)
+        announce(line)
+    suggest(command("plan", study, *with_overrides(overrides)))
 
 
 def summary_of(checked: CheckedStudy) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """An attack that stores every outcome, and goes on where it was interrupted."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rse_study.activity import ProgressCallback
 from rse_study.data.labelled import Labelled
 from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.engine import attack_all
@@ -11,9 +12,6 @@ from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.single_input import Target
 from rse_study.evaluation.attacks.victim import Victim
-
-ProgressCallback = Callable[[int, int], None]
-"""Is called with the number of inputs done, and of how many."""
 
 
 @dataclass(frozen=True)

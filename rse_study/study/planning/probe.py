@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError
 from rse_study.results.records import Verdict
 from rse_study.study.checking.validation import CheckedStudy
@@ -24,17 +25,41 @@ MOST_STEPS, FEWEST_STEPS = 6, 3
 PATIENCE_S = 15.0  # of a trial; then the fewest steps are enough
 
 
-def probe(checked: CheckedStudy, prepare: PrepareMaterials) -> tuple[TimedWork, ...]:
+def probe(
+    checked: CheckedStudy,
+    prepare: PrepareMaterials,
+    on_progress: ProgressCallback = lambda done, total: None,
+) -> tuple[TimedWork, ...]:
     """Train the cheapest, the base and the dearest trial a little.
 
-    With one worker of as many threads as the study's, in a folder that is gone afterwards. Raises InputError where
-    data or a GPU are missing, NonFiniteLoss where a trial's loss is lost at once.
+    With one worker of as many threads as the study's, in a folder that is gone afterwards.
+
+    Parameters
+    ----------
+    checked
+        The study.
+    prepare
+        Makes or finds what a trial is trained on.
+    on_progress
+        Is called with the number of trials timed, and of how many: first before any.
+
+    Raises
+    ------
+    InputError
+        Where data or a GPU are missing.
+    NonFiniteLoss
+        Where a trial's loss is lost at once.
     """
     resources = checked.study.resources
     if resources.gpus and not torch.cuda.is_available():
         rule, remedy = "this machine has none", "Probe where the study will run"
         raise InputError(f"resources.gpus = {resources.gpus:g}", where="--probe", rule=rule, remedy=remedy)
-    return tuple(_time(trial, prepare(trial), resources) for trial in dict.fromkeys(probed(checked)))
+    trials, timed = list(dict.fromkeys(probed(checked))), list[TimedWork]()
+    on_progress(0, len(trials))
+    for trial in trials:
+        timed.append(_time(trial, prepare(trial), resources))
+        on_progress(len(timed), len(trials))
+    return tuple(timed)
 
 
 def probed(checked: CheckedStudy) -> tuple[Trial, Trial, Trial]:

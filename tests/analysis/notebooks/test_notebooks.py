@@ -196,10 +196,12 @@ class Blocked:
             raise ImportError(f"{name} is not there")
 
 sys.meta_path.insert(0, Blocked())
+from analysis.index import write_index
 from analysis.notebooks import KINDS, filled_in
 from analysis.report import write_report
 from tests.analysis.notebooks.executed import execute
 store, out = Path(sys.argv[1]), Path(sys.argv[2])
+write_index(store, out / "index.html")
 num = 0
 for study in sys.argv[3:]:
     write_report(store / study, out / f"{study}.html")
@@ -209,7 +211,7 @@ print(json.dumps(num))
 """
 
 
-def test_report_and_notebooks_need_neither_torch_nor_ray_nor_optuna(store, shown, tmp_path):
+def test_report_index_and_notebooks_need_neither_torch_nor_ray_nor_optuna(store, shown, tmp_path):
     names = ("joint", "parts", "attacked")
     done = subprocess.run(
         [sys.executable, "-c", BLOCKED, str(store), str(tmp_path), *names],
@@ -217,4 +219,4 @@ def test_report_and_notebooks_need_neither_torch_nor_ray_nor_optuna(store, shown
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == sum(len(shown(kind, name).figures) for kind in KINDS for name in names)
-    assert sorted(path.stem for path in tmp_path.glob("*.html")) == sorted(names)
+    assert sorted(path.stem for path in tmp_path.glob("*.html")) == sorted(["index", *names])

@@ -3,11 +3,14 @@
 import csv
 import re
 
+import pandas as pd
 import pytest
 
+from analysis.chosen import ChosenPair, ChosenRows, write_chosen
+from analysis.index import write_index
 from analysis.report import write_report
 from rse_study.results.ledger import Ledger
-from tests.analysis import gridded, searched
+from tests.analysis import gridded, searched, tabled
 from tests.analysis.browser import needs_browser, saved
 from tests.slow import mostly_slow
 
@@ -216,4 +219,35 @@ def test_texts_of_a_study_run_nothing(browser, tmp_path):
     assert tab.say("document.querySelectorAll('img[src=x]').length") == 0
     assert tab.problems == []
     assert [one for one in browser.events if one["method"] == "Page.javascriptDialogOpening"] == []
+    tab.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pages_of_a_store_and_of_chosen_rows_open_without_anything_cut_off(browser, tmp_path, width):
+    rows = {"base": (50.0, 51.0, 52.0, 53.0), "a row " * 12: (55.0, 56.2, 56.9, 58.1)}
+    tabled.make(tmp_path / HOSTILE.replace("/", "|"), rows, name="whole", baseline="base")
+    searched.make(tmp_path / "search", searched.search)
+    table = pd.DataFrame(rows).T
+    pair = ChosenPair("base minus the other", None, "they share fewer than 3 seeds")
+    chosen = [ChosenRows(HOSTILE, HOSTILE, table), ChosenRows("b", "", table)]
+    for path in (write_index(tmp_path), write_chosen(tmp_path / "chosen.html", "dev", chosen, [pair])):
+        tab = browser.open(path, width=width)
+        tab.wait(ALL_DRAWN)
+        assert tab.problems == []
+        assert tab.say(OVERFLOWING) == []
+        assert tab.say("document.querySelectorAll('img[src=x]').length") == 0
+        tab.close()
+
+
+@pytest.mark.slow
+def test_a_page_that_is_kept_fresh_loads_itself_again_and_keeps_folds(browser, search_dir, tmp_path):
+    path = write_report(search_dir, tmp_path / "report.html", reload_s=2)
+    tab = browser.open(path)
+    assert "ago" in tab.say("document.querySelector('.age').textContent")
+    tab.say("window.before = true; document.querySelector('#section-cost > details').open = false")
+    tab.wait("document.readyState === 'complete' && !window.before")
+    tab.wait("document.querySelector('#section-cost > details')?.open === false")
+    tab.say("document.querySelector('.controls input[type=checkbox]').click()")
+    assert tab.problems == []
     tab.close()

@@ -96,4 +96,4 @@ def test_a_cluster_that_is_not_there_is_said_with_the_study_that_is_wrong(rse):
     ended = rse("cluster", "validate", "slrm", "quickstar")
     assert ended.code == 2
     assert "Did you mean 'slurm'?" in ended.err
-    assert "Did you mean 'joint'?" in ended.err
+    assert "Did you mean 'quickstart'?" in ended.err

@@ -13,7 +13,7 @@ def test_a_notebook_is_filled_in_runs_and_says_what_is_next(rse, ran, tmp_path, 
     assert (ended.code, ended.err) == (0, "")
     path = tmp_path / f"little-{kind}.ipynb"
     assert ended.out.splitlines()[0].startswith(f"little-{kind}.ipynb: ")
-    assert f"next: jupyter lab little-{kind}.ipynb" in ended.out
+    assert ended.next.startswith(f"jupyter lab little-{kind}.ipynb")
     text = path.read_text(encoding="utf-8")
     assert "STUDY = 'little'  #" in text
     assert "STORE = 'studies'  #" in text

@@ -1,0 +1,148 @@
+"""A number over the steps of training, by row.
+
+Seeds thin, their mean thick, a band around it.
+"""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.figures.course import with_gaps
+from analysis.figures.style import (
+    FAINT,
+    INK,
+    SEED_COLOURS,
+    chooser,
+    label_text,
+    legend_below,
+    plain,
+)
+
+COLUMNS = ["row", "seed", "t", "value", "mean", "low", "high", "num_seeds"]
+MAX_ROWS = len(SEED_COLOURS)
+"""Rows that have a colour of their own; of more one is chosen."""
+
+
+def bands_data(cells: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
+    """Return every point of complete cells with the mean of its row's seeds.
+
+    Columns: row, seed, t, value; mean, low, high (mean -/+ one standard deviation, n - 1 below), num_seeds. The mean is
+    of steps that all complete seeds of the row have: else it would be of others from step to step. NaN elsewhere.
+
+    Parameters
+    ----------
+    cells
+        With identity, name, seed, status.
+    points
+        cell, t, value.
+    """
+    complete = cells.loc[cells["status"] == "complete", ["identity", "name", "seed"]]
+    frame = complete.merge(points[["cell", "t", "value"]], left_on="identity", right_on="cell")
+    frame = frame[np.isfinite(frame["value"].astype(float))].rename(columns={"name": "row"})
+    groups = frame.groupby(["row", "t"])["value"]
+    num, sd = groups.transform("count"), groups.transform("std").fillna(0.0)
+    mean = groups.transform("mean").where(num == frame.groupby("row")["seed"].transform("nunique"))
+    frame = frame.assign(mean=mean, low=mean - sd, high=mean + sd, num_seeds=num)
+    order = {name: place for place, name in enumerate(dict.fromkeys(complete["name"]))}
+    return frame.sort_values(["row", "seed", "t"], key=lambda c: c.map(order) if c.name == "row" else c)[
+        COLUMNS
+    ].reset_index(drop=True)
+
+
+def draw_bands(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
+    """Draw up to six rows in colours.
+
+    Of more all means faint, and one row that is chosen.
+
+    Parameters
+    ----------
+    frame
+        By `bands_data`.
+    label
+        What was measured.
+    decimals
+        Of its values.
+    """
+    figure, rows = go.Figure(), list(dict.fromkeys(frame["row"]))
+    is_many = len(rows) > MAX_ROWS
+    if is_many:
+        add_all_means(figure, frame, decimals)
+    num_fixed = len(figure.data)
+    for number, row in enumerate(rows):
+        colour = SEED_COLOURS[0] if is_many else SEED_COLOURS[number]
+        add_row(figure, frame[frame["row"] == row], colour, decimals)
+    owner = [None] * num_fixed + [trace.legendgroup for trace in figure.data[num_fixed:]]
+    figure.update_xaxes(title="step", rangemode="tozero")
+    figure.update_yaxes(title=label_text(label, 34), nticks=7)
+    legend_below(plain(figure, height=430))
+    if is_many:
+        visible = {row: [one in (None, str(row)) for one in owner] for row in rows}
+        figure.for_each_trace(lambda trace: trace.update(visible=trace.legendgroup in (None, str(rows[0]))))
+        buttons = [
+            {"label": str(row)[:44], "method": "restyle", "args": [{"visible": visible[row]}]} for row in rows
+        ]
+        figure.update_layout(updatemenus=[chooser(buttons)])
+    return figure
+
+
+def add_row(figure: go.Figure, part: pd.DataFrame, colour: str, decimals: int) -> None:
+    """Add one row: its band, its seeds, its mean; the legend switches all three.
+
+    Parameters
+    ----------
+    figure
+        Gets them.
+    part
+        The points of the row.
+    colour
+        Of all three.
+    decimals
+        Of values on hover.
+    """
+    name = str(part["row"].iloc[0])
+    shown = label_text(name, 40)
+    means = part.dropna(subset="mean").drop_duplicates("t").sort_values("t")
+    shared = {"legendgroup": name, "showlegend": False}
+    if len(means) and (means["num_seeds"] > 1).any():
+        figure.add_scatter(
+            x=[*means["t"], *means["t"][::-1]], y=[*means["high"], *means["low"][::-1]], mode="lines", fill="toself",
+            fillcolor=colour, opacity=0.16, line={"width": 0}, hoverinfo="skip", **shared,
+        )  # fmt: skip
+        xs, ys, seeds = with_gaps(part)
+        figure.add_scatter(
+            x=xs, y=ys, customdata=seeds, mode="lines", line={"color": colour, "width": 1}, opacity=0.5,
+            hovertemplate=f"{shown}, seed %{{customdata}}, step %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
+            connectgaps=False, **shared,
+        )  # fmt: skip
+    figure.add_scatter(
+        x=means["t"], y=means["mean"], mode="lines+markers", name=shown, legendgroup=name,
+        line={"color": colour, "width": 2.5}, marker={"size": 5, "color": colour}, customdata=means["num_seeds"],
+        hovertemplate=f"{shown}, step %{{x}}: %{{y:.{decimals}f}}, mean of %{{customdata}}<extra></extra>",
+    )  # fmt: skip
+
+
+def add_all_means(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
+    """Add the means of all rows as one faint trace.
+
+    Parameters
+    ----------
+    figure
+        Gets it.
+    frame
+        By `bands_data`.
+    decimals
+        Of values on hover.
+    """
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    texts: list[str] = []
+    for row, part in frame.dropna(subset="mean").groupby("row", sort=False):
+        means = part.drop_duplicates("t").sort_values("t")
+        xs += [*means["t"], None]
+        ys += [*means["mean"], None]
+        texts += [label_text(str(row), 40)] * (len(means) + 1)
+    figure.add_scatter(
+        x=xs, y=ys, text=texts, mode="lines", name="means of all rows", line={"color": FAINT, "width": 1},
+        connectgaps=False, hoverlabel={"font": {"color": INK}},
+        hovertemplate=f"%{{text}}, step %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
+    )  # fmt: skip

@@ -1,0 +1,176 @@
+"""Differences from a baseline with their intervals, the paper's beside ours."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.columns import TableCell
+from analysis.comparison import Comparison
+from analysis.figures.style import BLUE, FAINT, GREY, ORANGE, chooser, label_text, legend_below, plain
+from analysis.formats import decimals_of, show_signed
+
+COLUMNS = ["column", "row", "minus", "difference", "low", "high", "alone_low", "alone_high", "n"]
+COLUMNS = [*COLUMNS, "paper", "decimals"]
+SURE, UNSURE = "0 outside", "0 inside"
+
+
+def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
+    """Return a row per contrast of the objective.
+
+    Each row of a grid minus its baseline. Columns: column (what was measured), row, minus, difference (mean over
+    seeds), low and high (95 %, all at once), alone_low and alone_high (95 %, this one alone), n (seeds), paper (its
+    difference, or NaN), decimals. Rows that too few seeds have are left out.
+    """
+    start = comparison.printed.get(comparison.baseline, float("nan"))
+    rows = [
+        (
+            comparison.label, row, comparison.baseline, one.mean, one.simultaneous.low, one.simultaneous.high,
+            one.interval.low, one.interval.high, one.n, comparison.printed.get(row, float("nan")) - start, decimals,
+        )
+        for row, one in comparison.compared.items()
+        if one is not None
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
+    """Return the same of every column of a paper's table.
+
+    Nobody computed intervals for one cell alone. A column is named after its block, where there is more than one.
+    """
+    compared = [cell for cell in cells if cell.interval is not None]
+    blocks = {cell.column.block for cell in compared}
+    nan = float("nan")
+    rows = []
+    for cell in compared:
+        name = f"{cell.column.block}, {cell.column.name}" if len(blocks) > 1 else cell.column.name
+        assert cell.interval is not None
+        rows.append((
+            name, cell.row, cell.minus, cell.difference, cell.interval.low, cell.interval.high, nan, nan,
+            len(cell.sample), cell.printed_difference, decimals_of(cell.column.metric),
+        ))  # fmt: skip
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def draw_forest(frame: pd.DataFrame) -> go.Figure:
+    """Draw a line per row with its interval, a diamond for the paper's.
+
+    Columns are chosen. Frame by `forest_data` or `columns_forest_data`.
+    """
+    figure, columns = go.Figure(), list(dict.fromkeys(frame["column"]))
+    ticks = {column: tick_texts(frame[frame["column"] == column]) for column in columns}
+    for column in columns:
+        add_column(figure, frame[frame["column"] == column].reset_index(drop=True), column)
+    owner = [trace.meta for trace in figure.data]
+    figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == columns[0]))
+    figure.add_vline(x=0, line={"color": GREY, "width": 1.2})
+    layouts = {column: rows_layout(texts, minus_of(frame, column)) for column, texts in ticks.items()}
+    most = max(ticks.values(), key=len, default=[])
+    lines = max((text.count("<br>") + 1 for texts in ticks.values() for text in texts), default=1)
+    plain(figure, height=150 + len(most) * max(26, 16 * lines + 6))
+    legend_below(figure)
+    if len(columns) > 1:
+        buttons = [
+            {
+                "label": column[:44], "method": "update",
+                "args": [{"visible": [one == column for one in owner]}, layouts[column]],
+            }
+            for column in columns
+        ]  # fmt: skip
+        figure.update_layout(updatemenus=[chooser(buttons)])
+    return figure.update_layout(layouts[columns[0]]) if columns else figure
+
+
+def tick_texts(part: pd.DataFrame) -> list[str]:
+    """The names of the rows, broken into short lines."""
+    return [label_text(row, 18) for row in part["row"]]
+
+
+def minus_of(frame: pd.DataFrame, column: str) -> str:
+    """What the differences of a column are from."""
+    return str(frame.loc[frame["column"] == column, "minus"].iloc[0])
+
+
+def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
+    """plotly's settings of both axes: a line per row, the first on top."""
+    return {
+        "yaxis.tickvals": list(range(len(texts))), "yaxis.ticktext": texts,
+        "yaxis.range": [len(texts) - 0.4, -0.6],
+        "xaxis.title.text": label_text(f"difference from {minus}", 34), "xaxis.autorange": True,
+    }  # fmt: skip
+
+
+def add_column(figure: go.Figure, part: pd.DataFrame, column: str) -> None:
+    """Add the intervals and means of one column.
+
+    And the paper's differences where it has them.
+
+    Parameters
+    ----------
+    figure
+        Gets them.
+    part
+        The rows of the column, by their place.
+    column
+        What was measured.
+    """
+    alone = part.dropna(subset=["alone_low", "alone_high"])
+    if len(alone):
+        xs, ys = segments(alone, "alone_low", "alone_high")
+        figure.add_scatter(
+            x=xs, y=ys, mode="lines", name="95 %, row alone", line={"color": FAINT, "width": 7}, meta=column,
+            hoverinfo="skip",
+        )  # fmt: skip
+    is_sure = (part["low"] > 0) | (part["high"] < 0)
+    for name, chosen, symbol in ((SURE, is_sure, "circle"), (UNSURE, ~is_sure, "circle-open")):
+        some = part[chosen]
+        if some.empty:
+            continue
+        arms = {
+            "type": "data", "array": some["high"] - some["difference"],
+            "arrayminus": some["difference"] - some["low"], "color": BLUE, "thickness": 1.8, "width": 5,
+        }  # fmt: skip
+        figure.add_scatter(
+            x=some["difference"], y=some.index, mode="markers", name=f"95 % at once, {name}", error_x=arms,
+            marker={"size": 9, "color": BLUE, "symbol": symbol, "line": {"width": 2, "color": BLUE}}, meta=column,
+            text=[hover(row) for row in some.itertuples()], hovertemplate="%{text}<extra></extra>",
+        )  # fmt: skip
+    printed = part[part["paper"].notna()]
+    if len(printed):
+        figure.add_scatter(
+            x=printed["paper"], y=printed.index, mode="markers", name="the paper's", meta=column,
+            marker={"size": 10, "color": ORANGE, "symbol": "diamond-open", "line": {"width": 2}},
+            text=[
+                f"the paper: {label_text(row.row, 40)} {show_signed(row.paper, row.decimals)}"
+                for row in printed.itertuples()
+            ],
+            hovertemplate="%{text}<extra></extra>",
+        )  # fmt: skip
+
+
+def segments(part: pd.DataFrame, low: str, high: str) -> tuple[list[float | None], list[float | None]]:
+    """Return lines from one column to another, at each row's place.
+
+    Parameters
+    ----------
+    part
+        Rows by their place.
+    low, high
+        Columns.
+    """
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for place, first, last in zip(part.index, part[low], part[high], strict=True):
+        xs += [first, last, None]
+        ys += [place, place, None]
+    return xs, ys
+
+
+def hover(row: Any) -> str:
+    """What is said of a row: its difference, its interval, its seeds."""
+    difference, low, high = (
+        show_signed(value, row.decimals) for value in (row.difference, row.low, row.high)
+    )
+    return f"{label_text(row.row, 40)}: {difference}<br>{low} to {high}, {row.n} seeds"

@@ -1,0 +1,49 @@
+"""How much of the objective's variation each axis carries.
+
+Bars, one for each evaluator.
+"""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.contents import Contents
+from analysis.figures.style import GREY, SEED_COLOURS, label_text, legend_below, plain
+
+COLUMNS = ["axis", "evaluator", "value", "num_trials", "mean"]
+
+
+def importance_data(contents: Contents) -> pd.DataFrame:
+    """Return a row per axis and evaluator.
+
+    Columns: axis (its heading), evaluator, value, num_trials, mean. The mean is over evaluators; the axis with
+    the largest comes first.
+    """
+    study = contents.study
+    headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
+    rows = contents.importance.dropna(subset="value")
+    frame = rows.assign(
+        axis=[headings.get(axis, axis) for axis in rows["axis"]],
+        mean=rows.groupby("axis")["value"].transform("mean"),
+    )
+    order = ["mean", "axis", "evaluator"]
+    return frame.sort_values(order, ascending=[False, True, True])[COLUMNS].reset_index(drop=True)
+
+
+def draw_importance(frame: pd.DataFrame) -> go.Figure:
+    """Draw bars to the right, the most important axis on top."""
+    figure = go.Figure()
+    axes = list(dict.fromkeys(frame["axis"]))
+    for number, (evaluator, part) in enumerate(frame.groupby("evaluator")):
+        figure.add_bar(
+            y=[label_text(axis, 16) for axis in part["axis"]], x=part["value"], name=label_text(str(evaluator), 30),
+            orientation="h", marker={"color": SEED_COLOURS[number % len(SEED_COLOURS)]}, customdata=part["num_trials"],
+            hovertemplate="%{y}: %{x:.3f}, over %{customdata} trials<extra>%{fullData.name}</extra>",
+        )  # fmt: skip
+    figure.update_xaxes(
+        title="share of the variation", rangemode="tozero", nticks=6, tickfont={"color": GREY}
+    )
+    figure.update_yaxes(
+        categoryorder="array", categoryarray=[label_text(axis, 16) for axis in axes][::-1], showgrid=False
+    )
+    per_axis = 14 + 15 * frame["evaluator"].nunique()
+    return legend_below(plain(figure, height=120 + len(axes) * per_axis)).update_layout(barmode="group")

@@ -1,0 +1,75 @@
+"""Several measures along one axis of a grid, as in figure 2 of L2P-CSR.
+
+A line for each.
+"""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.contents import Contents
+from analysis.figures.lines import is_number
+from analysis.figures.scales import positions, scale_of, x_axis
+from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS, label_text, legend_below, plain
+from analysis.scores import scores
+from rse_study.results.records import AxisRecord
+
+COLUMNS = ["measure", "x", "seed", "value", "mean"]
+MAX_MEASURES = len(SEED_COLOURS)
+
+
+def measures_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
+    """Return measure, x, seed, value, mean (over seeds) of a grid's complete cells.
+
+    Empty where the grid has another axis besides, where this one has no numbers or but one, and where fewer than two
+    measures (or very many) have values: then `lines` says the same. Rows with a name belong to no line.
+    """
+    cells = contents.stage("grid")
+    cells = cells[cells["label"] == ""]
+    values = {trial: proposal.get(axis.name) for trial, proposal in cells[["trial", "proposal"]].values}
+    if len(contents.study.axes) != 1 or not values or not all(is_number(value) for value in values.values()):
+        return pd.DataFrame(columns=COLUMNS)
+    frame = scores(contents, cells).dropna(subset=["value", "trial"])
+    frame = frame.assign(x=[float(values[trial]) for trial in frame["trial"]])
+    num = frame["measure"].nunique()
+    if frame["x"].nunique() < 2 or not 2 <= num <= MAX_MEASURES:
+        return pd.DataFrame(columns=COLUMNS)
+    mean = frame.groupby(["measure", "x"])["value"].transform("mean")
+    return frame.assign(mean=mean)[COLUMNS].reset_index(drop=True)
+
+
+def draw_measures(
+    frame: pd.DataFrame, heading: str, decimals: Mapping[str, int], is_log: bool = False
+) -> go.Figure:
+    """Draw a line through the means of each measure, small dots for the seeds.
+
+    Parameters
+    ----------
+    frame
+        By `measures_data`.
+    heading
+        Of the axis.
+    decimals
+        By measure.
+    is_log
+        The axis is meant to be logarithmic.
+    """
+    figure, scale = go.Figure(), scale_of(frame["x"], is_log)
+    for number, (measure, part) in enumerate(frame.groupby("measure", sort=False)):
+        colour, symbol = SEED_COLOURS[number], SEED_SYMBOLS[number]
+        means = part.drop_duplicates("x").sort_values("x")
+        shown = f"%{{y:.{decimals.get(str(measure), 2)}f}}"
+        figure.add_scatter(
+            x=positions(means["x"], scale), y=means["mean"], name=label_text(str(measure), 36), mode="lines+markers",
+            line={"color": colour, "width": 2}, marker={"symbol": symbol, "size": 9}, legendgroup=str(measure),
+            hovertemplate=f"{label_text(str(measure), 36)}, mean {shown}<extra></extra>",
+        )  # fmt: skip
+        figure.add_scatter(
+            x=positions(part["x"], scale), y=part["value"], mode="markers", text=part["seed"], showlegend=False,
+            marker={"symbol": f"{symbol}-open", "size": 6, "color": colour}, legendgroup=str(measure),
+            hovertemplate=f"{label_text(str(measure), 36)}, seed %{{text}}: {shown}<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title=label_text(heading, 40), **x_axis(frame["x"], scale))
+    figure.update_yaxes(nticks=7)
+    return legend_below(plain(figure, height=380))

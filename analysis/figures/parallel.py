@@ -1,0 +1,136 @@
+"""All axes of a search at once: a line per trial, through its value on every axis.
+
+The axes lie one below the other, so that eight of them have the whole width on a telephone, too.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.contents import PAPER_SETTING
+from analysis.figures.rulers import Ruler
+from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label_text, legend_below, plain
+from analysis.formats import show_number
+
+ROW = 62  # pixels between two axes
+MARGIN = 0.07  # of an axis' length, beside it: half a tick's text
+LINES = {
+    "lower half": {"color": FAINT, "width": 1},
+    "better half": {"color": "#7fb2ea", "width": 1.2},
+    "best tenth": {"color": BLUE, "width": 1.8},
+    PAPER_SETTING: {"color": INK, "width": 2.5, "dash": "dash"},
+    "best": {"color": ORANGE, "width": 3},
+}
+"""Of groups of trials, by how they came out; from the back to the front."""
+
+
+def parallel_data(positions: pd.DataFrame, direction: str) -> pd.DataFrame:
+    """Return `positions` (of `rulers.positions_data`) with the group of each trial.
+
+    Columns: those, and rank (1 is the best) and group: best, paper setting, best tenth, better half, lower half.
+    """
+    ranks = positions.drop_duplicates("trial").set_index("trial")["objective"]
+    ranks = ranks.rank(method="first", ascending=direction == "minimize")
+    rank = positions["trial"].map(ranks)
+    share = rank / max(1, len(ranks))
+    group = np.select(
+        [positions["best"].astype(bool), positions["is_base"].astype(bool), share <= 0.1, share <= 0.5],
+        ["best", PAPER_SETTING, "best tenth", "better half"],
+        "lower half",
+    )
+    return positions.assign(rank=rank.astype(int), group=group)
+
+
+def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decimals: int = 2) -> go.Figure:
+    """Draw an axis below the other and a line per trial.
+
+    The objective is the last axis.
+
+    Parameters
+    ----------
+    frame
+        By `parallel_data`.
+    rulers
+        Of the axes, in their order.
+    label
+        What the objective is called.
+    decimals
+        Of its values.
+    """
+    scores = frame["objective"]
+    objective = Ruler(label, float(scores.min()), float(scores.max()))
+    everything, figure = [*rulers, objective], go.Figure()
+    rows = {ruler.heading: place for place, ruler in enumerate(rulers)}
+    for group, line in LINES.items():
+        part = frame[frame["group"] == group]
+        if len(part):
+            xs, ys, texts = polylines(part, rows, objective, decimals)
+            figure.add_scatter(
+                x=xs, y=ys, text=texts, name=f"{group} ({part['trial'].nunique()})", mode="lines", line=line,
+                connectgaps=False, hovertemplate="%{text}<extra></extra>",
+            )  # fmt: skip
+    for place, ruler in enumerate(everything):
+        add_ruler(figure, ruler, place)
+    figure.update_xaxes(range=[-MARGIN, 1 + MARGIN], visible=False, fixedrange=True)
+    figure.update_yaxes(
+        range=[len(everything) - 0.4, -0.5], showgrid=False, fixedrange=True,
+        tickvals=list(range(len(everything))), ticktext=[label_text(one.heading, 13) for one in everything],
+    )  # fmt: skip
+    return legend_below(plain(figure, height=96 + ROW * len(everything)), gap=8)
+
+
+def polylines(
+    part: pd.DataFrame, rows: dict[str, int], objective: Ruler, decimals: int
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Positions, rows and hover texts of all lines one after the other.
+
+    A gap behind each.
+
+    Parameters
+    ----------
+    part
+        Of the frame.
+    rows
+        By axis, where it lies.
+    objective
+        The ruler of the objective, which lies below all others.
+    decimals
+        Of its values.
+    """
+    xs: list[float] = []
+    ys: list[int] = []
+    texts: list[str] = []
+    for trial, points in part.groupby("trial", sort=False):
+        score = float(points["objective"].iloc[0])
+        shown = show_number(score, decimals)
+        xs += [*points["position"], objective.position(score), np.nan]
+        ys += [*points["axis"].map(rows), len(rows), len(rows)]
+        texts += [
+            f"trial {trial}: {label_text(axis, 40)} = {label_text(text, 30)}<br>{shown}"
+            for axis, text in points[["axis", "text"]].values
+        ]
+        texts += [f"trial {trial}: {shown}", ""]
+    return np.array(xs, dtype=np.float32), np.array(ys, dtype=np.int16), texts
+
+
+def add_ruler(figure: go.Figure, ruler: Ruler, row: int) -> None:
+    """Draw an axis as a line, and its ticks as texts below it.
+
+    Parameters
+    ----------
+    figure
+        Gets it.
+    ruler
+        The axis.
+    row
+        Where it lies, from 0 at the top.
+    """
+    figure.add_shape(type="line", x0=0, x1=1, y0=row, y1=row, line={"color": GREY, "width": 1}, layer="above")
+    for position, text in ruler.ticks():
+        if -MARGIN <= position <= 1 + MARGIN:
+            figure.add_annotation(
+                x=position, y=row, text=label_text(text, 12), showarrow=False, yanchor="top", yshift=-2,
+                font={"size": 11, "color": INK}, bgcolor=GROUND, borderpad=0,
+            )  # fmt: skip

@@ -1,0 +1,167 @@
+"""What a score costs.
+
+The objective against time or steps, and who is not beaten in both.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.contents import BASE, Contents
+from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, chooser, label_text, legend_below, plain
+from analysis.formats import show_number
+
+COSTS = {
+    "seconds": "device seconds of a cell",
+    "steps": "optimiser steps of a cell",
+}
+"""By column, what a cost is called. The ledger has no count of operations."""
+COLUMNS = ["row", "objective", "seconds", "steps", "num_cells", "status", "is_base"]
+WIDE = 20.0  # the largest cost by the smallest from which the axis is logarithmic
+
+
+def pareto_data(contents: Contents) -> pd.DataFrame:
+    """Return a row per trial of a search, or row of a grid, that has a score.
+
+    Columns: row, objective (mean over its complete cells), seconds (duration times workers, mean), steps (mean),
+    num_cells, status (complete; of a search also stopped_early), is_base.
+    """
+    cells, study = contents.stage(contents.study.kind), contents.study
+    statuses = ["complete", "stopped_early"] if study.kind == "search" else ["complete"]
+    cells = cells[cells["status"].isin(statuses) & cells["objective"].notna()]
+    workers = contents.attempts.sort_values("number").drop_duplicates("cell", keep="last")
+    used = cells["identity"].map(workers.set_index("cell")["workers"]).fillna(1).astype(float)
+    prefix = "trial " if study.kind == "search" else ""
+    frame = cells.assign(
+        row=prefix + cells["name"].astype(str),
+        seconds=cells["duration_s"] * used,
+        steps=cells["t"].astype(float),
+        is_base=cells["label"] == BASE,
+    )
+    groups = frame.groupby(["row", "status", "is_base"], sort=False)
+    means = groups.agg(
+        objective=("objective", "mean"), seconds=("seconds", "mean"), steps=("steps", "mean"),
+        num_cells=("identity", "count"),
+    )  # fmt: skip
+    return means.reset_index()[COLUMNS]
+
+
+def front(costs: pd.Series, objective: pd.Series, is_less_better: bool = False) -> pd.Series:
+    """True where nothing is better without costing more.
+
+    Nor cheaper without being worse.
+
+    Parameters
+    ----------
+    costs
+        Less is better.
+    objective
+        In the same order.
+    is_less_better
+        Of the objective.
+    """
+    gains = -objective if is_less_better else objective
+    order = pd.DataFrame({"cost": costs, "gain": -gains}).sort_values(["cost", "gain"], kind="stable").index
+    best_before = gains.loc[order].cummax().shift(fill_value=-np.inf)
+    return (gains.loc[order] > best_before).reindex(costs.index)
+
+
+def draw_pareto(
+    frame: pd.DataFrame, label: str, decimals: int = 2, is_less_better: bool = False
+) -> go.Figure:
+    """Draw a point per trial or row, a line through those that nothing beats.
+
+    Time or steps are chosen.
+
+    Parameters
+    ----------
+    frame
+        By `pareto_data`.
+    label
+        What the objective is called.
+    decimals
+        Of its values.
+    is_less_better
+        Of the objective.
+    """
+    figure = go.Figure()
+    costs = [cost for cost in COSTS if frame.loc[frame["status"] == "complete", cost].gt(0).any()]
+    for cost in costs:
+        add_view(figure, frame[frame[cost] > 0], cost, decimals, is_less_better)
+    of_view = [trace.meta for trace in figure.data]
+    figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == costs[0]))
+    figure.update_yaxes(title=label_text(label, 34), nticks=7)
+    plain(figure, height=440)
+    legend_below(figure)
+    layouts = {cost: axis_layout(cost, frame[cost]) for cost in costs}
+    buttons = [
+        {"label": COSTS[cost], "method": "update", "args": [{"visible": [one == cost for one in of_view]}, layout]}
+        for cost, layout in layouts.items()
+    ]  # fmt: skip
+    if len(costs) > 1:
+        figure.update_layout(updatemenus=[chooser(buttons)])
+    return figure.update_layout(layouts[costs[0]]) if costs else figure
+
+
+def axis_layout(cost: str, values: pd.Series) -> Mapping[str, Any]:
+    """plotly's settings of the axis of costs: its title and its scale."""
+    positive = values[values > 0]
+    is_wide = len(positive) > 0 and positive.max() / positive.min() >= WIDE
+    return {
+        "xaxis.title.text": COSTS[cost],
+        "xaxis.type": "log" if is_wide else "linear",
+        "xaxis.autorange": True,
+        "xaxis.nticks": 6,
+    }
+
+
+def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, is_less_better: bool) -> None:
+    """Add the points and the front of one kind of cost.
+
+    Parameters
+    ----------
+    figure
+        Gets them.
+    frame
+        Of the rows that have this cost.
+    cost
+        A column of it.
+    decimals
+        Of the objective.
+    is_less_better
+        Of the objective.
+    """
+    complete = frame[frame["status"] == "complete"]
+    on_front = front(complete[cost], complete["objective"], is_less_better)
+    line = complete[on_front].sort_values(cost)
+    figure.add_scatter(
+        x=line[cost], y=line["objective"], mode="lines", name="not beaten in both", hoverinfo="skip", meta=cost,
+        line={"shape": "hv", "color": ORANGE, "width": 2},
+    )  # fmt: skip
+    looks = {
+        "stopped early": (frame[frame["status"] == "stopped_early"], FAINT, "circle-open"),
+        "complete": (complete[~on_front & ~complete["is_base"]], BLUE, "circle"),
+        "on the line": (line[~line["is_base"]], ORANGE, "circle"),
+        "paper setting": (complete[complete["is_base"]], INK, "diamond-open"),
+    }
+    for name, (part, colour, symbol) in looks.items():
+        is_open = "open" in symbol
+        if len(part):
+            figure.add_scatter(
+                x=part[cost], y=part["objective"], mode="markers", name=name, text=hover(part, decimals), meta=cost,
+                hovertemplate="%{text}<extra></extra>",
+                marker={"color": colour, "symbol": symbol, "size": 7 if len(frame) > 200 else 10,
+                        "line": {"width": 1.5 if is_open else 0.5, "color": colour if is_open else GREY}},
+            )  # fmt: skip
+
+
+def hover(part: pd.DataFrame, decimals: int) -> list[str]:
+    """What is said of each point."""
+    return [
+        f"{label_text(row.row, 40)}: {show_number(row.objective, decimals)}<br>{row.seconds:.4g} s, "
+        f"{row.steps:.0f} steps" + (f", mean of {row.num_cells} cells" if row.num_cells > 1 else "")
+        for row in part.itertuples()
+    ]

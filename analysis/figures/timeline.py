@@ -1,0 +1,99 @@
+"""When cells ran: a bar for each attempt, as many lanes as ran at the same time."""
+
+from heapq import heappop, heappush
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.contents import Contents
+from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label_text, legend_below, plain
+from analysis.formats import show_duration, show_time
+
+COLUMNS = ["cell", "number", "started", "seconds", "from_s", "lane", "outcome", "workers", "reason"]
+BARS = {
+    "complete": ("complete", BLUE, ""),
+    "stopped_early": ("stopped early", "#7fb2ea", ""),
+    "failed": ("failed", ORANGE, ""),
+    "lost": ("lost, tried again", GROUND, "/"),
+    "running": ("running", FAINT, ""),
+}
+"""By outcome: its name, colour and hatching."""
+UNITS = ((2 * 86400.0, 86400.0, "days"), (2 * 3600.0, 3600.0, "hours"), (120.0, 60.0, "minutes"))
+"""From so many seconds on, a unit of so many seconds, and its name."""
+
+
+def timeline_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
+    """Return a row per attempt that has a start, in its order.
+
+    Columns: cell (by `names`, from its identity), number, started, seconds (to its end; of a running one to the last
+    end there is), from_s (since the first start), lane (from 0: the first that was free), outcome, workers, reason. The
+    ledger does not say on which machine an attempt ran: a lane is no machine.
+    """
+    attempts = contents.attempts[contents.attempts["started"] != ""].sort_values(
+        ["started", "cell", "number"]
+    )
+    started = pd.to_datetime(attempts["started"], utc=True)
+    ended = pd.to_datetime(attempts["ended"].replace("", None), utc=True)
+    last = max(ended.max(), started.max()) if ended.notna().any() else started.max()
+    seconds = (ended.fillna(last) - started).dt.total_seconds().clip(lower=0.0)
+    since = (started - started.min()).dt.total_seconds()
+    return attempts.assign(
+        cell=attempts["cell"].map(names).fillna(attempts["cell"]), seconds=seconds, from_s=since,
+        lane=lanes(since.tolist(), seconds.tolist()),
+    )[COLUMNS].reset_index(drop=True)  # fmt: skip
+
+
+def lanes(starts: list[float], lengths: list[float]) -> list[int]:
+    """Return a lane for each of them, in the order of their starts.
+
+    The lowest lane that is free then.
+    """
+    free: list[int] = []
+    busy: list[tuple[float, int]] = []
+    chosen = []
+    for start, length in zip(starts, lengths, strict=True):
+        while busy and busy[0][0] <= start:
+            heappush(free, heappop(busy)[1])
+        lane = heappop(free) if free else len(busy)
+        heappush(busy, (start + max(length, 1e-9), lane))
+        chosen.append(lane)
+    return chosen
+
+
+def draw_timeline(frame: pd.DataFrame) -> go.Figure:
+    """Draw a bar per attempt, coloured by how it ended; lost ones are hatched.
+
+    Frame by `timeline_data`.
+    """
+    figure, num_lanes = go.Figure(), int(frame["lane"].max()) + 1 if len(frame) else 1
+    length, unit = unit_of((frame["from_s"] + frame["seconds"]).max() if len(frame) else 0.0)
+    shortest = (frame["from_s"] + frame["seconds"]).max() / 400  # a bar that is still seen
+    for outcome, (name, colour, shape) in BARS.items():
+        part = frame[frame["outcome"] == outcome]
+        if part.empty:
+            continue
+        texts = [
+            f"{label_text(row.cell, 40)}, attempt {row.number}: {name}<br>{show_time(row.started)}, "
+            f"{show_duration(row.seconds) or 'below a second'}"
+            + (f", {row.workers} workers" if row.workers > 1 else "")
+            + (f"<br>{label_text(str(row.reason)[:160], 50)}" if row.reason else "")
+            for row in part.itertuples()
+        ]
+        figure.add_bar(
+            x=part["seconds"].clip(lower=shortest) / length, base=part["from_s"] / length, y=part["lane"] + 1,
+            orientation="h", name=f"{name} ({len(part)})", hovertext=texts, hovertemplate="%{hovertext}<extra></extra>",
+            marker={"color": colour, "pattern": {"shape": shape, "fgcolor": ORANGE, "size": 5},
+                    "line": {"width": 0.5, "color": GREY}},
+        )  # fmt: skip
+    figure.update_xaxes(title=f"{unit} since the first start", rangemode="tozero", nticks=7)
+    figure.update_yaxes(
+        title="at the same time", range=[num_lanes + 0.6, 0.4], tickfont={"color": INK}, showgrid=False,
+        **({"dtick": 1} if num_lanes <= 12 else {"nticks": 8}),
+    )  # fmt: skip
+    height = 150 + min(500, max(60, 26 * num_lanes))
+    return legend_below(plain(figure, height=height)).update_layout(barmode="overlay", bargap=0.15)
+
+
+def unit_of(seconds: float) -> tuple[float, str]:
+    """The unit of time that suits a length, in seconds, and its name."""
+    return next(((length, name) for least, length, name in UNITS if seconds >= least), (1.0, "seconds"))

@@ -1,0 +1,138 @@
+"""A study's results in the form of the papers' own figures.
+
+Where the ledger holds what they show.
+"""
+
+import pandas as pd
+
+from analysis import page
+from analysis.contents import Contents
+from analysis.figures.alignment import alignment_data, draw_alignment
+from analysis.figures.attack_pairs import attack_pairs_data, draw_attack_pairs
+from analysis.figures.cosines import cosines_data, draw_cosines
+from analysis.figures.measures import draw_measures, measures_data
+from analysis.paper.tables import figures
+from analysis.search import confirmed
+
+PAIRS = (
+    "As in figure 2 of RobustSentEmbed: a line joins the rows under one attack. The further to the top left, the more "
+    "queries an attack needs and the less it gets. Means over seeds. The paper's text prints no numbers of its figure."
+)
+GEOMETRY = (
+    "As in figure 3 of RobustSentEmbed: the mean distance of positive pairs against how evenly vectors are spread. Of "
+    "both less is better."
+)
+COSINES = (
+    "As in figure 3 of DCL: positive and random pairs of projections at the last step. Where both are near 1, all "
+    "vectors look alike."
+)
+ALONG = "As in figure 2 of L2P-CSR: a line for each measure. Large marks are means over seeds, small ones the seeds."
+NOT_IN_THE_LEDGER = {
+    "dcl-figure2": "It shows sentence vectors in the plane (t-SNE); the ledger holds scores, no vectors.",
+    "l2p-figure3": "It shows which tokens of an example are weakened in which layer; the ledger holds their share over "
+    "all layers (masks/tokens), no tokens.",
+    "rse-figure1": "It is a diagram of the method.",
+    "l2p-figure1": "It is a diagram of the method.",
+    "dcl-figure1": "It is a diagram of the method.",
+}
+DRAWN_ABOVE = {
+    "rse-figure4": "the map of alpha and beta", "rse-figure5": "the line over N",
+    "rse-figure6": "the map of lambda1 and lambda2", "l2p-figure2": "the line over its axis",
+}  # fmt: skip
+"""Of figures that are a grid along its axes: what shows them in section "Along the axes"."""
+ONLY_THE_OBJECTIVE = {
+    "l2p-figure2": "The paper shows STS-B and SICK-R; this study measures its objective alone.",
+}
+
+
+def paper_figure(contents: Contents) -> str:
+    """Return section "As the papers draw it".
+
+    Nothing where no figure of theirs is about this study.
+    """
+    parts = [*pairs(contents), *geometry(contents), *along(contents), *cosines(contents)]
+    told = remark(contents, has_lines=bool(along(contents)))
+    if not parts and not told:
+        return ""
+    return page.section("As the papers draw it", page.paragraph(told), *parts, name="paper-figure")
+
+
+def repeated(contents: Contents) -> str:
+    """The paper's table or figure that the study's file names.
+
+    Nothing where it names none.
+    """
+    return str((contents.study.resolved.get("paper") or {}).get("table", ""))
+
+
+def remark(contents: Contents, *, has_lines: bool) -> str:
+    """Return what the paper's figure shows.
+
+    And where that is on this page or why it is not.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    has_lines
+        A figure with a line for each measure is drawn.
+    """
+    name = repeated(contents)
+    titles = dict(figures()[["id", "title"]].values)
+    if name in NOT_IN_THE_LEDGER:
+        return f"{name}: {titles[name]}. {NOT_IN_THE_LEDGER[name]}"
+    if name not in DRAWN_ABOVE or has_lines:
+        return ""
+    more = ONLY_THE_OBJECTIVE.get(name, "")
+    where = f'Its form is {DRAWN_ABOVE[name]} in section "Along the axes"; the ticks are ours.'
+    return f"{name}: {titles[name]}. {where} {more}".strip()
+
+
+def results(contents: Contents) -> pd.DataFrame:
+    """The cells that are results, with their names.
+
+    A grid's, or those that confirm a search.
+    """
+    return contents.stage("grid") if contents.study.kind == "grid" else confirmed(contents)
+
+
+def pairs(contents: Contents) -> list[str]:
+    """Queries against accuracy lost, a figure for each attacked set."""
+    frame = attack_pairs_data(contents, results(contents))
+    parts = [f"<h3>Under attack</h3>{page.paragraph(PAIRS)}"] if len(frame) else []
+    for number, (name, part) in enumerate(frame.groupby("set", sort=False)):
+        title = f"<h4>{page.escape(str(name))}</h4>" if frame["set"].nunique() > 1 else ""
+        parts.append(title + page.figure(draw_attack_pairs(part), f"attack-pairs-{number}", part))
+    return parts
+
+
+def geometry(contents: Contents) -> list[str]:
+    """Alignment against uniformity, a figure for each evaluation that measures them."""
+    frame = alignment_data(contents, results(contents), repeated(contents))
+    parts = [f"<h3>Alignment and uniformity</h3>{page.paragraph(GEOMETRY)}"] if len(frame) else []
+    for number, (name, part) in enumerate(frame.groupby("evaluation", sort=False)):
+        title = f"<h4>{page.escape(str(name))}</h4>" if frame["evaluation"].nunique() > 1 else ""
+        parts.append(title + page.figure(draw_alignment(part), f"alignment-{number}", part))
+    return parts
+
+
+def along(contents: Contents) -> list[str]:
+    """Several measures along the one axis of a grid."""
+    study = contents.study
+    if study.kind != "grid" or len(study.axes) != 1:
+        return []
+    frame, heading = measures_data(contents, study.axes[0]), study.headings[0]
+    if frame.empty:
+        return []
+    drawn = draw_measures(frame, heading, contents.decimals_by_measure, study.axes[0].log)
+    title = f"<h3>Measures over {page.escape(heading)}</h3>"
+    return [title + page.paragraph(ALONG) + page.figure(drawn, "measures", frame)]
+
+
+def cosines(contents: Contents) -> list[str]:
+    """Cosines of positive and random pairs of a grid that reports them."""
+    frame = cosines_data(contents) if contents.study.kind == "grid" else None
+    if frame is None or frame.empty:
+        return []
+    title = f"<h3>Cosines of projections</h3>{page.paragraph(COSINES)}"
+    return [title + page.figure(draw_cosines(frame), "cosines", frame)]

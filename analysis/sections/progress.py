@@ -1,0 +1,33 @@
+"""How a study ran.
+
+Cells left over time, what was spent, and when each attempt ran.
+"""
+
+from analysis import page
+from analysis.contents import Contents
+from analysis.figures.burndown import burndown_data, draw_burndown
+from analysis.figures.timeline import draw_timeline, timeline_data
+from analysis.sections.account import cell_names
+
+LEFT = "Above: cells without an end, breaks included. Below: device time of the cells that ended."
+UNPLANNED = (
+    "The study's file says nothing of hours per cell: what it was planned to take is not in the ledger."
+)
+LANES = (
+    "A bar is an attempt at a cell; bars above each other ran at the same time. The ledger does not say on which "
+    "machine an attempt ran: a line of the figure is no machine."
+)
+
+
+def progress(contents: Contents) -> str:
+    """Return section "How it ran"; nothing before the first attempt."""
+    names = cell_names(contents)
+    attempts = timeline_data(contents, names)
+    if attempts.empty:
+        return ""
+    ended, parts = burndown_data(contents, names), []
+    if len(ended):
+        told = LEFT if ended["planned_low_s"].notna().any() else f"{LEFT} {UNPLANNED}"
+        parts += [page.paragraph(told), page.figure(draw_burndown(ended), "burndown", ended)]
+    parts += [page.paragraph(LANES), page.figure(draw_timeline(attempts), "timeline", attempts)]
+    return page.section("How it ran", *parts)

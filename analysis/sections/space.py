@@ -1,0 +1,86 @@
+"""A search's space as a whole: all axes at once, and any two of them."""
+
+import pandas as pd
+
+from analysis import page
+from analysis.contents import Contents
+from analysis.figures.contour import LEAST, MAX_POINTS, contour_data, draw_contour
+from analysis.figures.parallel import draw_parallel, parallel_data
+from analysis.figures.rulers import positions_data, rulers_of
+
+ALL_AXES = (
+    "A line is a complete trial: it goes through its value on each axis, and ends at its score below. A click in the "
+    "legend hides a group. Where the best lines run together, the axis has been decided; where they spread, it has not."
+)
+TWO_AXES = (
+    "Choose two axes above the map. Dots are the complete trials. Between them the score is interpolated (trials that "
+    "are close together are averaged first); outside of them nobody has looked, and between choices there is nothing. "
+    "All other axes differ from dot to dot: a hill may belong to another axis."
+)
+
+
+def all_axes(contents: Contents, table: pd.DataFrame) -> str:
+    """Return section "All axes at once" of `analysis.search.trials`.
+
+    Nothing while no trial is complete.
+    """
+    study = contents.study
+    rulers = rulers_of(table, study.axes, study.headings)
+    positions = positions_data(table, rulers)
+    if positions.empty:
+        return ""
+    frame = parallel_data(positions, study.objective.direction)
+    drawn = draw_parallel(frame, rulers, contents.label, contents.decimals)
+    parts = [page.paragraph(ALL_AXES), page.figure(drawn, "parallel", one_line_each(positions))]
+    return page.section("All axes at once", *parts)
+
+
+def two_axes(contents: Contents, table: pd.DataFrame) -> str:
+    """Return section "Two axes at a time".
+
+    Nothing where there are fewer axes or trials than a map needs.
+    """
+    study = contents.study
+    rulers = rulers_of(table, study.axes, study.headings)
+    positions = positions_data(table, rulers)
+    num = positions["trial"].nunique()
+    if len(study.axes) < 2 or num < LEAST:
+        return ""
+    frame = contour_data(positions, by_importance(contents))
+    if frame.empty:
+        return ""
+    few = (
+        f"Of {num} trials {MAX_POINTS} at most are drawn as dots; the map is of all."
+        if num > MAX_POINTS
+        else ""
+    )
+    drawn = draw_contour(frame, rulers, contents.label, contents.decimals)
+    parts = [
+        page.paragraph(f"{TWO_AXES} {few}".strip()),
+        page.figure(drawn, "contour", one_line_each(positions)),
+    ]
+    return page.section("Two axes at a time", *parts)
+
+
+def by_importance(contents: Contents) -> list[str]:
+    """The headings of the axes, the most important first; axes of choices last.
+
+    None where nobody computed it.
+    """
+    study = contents.study
+    headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
+    choices = {axis.name for axis in study.axes if axis.kind == "choice"}
+    means = contents.importance.groupby("axis")["value"].mean().sort_values(ascending=False)
+    ordered = sorted(means.index, key=lambda axis: axis in choices)
+    return [headings[axis] for axis in ordered if axis in headings]
+
+
+def one_line_each(positions: pd.DataFrame) -> pd.DataFrame:
+    """A row per trial with its score and its value on each axis.
+
+    What is drawn, to be downloaded.
+    """
+    columns = ["trial", "objective", "best", "is_base"]
+    wide = positions.pivot(index="trial", columns="axis", values="value")
+    own = positions.drop_duplicates("trial")[columns].set_index("trial")
+    return own.join(wide[list(dict.fromkeys(positions["axis"]))]).reset_index()

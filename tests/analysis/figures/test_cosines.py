@@ -1,0 +1,48 @@
+import dataclasses
+
+import pandas as pd
+import pytest
+
+from analysis.figures.cosines import cosines_data, draw_cosines
+
+
+@pytest.fixture
+def reporting(grid_dir, contents):
+    """A grid whose first two rows report cosines."""
+    found = contents(grid_dir)
+    cells = found.cells[found.cells["trial"] < 2]
+    rows = [
+        (cell, t, name, value + t / 1000 + place / 100)
+        for place, cell in enumerate(cells["identity"])
+        for t in (100, 200)
+        for name, value in (("cosine/positive", 0.6), ("cosine/random", 0.1))
+    ]
+    diagnostics = pd.DataFrame(rows, columns=["cell", "t", "name", "value"])
+    return dataclasses.replace(found, diagnostics=diagnostics, cells=cells)
+
+
+def test_cosines_are_those_of_the_last_step_beside_the_papers(reporting):
+    frame = cosines_data(reporting)
+    ours = frame[(frame["source"] == "ours") & (frame["pairs"] == "positive")]
+    assert len(ours) == 6
+    assert ours["mean"].iloc[0] == pytest.approx(
+        0.81
+    )  # 0.8 at step 200, and three seeds 0, 1 and 2 hundredths up
+    theirs = frame[(frame["source"] == "the paper's") & (frame["row"] == "power norm")]
+    assert theirs.set_index("pairs")["value"].to_dict() == {"positive": 0.9842, "random": 0.7904}
+
+
+def test_a_pair_of_bars_per_row(reporting):
+    figure = draw_cosines(cosines_data(reporting))
+    assert [trace.name for trace in figure.data] == [
+        "positive, ours",
+        "random, ours",
+        "positive, the paper's",
+        "random, the paper's",
+    ]
+    assert [len(trace.x) for trace in figure.data] == [2, 2, 3, 3]
+    assert figure.data[2].marker.pattern.shape == "/"
+
+
+def test_who_reports_no_cosines_has_no_figure(grid_dir, contents):
+    assert cosines_data(contents(grid_dir)).empty

@@ -1,0 +1,39 @@
+import dataclasses
+
+from analysis.figures.reasons import UNKNOWN, alike, draw_reasons, named, reasons_data
+from analysis.sections.account import cell_names
+
+
+def test_reasons_that_differ_in_numbers_are_one():
+    assert alike("step 3: the loss is nan") == alike("step 17: the loss is nan") == "step N: the loss is nan"
+    assert alike("out of 1.5e-3 at 0123456789abcdef") == "out of N at ID"
+    assert alike("STS12 is not here\nmore") == "STS12 is not here"
+    assert alike("") == UNKNOWN
+    assert len(alike("x" * 500)) == 140
+
+
+def test_failed_cells_and_lost_attempts_are_counted(search_dir, contents):
+    found = contents(search_dir)
+    attempts = found.attempts
+    frame = reasons_data(dataclasses.replace(found, attempts=attempts), cell_names(found))
+    assert frame.values.tolist() == [
+        ["step N: the loss is nan", "failed cells", 1, "trial 5, seed 0"],
+        ["the process that ran it is gone", "lost attempts", 1, "trial 9, seed 0"],
+    ]
+    figure = draw_reasons(frame)
+    assert [trace.name for trace in figure.data] == ["failed cells", "lost attempts"]
+    assert [note.text for note in figure.layout.annotations] == [
+        "step N: the loss is nan (1 time)",
+        "the process that ran it is gone (1 time)",
+    ]
+
+
+def test_nothing_wrong_makes_an_empty_frame(grid_dir, contents):
+    found = contents(grid_dir)
+    well = dataclasses.replace(found, cells=found.cells[found.cells["status"] == "complete"])
+    assert reasons_data(well, cell_names(well)).empty
+
+
+def test_many_cells_are_not_all_named(grid_dir, contents):
+    names = contents(grid_dir).cells["identity"]
+    assert named(names).endswith(f"and {len(names) - 12} more")

@@ -1,0 +1,126 @@
+"""Commands on real terminals of 60, 80 and 200 columns: no line is wider, and NO_COLOR is respected."""
+
+import sys
+
+import pytest
+
+from tests.analysis import searched, tabled
+from tests.cli.pseudo_terminal import on_terminal
+
+WIDTHS = (60, 80, 200)
+RSE = [sys.executable, "-m", "rse_study"]
+NAMES = (
+    "rho = 0.25, norm = l2, alpha = 1e-05",
+    "rho = 0.5, norm = linf, alpha = 1e-05",
+    "without weakening masks",
+)
+TABLE = """
+from pathlib import Path
+from rse_study.cli.study_table import show_table
+show_table(Path("studies/{study}"), "rse-study run {study} --wide, or in the report")
+"""
+# A study whose cells run, as the driver would tell it; the bars are drawn from the first moment on.
+BOARD = """
+from types import SimpleNamespace
+from rse_study.cli import activity_bars
+from rse_study.cli.progress import ProgressBoard
+from rse_study.results.records import CellRecord
+activity_bars.PATIENCE_SECONDS = 0.0
+values = {"rho": 0.25, "norm": "linf", "alpha": 1e-5, "beta": 1e-5, "lambda1": 0.0078125, "phi": 0.3}
+fixed = {"seed": 1, "proposal": values, "label": "", "continues": False}
+stages = ["search", "grid", "confirm"] * 2
+cells = [SimpleNamespace(number=n, identity=str(n) * 64, stage=stage, **fixed) for n, stage in enumerate(stages)]
+with ProgressBoard(24) as board:
+    board.message("a sentence that says something about the study as a whole, and takes more than sixty columns")
+    board.advanced("asset tiny: masked-LM steps", 30, 1500, "loss 5.41")
+    for cell in cells:
+        board.started(cell)
+        board.progressed(cell, 30, 6000, {"loss": 1.2345, "dev": 61.2345})
+        board._live.refresh()
+    for cell in cells:
+        record = CellRecord(identity=cell.identity, trial=cell.number, seed=1, config={}, status="complete")
+        board.ended(cell, record.model_copy(update={"duration_s": 65.0}))
+        board._live.refresh()
+"""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A grid of eight seeds and a search over eight axes."""
+    root = tmp_path_factory.mktemp("terminal")
+    rows = {
+        name: tuple(60.0 + 3 * place + (seed * 7 % 5) for seed in range(8))
+        for place, name in enumerate(NAMES)
+    }
+    tabled.make(root / "studies" / "eight", rows, name="eight", baseline=NAMES[-1])
+    searched.make(root / "studies" / "joint", searched.search, searched.baselines, searched.confirm)
+    return root
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize(
+    ("command", "follows"),
+    [
+        ("check eight", "rse-study check eight --out tables"),
+        ("status eight", "rse-study check eight"),
+        ("status joint", "rse-study"),
+        ("studies", "rse-study plan STUDY"),
+        ("data list", "rse-study data"),
+        (f"compare eight:{NAMES[0]} eight:{NAMES[1]}", "rse-study report eight"),
+    ],
+    ids=lambda value: value.split(":")[0],
+)
+def test_no_line_of_an_answer_is_wider_and_the_next_step_is_said(store, command, follows, columns):
+    verb, *arguments = command.split(" ", 1)
+    words = (
+        arguments[0].replace(" eight:", "\neight:").split("\n") if verb == "compare" else command.split()[1:]
+    )
+    ended = on_terminal([*RSE, verb, *words], columns, cwd=store)
+    assert ended.code == 0, ended.lines
+    assert ended.wider_than(columns) == []
+    (at,) = (number for number, line in enumerate(ended.lines) if line.startswith("Next: "))
+    assert " ".join(" ".join(ended.lines[at:]).split()).startswith(f"Next: {follows}")
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("study", ["eight", "joint"])
+def test_the_table_of_a_run_leaves_columns_out_before_it_wraps(store, columns, study):
+    ended = on_terminal([sys.executable, "-c", TABLE.format(study=study)], columns, cwd=store)
+    assert ended.code == 0, ended.lines
+    assert ended.wider_than(columns) == []
+    text = " ".join(" ".join(ended.lines).split())
+    assert ("not shown: " in text) == (columns < 200)
+    if columns < 200:
+        assert text.endswith(f"see them with rse-study run {study} --wide, or in the report")
+
+
+def test_every_column_is_there_where_it_is_asked_for_and_where_there_is_no_terminal(store, rse, monkeypatch):
+    wide = on_terminal([*RSE, "check", "eight", "--wide"], 60, cwd=store)
+    assert "not shown" not in wide.raw
+    monkeypatch.chdir(store)
+    piped = rse("check", "eight")
+    assert "not shown" not in piped.out
+    assert [line.rstrip() for line in piped.out.splitlines()][1] in wide.lines
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_a_running_study_is_drawn_inside_the_width(store, columns):
+    ended = on_terminal([sys.executable, "-c", BOARD], columns, cwd=store)
+    assert ended.code == 0, ended.lines
+    assert ended.wider_than(columns) == []
+    assert "[6 of 24]" in ended.raw
+    assert "0 of 24 cells ended" in ended.raw
+    assert "30/1,500" in ended.raw
+
+
+def test_no_color_is_respected(store):
+    assert not on_terminal([sys.executable, "-c", BOARD], 80, cwd=store, NO_COLOR="1").is_coloured
+
+
+def test_a_terminal_that_cannot_draw_gets_plain_lines(store):
+    ended = on_terminal(
+        [sys.executable, "-c", BOARD.replace("board._live.refresh()", "pass")], 80, cwd=store, TERM="dumb"
+    )
+    assert ended.code == 0, ended.lines
+    assert "\x1b[" not in ended.raw
+    assert sum(": started" in line for line in ended.lines) == 6
