@@ -13,7 +13,7 @@ from rse_study.assets.masked_lm import TrainingCallback
 from rse_study.assets.minilm import packaged
 from rse_study.assets.store import META
 from rse_study.assets.synonyms import synonym_table
-from rse_study.assets.tiny import tiny_encoder
+from rse_study.assets.tiny import TINY, tiny_encoder
 from rse_study.assets.tokenised import tokenised_corpus
 from rse_study.assets.trial_checks import check_batch, check_encoder
 from rse_study.assets.watched import watched_evaluation
@@ -136,8 +136,9 @@ def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:
 
 
 def _base(trial: Trial, root: Path, sentences: list[str], callback: ActivityCallback) -> str:
-    if trial.encoder.name == "tiny":
-        return str(tiny_encoder(root, sentences, on_progress=_training_progress("tiny", callback)))
+    name = trial.encoder.name
+    if name in TINY:
+        return str(tiny_encoder(root, sentences, TINY[name], _training_progress(name, callback)))
     return packaged(trial.encoder.name)
 
 

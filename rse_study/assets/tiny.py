@@ -1,17 +1,19 @@
-"""The asset `tiny`: a small BERT of our own, made from the study's corpus alone.
+"""The assets `tiny` and `tiny-vectors`: small BERTs made from the corpus alone.
 
-It is base encoder and generator.
+Each is base encoder and generator.
 """
 
 from pathlib import Path
 from typing import Any
 
-from pydantic import PositiveFloat, PositiveInt
+import torch
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from transformers import BertConfig, BertForMaskedLM
 
 from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
 from rse_study.assets.store import build, write_meta
 from rse_study.assets.word_pieces import train_tokenizer
+from rse_study.assets.word_vectors import word_vectors
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading, seeded_init
 from rse_study.spec import Spec, field, fingerprint_of
@@ -34,6 +36,19 @@ class TinyEncoder(Spec):
     # Wikipedia sentences, 0.02 with 1e-3 9.6 % (docs/results/assets.md).
     initializer_range: PositiveFloat = 0.05
     training: MaskedLMTraining = MaskedLMTraining(lr=2e-3, max_epochs=7)
+    window: NonNegativeInt = field(0, neutral=0)
+    """tokens on either side that are counted; the counts give the word vectors, and the masked LM trains its head
+    alone. 0: everything is trained from random weights"""
+    vector_size: PositiveFloat = field(0.1, neutral=0.1)
+    """of counted vectors: root of the mean square of their entries"""
+
+
+TINY = {
+    "tiny": TinyEncoder(),
+    # Why so, and what other vectors come to: docs/decisions/0020-a-quickstart-with-an-effect.md.
+    "tiny-vectors": TinyEncoder(window=2, training=MaskedLMTraining(num_steps=200, lr=5e-3)),
+}
+"""Encoders that are made from the corpus, by the name a trial gives"""
 
 
 def tiny_encoder(
@@ -57,7 +72,12 @@ def tiny_encoder(
     """
     wanted = spec or TinyEncoder()
     key = {"spec": wanted.identity(), "sentences": fingerprint_of(sentences)}
-    return build(root, "tiny", key, lambda draft: _make(draft, sentences, wanted, on_progress))
+    return build(root, kind_of(wanted), key, lambda draft: _make(draft, sentences, wanted, on_progress))
+
+
+def kind_of(spec: TinyEncoder) -> str:
+    """What an asset of these settings is called."""
+    return "tiny-vectors" if spec.window else "tiny"
 
 
 def random_model(spec: TinyEncoder, vocabulary_size: int) -> Any:
@@ -78,9 +98,22 @@ def random_model(spec: TinyEncoder, vocabulary_size: int) -> Any:
 def _make(draft: Path, sentences: list[str], spec: TinyEncoder, on_progress: TrainingCallback) -> None:
     tokenizer = train_tokenizer(sentences, spec.vocabulary_size, spec.max_positions)
     model = random_model(spec, len(tokenizer))
+    if spec.window:
+        _set_word_vectors(model, tokenizer, sentences, spec)
     measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)
     store_pooling(draft, StoredPooling(pooling="mean"))
-    write_meta(draft, {"asset": "tiny", "spec": spec.identity(), "vocabulary": len(tokenizer), **measured})
+    write_meta(
+        draft, {"asset": kind_of(spec), "spec": spec.identity(), "vocabulary": len(tokenizer), **measured}
+    )
+
+
+def _set_word_vectors(model: Any, tokenizer: Any, sentences: list[str], spec: TinyEncoder) -> None:
+    """Put counted vectors in the place of random ones, and freeze all but the head."""
+    vectors = word_vectors(sentences, tokenizer, spec.hidden_size, spec.window, spec.training.seed)
+    is_counted = vectors.any(1)  # the others, such as [MASK], keep their random vectors
+    with torch.no_grad():
+        model.bert.get_input_embeddings().weight[is_counted] = spec.vector_size * vectors[is_counted]
+    model.bert.requires_grad_(False)

@@ -13,7 +13,7 @@ from rse_study.results import schema
 from rse_study.results.reader import Reader
 from rse_study.storage.models import bring_model
 
-ASSETS = ("tiny", "minilm-mlm")
+ASSETS = ("tiny", "tiny-vectors", "minilm-mlm")
 
 
 def model_name(model: str) -> str:

@@ -29,7 +29,7 @@ class Encoder(Spec):
     """The base encoder and how its token vectors become a sentence vector."""
 
     name: str = field("bert-base-uncased", min_length=1)
-    """a hub name, a folder, or the asset `tiny` or `minilm`"""
+    """a hub name, a folder, or the asset `tiny`, `tiny-vectors` or `minilm`"""
     pooling: PoolingKind = "cls"
     """the sentence's vector: [CLS], the tokens' mean, that of first and last layer, or a prompt's [MASK]"""
     template: str = ""

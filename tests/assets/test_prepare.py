@@ -59,6 +59,7 @@ def small_defaults(tmp_path_factory):
     """The real paths through `prepare` with a small budget, and a small encoder without a head in MiniLM's place."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tiny, "TinyEncoder", lambda: SPEC)
+        patch.setitem(tiny.TINY, "tiny", SPEC)
         patch.setattr(minilm, "MiniLMGenerator", lambda: TUNED)
         folder = tmp_path_factory.mktemp("minilm") / "model"
         base = tiny.tiny_encoder(tmp_path_factory.mktemp("other"), builtin.corpus(0, NUM))

@@ -19,9 +19,9 @@ from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.record import study_record
 
-QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
+JOINT = Path(__file__).parents[2] / "search_spaces" / "joint.yaml"
 GRID = f"""
-extends: {QUICKSTART}
+extends: {JOINT}
 name: many-rows
 grid:
   axes:
@@ -36,7 +36,7 @@ search_seed: null
 seeds: [0, 1, 2, 3]
 """
 SEARCH = f"""
-extends: {QUICKSTART}
+extends: {JOINT}
 name: many-trials
 num_trials: 10000
 """

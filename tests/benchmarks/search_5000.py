@@ -24,7 +24,7 @@ from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.training.trial import Trial
 
-STUDY = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
+STUDY = Path(__file__).parents[2] / "search_spaces" / "joint.yaml"
 
 
 def main(num_trials: int = 5000) -> None:

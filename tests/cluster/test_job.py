@@ -12,7 +12,7 @@ from tests.cluster.samples import WHEEL, shipped
 
 
 def job(*overrides, cluster="local", limits=()):
-    path = study_file("quickstart")
+    path = study_file("joint")
     checked = read_study(path, overrides)
     return job_of(checked, read_content(path, overrides), shipped(cluster), WHEEL, limits)
 
@@ -66,7 +66,7 @@ def test_the_jobs_folder_has_study_and_code(tmp_path):
 
 
 def test_without_a_storage_a_study_keeps_its_files_in_the_store():
-    assert storage_of(read_study(study_file("quickstart")), shipped("local")) == ""
+    assert storage_of(read_study(study_file("joint")), shipped("local")) == ""
 
 
 def test_the_clusters_price_is_in_the_studys_file():

@@ -57,7 +57,7 @@ def test_unpacked_it_runs(wheel, tmp_path):
     subprocess.run(command, cwd=tmp_path, check=True)
     code = "import rse_study, clusters; print(rse_study.__file__, clusters.__file__)"
     environment = {"PYTHONPATH": str(tmp_path / "code"), "PATH": ""}
-    for arguments in (["-c", code], ["-m", "rse_study", "cluster", "render", "local", "quickstart"]):
+    for arguments in (["-c", code], ["-m", "rse_study", "cluster", "render", "local", "joint"]):
         run = subprocess.run(
             [sys.executable, *arguments],
             cwd=tmp_path,
@@ -75,7 +75,7 @@ def test_it_installs(wheel, tmp_path):
     options = ["--no-deps", "--no-index", "--quiet", "--disable-pip-version-check", "--target", "site"]
     subprocess.run([sys.executable, "-m", "pip", "install", *options, wheel.name], cwd=tmp_path, check=True)
     assert (tmp_path / "site" / "bin" / "rse-study").is_file()
-    assert (tmp_path / "site" / "search_spaces" / "quickstart.yaml").is_file()
+    assert (tmp_path / "site" / "search_spaces" / "joint.yaml").is_file()
 
 
 def test_an_installation_is_packed_again_to_the_same_files(wheel, tmp_path):

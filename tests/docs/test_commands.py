@@ -8,7 +8,9 @@ import pytest
 import typer
 
 from rse_study.cli.app import app
+from rse_study.cli.arguments import study_file
 from rse_study.study.checking.validation import read_study
+from rse_study.yaml12 import read_yaml
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -55,3 +57,4 @@ def test_the_readmes_twelve_lines_are_a_study(tmp_path):
     checked = read_study(file)
     assert f"rse-study run {checked.study.name}.yaml" in README
     assert checked.study.grid.baseline in {row.label for row in checked.rows}
+    assert read_yaml(file) == read_yaml(study_file("quickstart"))

@@ -7,19 +7,19 @@ import pytest
 
 from rse_study.study.definition.reading import read_extended
 
-QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
+JOINT = Path(__file__).parents[2] / "search_spaces" / "joint.yaml"
 
 
 @pytest.fixture(scope="session")
-def _quickstart():
-    return read_extended(QUICKSTART)
+def _joint():
+    return read_extended(JOINT)
 
 
 @pytest.fixture
-def content(_quickstart):
-    return copy.deepcopy(_quickstart)
+def content(_joint):
+    return copy.deepcopy(_joint)
 
 
 @pytest.fixture(scope="session")
-def quickstart_text():
-    return QUICKSTART.read_text(encoding="utf-8")
+def joint_text():
+    return JOINT.read_text(encoding="utf-8")

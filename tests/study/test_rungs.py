@@ -5,19 +5,19 @@ import pytest
 from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import read_study
 
-QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
+JOINT = Path(__file__).parents[2] / "search_spaces" / "joint.yaml"
 
 
 def said(*overrides):
     with pytest.raises(InputErrors) as caught:
-        read_study(QUICKSTART, overrides)
-    return [str(problem).removeprefix(f"{QUICKSTART}: ") for problem in caught.value.problems]
+        read_study(JOINT, overrides)
+    return [str(problem).removeprefix(f"{JOINT}: ") for problem in caught.value.problems]
 
 
 def test_rungs_are_known_before_anything_starts():
-    assert read_study(QUICKSTART).rungs == (15, 30)
-    assert read_study(QUICKSTART, ["early_stopping.factor=4"]).rungs == (15,)
-    assert read_study(QUICKSTART, ["early_stopping=null"]).rungs == ()
+    assert read_study(JOINT).rungs == (15, 30)
+    assert read_study(JOINT, ["early_stopping.factor=4"]).rungs == (15,)
+    assert read_study(JOINT, ["early_stopping=null"]).rungs == ()
 
 
 def test_the_nearest_step_at_which_dev_is_measured_is_said():
@@ -41,8 +41,8 @@ def test_a_rung_beyond_the_budget_is_refused():
 
 def test_the_loss_is_in_every_point_of_the_history():
     loss = "objective={metric: loss, direction: minimize}"
-    assert read_study(QUICKSTART, [loss, "early_stopping.first=20"]).rungs == (20, 40)
-    assert read_study(QUICKSTART, [loss, "early_stopping.first=15"]).rungs == (15, 30)
+    assert read_study(JOINT, [loss, "early_stopping.first=20"]).rungs == (20, 40)
+    assert read_study(JOINT, [loss, "early_stopping.first=15"]).rungs == (15, 30)
     (found,) = said(loss, "early_stopping.first=12")
     assert "'loss' is measured at multiples of base.report_every = 10 or base.selection.every = 15" in found
     assert found.endswith("Use 10, or lower base.report_every")
@@ -60,4 +60,4 @@ def test_an_axis_may_not_move_the_rungs(path):
     axis = f"search.{path}={{choice: [15, 30]}}"
     (found,) = said(axis)
     assert found.startswith(f"search.{path}: early stopping compares trials at the same steps, and this axis")
-    assert read_study(QUICKSTART, [axis, "early_stopping=null"]).rungs == ()
+    assert read_study(JOINT, [axis, "early_stopping=null"]).rungs == ()

@@ -22,6 +22,7 @@ from rse_study.study.early_stopping import check_stopping, rungs
 from rse_study.training.trial import Trial
 
 JUDGES = ("selection.dev", "replayed")
+MADE_FROM_CORPUS = ("tiny", "tiny-vectors")  # encoders that another corpus makes others
 
 
 @dataclass(frozen=True)
@@ -171,8 +172,8 @@ def _judges(base: Trial) -> dict[str, str]:
     whom: tuple[str, ...] = ("encoder.pooling", "encoder.template")
     if base.replayed.reference == "base":
         whom = (
-            ("encoder", "corpus") if base.encoder.name == "tiny" else ("encoder",)
-        )  # tiny is made from the corpus
+            ("encoder", "corpus") if base.encoder.name in MADE_FROM_CORPUS else ("encoder",)
+        )  # is it made from the corpus?
     return judges | dict.fromkeys(whom, reference)
 
 

@@ -25,9 +25,9 @@ def spec(tmp_path):
 
 
 def test_a_dry_run_prints_files_and_commands_and_writes_nothing(rse, spec, tmp_path):
-    ended = rse("cluster", "submit", spec, "quickstart", "--dry-run", "--max-hours", "2")
+    ended = rse("cluster", "submit", spec, "joint", "--dry-run", "--max-hours", "2")
     assert (ended.err, ended.code) == ("", 0)
-    folder = f"{tmp_path}/studies/.clusters/mine/rse-quickstart-"
+    folder = f"{tmp_path}/studies/.clusters/mine/rse-joint-"
     lines = ended.out.splitlines()
     assert lines[0].startswith(f"# ---- {folder}") and lines[0].endswith("/cluster.sh")
     assert lines[-1] == "# nothing was written or run"
@@ -39,7 +39,7 @@ def test_a_dry_run_prints_files_and_commands_and_writes_nothing(rse, spec, tmp_p
 
 def test_a_slurm_that_is_not_there_is_said(rse, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", "/nowhere")
-    ended = rse("cluster", "submit", "slurm", "quickstart")
+    ended = rse("cluster", "submit", "slurm", "joint")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith(
         "no program 'sacct': this kind of cluster is driven by it. Give the command on a login"
@@ -49,10 +49,10 @@ def test_a_slurm_that_is_not_there_is_said(rse, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("verb", ["status", "logs"])
 def test_a_study_without_a_job_is_to_be_submitted(rse, spec, verb):
-    ended = rse("cluster", verb, spec, "quickstart")
+    ended = rse("cluster", verb, spec, "joint")
     assert ended.code == 2
     assert ended.err == (
-        "STUDY: no job of study 'quickstart' on mine. Submit it: rse-study cluster submit mine.yaml quickstart\n"
+        "STUDY: no job of study 'joint' on mine. Submit it: rse-study cluster submit mine.yaml joint\n"
     )
 
 

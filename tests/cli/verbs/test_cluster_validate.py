@@ -22,7 +22,7 @@ def test_a_shipped_cluster_is_valid(rse, name):
 
 
 def test_what_was_read_by_whom_is_said(rse):
-    assert rse("cluster", "validate", "slurm", "quickstart").out.splitlines() == [
+    assert rse("cluster", "validate", "slurm", "joint").out.splitlines() == [
         "slurm: valid. slurm, nodes: 2 'node'; nobody bills them",
         "warning: storage, folder: as in the shipped example, which is nobody's",
         "job.sbatch: read by bash, its directives known to sbatch 22.05",
@@ -34,8 +34,8 @@ def test_what_was_read_by_whom_is_said(rse):
 
 
 def test_gpus_that_nothing_uses_are_said(rse):
-    out = rse("cluster", "validate", "aws-gpu", "quickstart").out
-    assert "warning: quickstart uses no GPU, and the GPUs of rse-aws-gpu are paid for" in out
+    out = rse("cluster", "validate", "aws-gpu", "joint").out
+    assert "warning: joint uses no GPU, and the GPUs of rse-aws-gpu are paid for" in out
 
 
 def test_without_kuberays_schema_it_says_that_nothing_was_read(rse):
@@ -65,7 +65,7 @@ def test_the_schema_in_the_data_folder_is_read(rse, monkeypatch):
 
 def test_problems_of_both_files_come_at_once(rse, tmp_path):
     path = mine(tmp_path, "slurm", "nme: x\nlimits: {hours: 0}")
-    ended = rse("cluster", "validate", path, "quickstart", "-o", "num_trials=0")
+    ended = rse("cluster", "validate", path, "joint", "-o", "num_trials=0")
     assert ended.code == 2
     assert [line.partition(": ")[2].split(":")[0] for line in ended.err.splitlines()] == [
         "limits.hours = 0",
@@ -79,7 +79,7 @@ def test_problems_of_all_checks_come_at_once(rse, tmp_path):
         tmp_path, "slurm", "storage: /home/me\noptions: [--exclusiv]\nenvironment: {variables: {MY_TOKEN: x}}"
     )
     ended = rse(
-        "cluster", "validate", path, "quickstart", "-o", "resources.gpus=1", "-o", "resources.executor=train"
+        "cluster", "validate", path, "joint", "-o", "resources.gpus=1", "-o", "resources.executor=train"
     )
     said = [
         "environment.variables.MY_TOKEN",

@@ -65,7 +65,7 @@ def test_a_study_that_runs_is_left_alone(rse, study_dir):
         finish(ledger, cell_of(2), 70.0)
 
 
-@pytest.mark.parametrize("study", ["nothing", "quickstart", "."])
+@pytest.mark.parametrize("study", ["nothing", "joint", "."])
 def test_where_nothing_is_nothing_can_be_rebuilt(rse, study):
     ended = rse("doctor", "--rebuild", study)
     assert ended.code == 2

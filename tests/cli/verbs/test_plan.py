@@ -15,7 +15,7 @@ from rse_study.results.result_file import Point, Result
 from rse_study.study.checking.validation import read_study
 
 GRID = """
-extends: {quickstart}
+extends: {joint}
 name: little
 search: null
 num_trials: null
@@ -27,13 +27,13 @@ evaluations: [builtin/test]
 grid: {{axes: {{rho: [0, 0.5, 1]}}}}
 seeds: [0, 1]
 """
-QUICKSTART = Path(__file__).parents[3] / "search_spaces" / "quickstart.yaml"
+JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
 
 @pytest.fixture
 def grid(tmp_path):
     path = tmp_path / "little.yaml"
-    path.write_text(GRID.format(quickstart=QUICKSTART))
+    path.write_text(GRID.format(joint=JOINT))
     return path
 
 
@@ -65,7 +65,7 @@ def row_of(out, name):
 
 
 def test_a_new_study_without_history(rse):
-    ended = rse("plan", "quickstart")
+    ended = rse("plan", "joint")
     assert (ended.code, ended.err) == (0, "")
     assert row_of(ended.out, "search")[:6] == ["search", "inline,", "1", "x", "1", "thread"]
     assert row_of(ended.out, "search")[6:13] == ["16", "1", "16", "0", "0", "0", "16"]
@@ -98,7 +98,7 @@ def test_a_script_reads_json(rse, grid, ran):
 
 
 def test_json_of_a_study_without_history(rse):
-    told = json.loads(rse("plan", "quickstart", "--json").out)
+    told = json.loads(rse("plan", "joint", "--json").out)
     assert told["device_hours"] is None
     assert told["price"] is None
 
@@ -131,7 +131,7 @@ def test_a_warning_where_only_the_high_estimate_is_too_much(rse, grid, ran):
 
 
 def test_a_limit_without_history_is_not_judged(rse):
-    ended = rse("plan", "quickstart", "--max-hours", "1")
+    ended = rse("plan", "joint", "--max-hours", "1")
     assert ended.code == 2
     assert "nothing tells how long its cells take. Use --probe" in ended.err
 
@@ -145,7 +145,7 @@ def test_a_run_is_refused_as_its_plan_is(rse, grid, ran, tmp_path):
 
 
 def test_bad_studies_are_refused(rse):
-    ended = rse("plan", "quickstart", "-o", "search.rho={float: [0, 2]}")
+    ended = rse("plan", "joint", "-o", "search.rho={float: [0, 2]}")
     assert ended.code == 2
     assert "search.rho = 2" in ended.err
 
@@ -161,7 +161,7 @@ def test_planning_imports_no_more_than_it_needs():
 
 def test_a_clusters_price_is_the_plans(rse):
     hours = ["-o", "allowance.hours_per_cell=[0.1, 0.2]"]
-    content = json.loads(rse("plan", "quickstart", *hours, "--cluster", "aws-gpu", "--json").out)
+    content = json.loads(rse("plan", "joint", *hours, "--cluster", "aws-gpu", "--json").out)
     assert content["price_per_hour"] == pytest.approx((8 * 0.2 + 0.1) / 32)
     assert content["price"]["mid"] == pytest.approx(
         content["device_hours"]["mid"] * content["price_per_hour"]
@@ -171,6 +171,6 @@ def test_a_clusters_price_is_the_plans(rse):
 
 
 def test_a_plan_for_a_cluster_that_cannot_run_it_is_refused(rse):
-    ended = rse("plan", "quickstart", "-o", "resources.threads=3", "--cluster", "local")
+    ended = rse("plan", "joint", "-o", "resources.threads=3", "--cluster", "local")
     assert ended.code == 2
     assert "one worker of a cell needs 3 CPUs on one node" in ended.err

@@ -24,7 +24,7 @@ def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(
         watcher.message("search: 1 of 2 cells to run")
 
     monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
-    ended = rse("run", "quickstart", "-o", "name=little", "-o", "num_trials=2", "--cpus", "1")
+    ended = rse("run", "joint", "-o", "name=little", "-o", "num_trials=2", "--cpus", "1")
     assert ended.code == errors.INCOMPLETE
     assert "1 of 2 cells are not complete" in ended.err
     assert "search: 1 of 2 cells to run" in ended.out
@@ -41,7 +41,7 @@ def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
         raise OverBudget("3 expected, max_hours = 2.5")
 
     monkeypatch.setattr("rse_study.cli.verbs.run.require_allowance", refuse)
-    ended = rse("run", "quickstart", "--max-hours", "2.5")
+    ended = rse("run", "joint", "--max-hours", "2.5")
     assert (ended.code, ended.err) == (4, "over budget: 3 expected, max_hours = 2.5\n")
 
 

@@ -15,7 +15,7 @@ from tests.cli.a_study import SEARCH, cell_of, run, start
 def test_shipped_studies_are_listed(rse):
     ended = rse("studies")
     assert ended.code == 0
-    assert "quickstart: " in ended.out
+    assert "joint: " in ended.out
     assert "mini_joint: " in ended.out
     assert "tiny_simcse: encoder tiny, 60 steps" in ended.out
 

@@ -6,11 +6,11 @@ from rse_study.cli.arguments import study_file
 
 
 def test_a_valid_study_is_said_to_be(rse):
-    ended = rse("validate", "quickstart", "-o", "num_trials=6")
+    ended = rse("validate", "joint", "-o", "num_trials=6")
     assert (ended.code, ended.out.splitlines()) == (
         0,
         [
-            "quickstart: valid. 6 trials over alpha, beta, N, norm, rho, lambda1, lambda2, phi: 10 cells",
+            "joint: valid. 6 trials over alpha, beta, N, norm, rho, lambda1, lambda2, phi: 10 cells",
             "stopped early at steps 15, 30, unless among the best 1/2 so far",
             "confirmed: 1 best trial and the base, with seeds 1, 2",
             "evaluations: builtin/test",
@@ -22,7 +22,7 @@ def test_the_rows_of_a_grid_are_counted_and_named(rse, tmp_path):
     rows = {"ours": {}, "SimCSE": {"method.lambda1": 0}}
     grid = {"axes": {"rho": [0.25, 0.75]}, "rows": rows}
     lines = [
-        f"extends: {study_file('quickstart')}",
+        f"extends: {study_file('joint')}",
         "name: rows",
         f"grid: {json.dumps(grid)}",
         "seeds: [0, 1, 2]",

@@ -19,7 +19,7 @@ INVALID = [
 
 @pytest.fixture(scope="module")
 def content():
-    return read_extended(study_file("quickstart"))
+    return read_extended(study_file("joint"))
 
 
 def write(content, edits, path):
@@ -45,7 +45,7 @@ def test_a_valid_study_ends_with_0(rse, content, tmp_path, edits):
 
 @pytest.mark.parametrize(("kind", "old", "new", "line"), mutations.BROKEN_TEXT[::4])
 def test_a_broken_file_ends_with_2_and_its_line(rse, tmp_path, kind, old, new, line):
-    text = study_file("quickstart").read_text(encoding="utf-8")
+    text = study_file("joint").read_text(encoding="utf-8")
     (tmp_path / "broken.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
     ended = rse("validate", "broken.yaml")
     assert ended.code == 2
@@ -54,7 +54,7 @@ def test_a_broken_file_ends_with_2_and_its_line(rse, tmp_path, kind, old, new, l
 
 
 def test_an_override_that_names_nothing_is_said_with_its_path(rse):
-    ended = rse("validate", "quickstart", "-o", "sampler.nam=tpe", "-o", "gird.axes.beta=[1, 2]")
+    ended = rse("validate", "joint", "-o", "sampler.nam=tpe", "-o", "gird.axes.beta=[1, 2]")
     assert ended.code == 2
     assert "sampler.nam: no such field of Sampler. Did you mean 'name'?" in ended.err
     assert "gird: no such field of Study. Did you mean 'grid'?" in ended.err

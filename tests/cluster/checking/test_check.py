@@ -15,13 +15,12 @@ TRAIN = "resources={executor: train, workers: 2, threads: 1}"
 
 
 def problems_on(name, study_overrides=(), *overrides):
-    checked = read_study(study_file("quickstart"), study_overrides)
+    checked = read_study(study_file("joint"), study_overrides)
     spec = shipped(name, *overrides)
     where = "cluster.yaml"
     found = [*check_cluster(spec, where=where), *check_study_on(spec, checked, where=where)]
     return [
-        str(problem).removeprefix(f"{where}: ").removeprefix(f"{study_file('quickstart')}: ")
-        for problem in found
+        str(problem).removeprefix(f"{where}: ").removeprefix(f"{study_file('joint')}: ") for problem in found
     ]
 
 

@@ -1,4 +1,4 @@
-"""Edits of quickstart.yaml: those that leave a valid study, and those that do not, by what is wrong with them.
+"""Edits of joint.yaml: those that leave a valid study, and those that do not, by what is wrong with them.
 
 An edit is `path=value` lines, separated by `;;`, written into the file's content (null takes away).
 """

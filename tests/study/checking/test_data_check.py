@@ -13,12 +13,12 @@ NO_GRID = [
 ]
 
 
-def said(overrides, data_dir, study="quickstart"):
+def said(overrides, data_dir, study="joint"):
     checked = read_study(SHIPPED / f"{study}.yaml", overrides)
     return [str(problem) for problem in check_data(checked, data_dir)]
 
 
-def test_the_quickstart_needs_no_file(tmp_path):
+def test_the_joint_needs_no_file(tmp_path):
     assert said([], tmp_path) == []
 
 

@@ -1,4 +1,4 @@
-"""quickstart.yaml, edited: valid edits are accepted, invalid ones refused where they stand, never with a traceback."""
+"""joint.yaml, edited: valid edits are accepted, invalid ones refused where they stand, never with a traceback."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.reading import apply_overrides
 from tests.study.checking import mutations
 
-QUICKSTART = Path(__file__).parents[3] / "search_spaces" / "quickstart.yaml"
+JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
 
 def lines(text, before=""):
@@ -78,10 +78,10 @@ def _names(problem, path):
 
 
 @pytest.mark.parametrize(("kind", "old", "new", "line"), mutations.BROKEN_TEXT)
-def test_a_broken_file_is_refused_at_its_line(quickstart_text, tmp_path, kind, old, new, line):
-    assert old in quickstart_text
+def test_a_broken_file_is_refused_at_its_line(joint_text, tmp_path, kind, old, new, line):
+    assert old in joint_text
     path = tmp_path / "broken.yaml"
-    path.write_text(quickstart_text.replace(old, new, 1), encoding="utf-8")
+    path.write_text(joint_text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_study(path)
     assert caught.value.where.startswith(f"{path}:")
@@ -120,9 +120,9 @@ ODD_KEYS = [
 
 
 @pytest.mark.parametrize(("text", "said"), ODD_KEYS)
-def test_a_key_is_a_text(quickstart_text, tmp_path, text, said):
+def test_a_key_is_a_text(joint_text, tmp_path, text, said):
     path = tmp_path / "odd.yaml"
-    path.write_text(quickstart_text + text, encoding="utf-8")
+    path.write_text(joint_text + text, encoding="utf-8")
     with pytest.raises(InputErrors) as caught:
         read_study(path)
     assert f"{path}: {said}" in str(caught.value).splitlines()
@@ -134,24 +134,24 @@ def test_a_key_is_a_text(quickstart_text, tmp_path, text, said):
         ("base: #", "base: &b\n  x: *b\n  #", "base.x: no such field of Trial"),
         ("search:\n", "search: &s\n  z: *s\n", "search.z: an axis says exactly one of"),
         ("seeds: [0]", "seeds: &s [*s]", "seeds.0: must be an integer"),
-        ("name: quickstart", "name: 2001-01-01", "name = datetime.date(2001, 1, 1): must be a text"),
+        ("name: joint", "name: 2001-01-01", "name = datetime.date(2001, 1, 1): must be a text"),
         ("seeds: [0]", "seeds: !!binary aGVsbG8=", "seeds = b'hello': must be a list"),
-        ("name: quickstart", "name: " + "a" * 65, "must have at most 64 characters"),
+        ("name: joint", "name: " + "a" * 65, "must have at most 64 characters"),
     ],
 )
-def test_what_yaml_can_say_and_a_study_cannot_is_refused(quickstart_text, tmp_path, old, new, said):
-    assert old in quickstart_text
+def test_what_yaml_can_say_and_a_study_cannot_is_refused(joint_text, tmp_path, old, new, said):
+    assert old in joint_text
     path = tmp_path / "odd.yaml"
-    path.write_text(quickstart_text.replace(old, new, 1), encoding="utf-8")
+    path.write_text(joint_text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InputErrors) as caught:
         read_study(path)
     assert said in str(caught.value)
 
 
-def test_line_ends_and_a_byte_order_mark_do_not_matter(quickstart_text, tmp_path):
+def test_line_ends_and_a_byte_order_mark_do_not_matter(joint_text, tmp_path):
     path = tmp_path / "windows.yaml"
-    path.write_bytes(("\ufeff" + quickstart_text.replace("\n", "\r\n")).encode())
-    assert read_study(path).study == read_study(QUICKSTART).study
+    path.write_bytes(("\ufeff" + joint_text.replace("\n", "\r\n")).encode())
+    assert read_study(path).study == read_study(JOINT).study
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path):

@@ -9,7 +9,7 @@ from rse_study.study.checking.validation import check_study, read_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
 
-QUICKSTART = Path(__file__).parents[3] / "search_spaces" / "quickstart.yaml"
+JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def said(content):
     return check
 
 
-def test_the_quickstart_keeps_to_all_rules(said):
+def test_the_joint_keeps_to_all_rules(said):
     assert said() == []
 
 
@@ -220,7 +220,7 @@ def test_all_rules_are_looked_at_even_where_fields_are_broken():
     broken = ["num_trials=abc", "search.beta=5"]
     others = ["seeds=[0, 4]", "allowance.max_cost=1", "search.rho={float: [0, 7]}", "early_stopping.first=7"]
     with pytest.raises(InputErrors) as caught:
-        read_study(QUICKSTART, [*broken, *others, "confirm.num_best=99"])
+        read_study(JOINT, [*broken, *others, "confirm.num_best=99"])
     assert [problem.what.split(" =")[0] for problem in caught.value.problems] == [
         "search.beta",
         "num_trials",

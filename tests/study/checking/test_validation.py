@@ -13,7 +13,7 @@ from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 
 SHIPPED = Path(str(files("search_spaces")))
-QUICKSTART = SHIPPED / "quickstart.yaml"
+JOINT = SHIPPED / "joint.yaml"
 
 # override, then what the message must say
 BAD = [
@@ -115,9 +115,9 @@ BAD = [
 @pytest.mark.parametrize(("override", "said"), BAD, ids=[override for override, _ in BAD])
 def test_a_bad_setting_is_refused_where_it_stands(override, said):
     with pytest.raises(InputErrors) as caught:
-        read_study(QUICKSTART, [override])
+        read_study(JOINT, [override])
     assert said in str(caught.value)
-    assert all(problem.where == str(QUICKSTART) for problem in caught.value.problems)
+    assert all(problem.where == str(JOINT) for problem in caught.value.problems)
 
 
 def test_all_problems_are_said_at_once():
@@ -127,21 +127,31 @@ def test_all_problems_are_said_at_once():
         if override in {BAD[0][0], "num_trials=abc", "search.rho={float: [1, 0]}"}
     ]
     with pytest.raises(InputErrors) as caught:
-        read_study(QUICKSTART, overrides)
+        read_study(JOINT, overrides)
     text = str(caught.value)
     assert "num_trials" in text
     assert "search.pgd.num_step" in text
     assert "search.rho: low 1" in text
 
 
-@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
-def test_shipped_studies_are_valid_and_begin_with_the_papers_setting(path):
-    checked = read_study(path)
+@pytest.mark.parametrize("name", ["joint", "mini_joint", "mini_robust"])
+def test_shipped_searches_are_valid_and_begin_with_the_papers_setting(name):
+    checked = read_study(SHIPPED / f"{name}.yaml")
     assert checked.warnings == ()
     assert checked.space.base_point is not None
     assert {axis.symbol for axis in checked.space.axes} == {
         "alpha", "beta", "N", "norm", "rho", "lambda1", "lambda2", "phi",
     }  # fmt: skip
+
+
+def test_the_quickstart_compares_with_the_papers_weights_over_eight_seeds():
+    checked = read_study(SHIPPED / "quickstart.yaml")
+    assert checked.warnings == ()
+    baseline = next(row for row in checked.rows if row.label == checked.study.grid.baseline)
+    assert baseline.trial == checked.study.base
+    method = baseline.trial.method
+    assert (method.lambda1, method.lambda2, method.masks.phi) == (1 / 128, 0.005, 0)
+    assert checked.study.seeds == tuple(range(8))
 
 
 @pytest.mark.parametrize("path", sorted((SHIPPED / "trials").glob("*.yaml")), ids=lambda path: path.stem)
@@ -151,7 +161,7 @@ def test_shipped_trials_are_valid(path):
 
 
 def test_a_bound_that_only_may_be_reached_is_a_warning():
-    checked = read_study(QUICKSTART, ["search.beta={log: [1e-3, 0.5]}"])
+    checked = read_study(JOINT, ["search.beta={log: [1e-3, 0.5]}"])
     assert any("delta can reach its bound" in warning for warning in checked.warnings)
 
 
@@ -164,7 +174,7 @@ def test_a_bound_that_only_may_be_reached_is_a_warning():
     ],
 )
 def test_every_way_to_the_bound_is_a_warning(overrides, way):
-    (warning,) = read_study(QUICKSTART, overrides).warnings
+    (warning,) = read_study(JOINT, overrides).warnings
     assert warning.endswith(f"goes up to {way}, the radius is 1")
 
 
@@ -174,7 +184,7 @@ def test_what_only_two_axes_break_together_is_refused_at_both():
         "search.T={choice: [16, 0], into: [fgsm.num_steps]}",
     ]
     with pytest.raises(InputErrors, match=r"search.N = 0, T = 0: method: lambda1 > 0 needs") as caught:
-        read_study(QUICKSTART, [*axes, "search.rho={float: [0.1, 0.9]}"])
+        read_study(JOINT, [*axes, "search.rho={float: [0.1, 0.9]}"])
     assert len(caught.value.problems) == 1
 
 
@@ -187,12 +197,12 @@ def test_what_three_axes_break_together_is_refused_once():
     with pytest.raises(
         InputErrors, match=r"N = 0, lambda1 = 0.0009\d*, T = 0: method: lambda1 > 0 needs"
     ) as caught:
-        read_study(QUICKSTART, [*few, *axes, "base.method.lambda1=0"])
+        read_study(JOINT, [*few, *axes, "base.method.lambda1=0"])
     assert len(caught.value.problems) == 1
 
 
 def test_impossible_corners_do_not_end_the_search_for_warnings():
-    base = read_study(QUICKSTART).study.base
+    base = read_study(JOINT).study.base
     domains = {
         "method.blend.pgd.step_size": Log(log=(1e-6, 0.1)),
         "method.blend.pgd.num_steps": Choice(choice=(0, 16)),
@@ -204,7 +214,7 @@ def test_impossible_corners_do_not_end_the_search_for_warnings():
 
 
 def test_a_base_outside_the_space_is_a_warning():
-    checked = read_study(QUICKSTART, ["search.rho={float: [0.6, 1]}"])
+    checked = read_study(JOINT, ["search.rho={float: [0.6, 1]}"])
     assert checked.space.base_point is None
     assert any("base lies outside" in warning for warning in checked.warnings)
 
@@ -225,7 +235,7 @@ def test_more_trials_than_points_are_refused(content):
 )
 def test_workers_share_a_batch_equally(overrides):
     with pytest.raises(InputErrors, match=r"batch_size = \d+: must be a multiple of resources.workers = \d"):
-        read_study(QUICKSTART, overrides)
+        read_study(JOINT, overrides)
 
 
 NO_SEARCH = [
@@ -244,8 +254,8 @@ WRITTEN = {  # values of an axis, the last of them not the base's
 
 def problems_of(overrides):
     with pytest.raises(InputErrors) as caught:
-        read_study(QUICKSTART, ["base.replayed.recipe=pwws", *overrides])
-    return [str(problem).removeprefix(f"{QUICKSTART}: ") for problem in caught.value.problems]
+        read_study(JOINT, ["base.replayed.recipe=pwws", *overrides])
+    return [str(problem).removeprefix(f"{JOINT}: ") for problem in caught.value.problems]
 
 
 @pytest.mark.parametrize("path", WRITTEN)
@@ -270,28 +280,28 @@ def test_no_axis_or_row_watches_something_else():
     (said,) = problems_of([*NO_SEARCH, ROWS % written])
     assert said.startswith("grid.rows.other: writes base.watched, whose curves are compared: all trials")
     alike = ROWS % f"{written}, batch_size: 16"
-    read_study(QUICKSTART, [*NO_SEARCH, alike, "base.watched={STS-B/geometry: 20}"])
+    read_study(JOINT, [*NO_SEARCH, alike, "base.watched={STS-B/geometry: 20}"])
 
 
 def test_rows_that_say_what_the_base_says_are_judged_alike():
     read_study(
-        QUICKSTART, ["base.replayed.recipe=pwws", *NO_SEARCH, ROWS % "replayed.recipe: pwws, batch_size: 16"]
+        JOINT, ["base.replayed.recipe=pwws", *NO_SEARCH, ROWS % "replayed.recipe: pwws, batch_size: 16"]
     )
 
 
 def test_encoders_may_differ_where_nothing_is_found_against_them():
     pooled = "search.encoder.pooling={choice: [mean, cls]}"
-    assert read_study(QUICKSTART, [pooled]).space.axes
+    assert read_study(JOINT, [pooled]).space.axes
     elsewhere = ["base.replayed={recipe: pwws, reference: ./elsewhere}"]
     named = "search.encoder.name={choice: [tiny, ./mine]}"
-    assert read_study(QUICKSTART, [*elsewhere, named]).space.axes
+    assert read_study(JOINT, [*elsewhere, named]).space.axes
     with pytest.raises(InputErrors, match=r"encoder\.pooling: writes base\.encoder\.pooling, against which"):
-        read_study(QUICKSTART, [*elsewhere, pooled])
+        read_study(JOINT, [*elsewhere, pooled])
 
 
 def test_an_equal_share_is_valid():
     read_study(
-        QUICKSTART,
+        JOINT,
         ["resources.executor=train", "resources.workers=4", "search.batch_size={choice: [4, 8, 32]}"],
     )
 

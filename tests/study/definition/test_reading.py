@@ -7,7 +7,7 @@ from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.reading import overlay, read_extended, read_spec
 from rse_study.training.trial import Trial
 
-QUICKSTART = Path(__file__).parents[3] / "search_spaces" / "quickstart.yaml"
+JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
 
 def write(path, text):
@@ -167,11 +167,11 @@ OVERRIDES = [
 
 @pytest.mark.parametrize(("override", "holds"), OVERRIDES, ids=[override for override, _ in OVERRIDES])
 def test_an_override_changes_a_study(override, holds):
-    assert holds(read_study(QUICKSTART, [override]))
+    assert holds(read_study(JOINT, [override]))
 
 
 GRID_FILE = """
-extends: {quickstart}
+extends: {joint}
 name: rows
 {nulls}
 grid:
@@ -188,7 +188,7 @@ def grid_file(tmp_path):
     """A grid that extends a search: it takes away what belongs to a search only."""
     names = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
     nulls = "\n".join(f"{name}: null" for name in names)
-    return write(tmp_path / "grid.yaml", GRID_FILE.format(quickstart=QUICKSTART, nulls=nulls))
+    return write(tmp_path / "grid.yaml", GRID_FILE.format(joint=JOINT, nulls=nulls))
 
 
 def test_a_grid_may_extend_a_search(grid_file):
@@ -228,7 +228,7 @@ def test_an_override_changes_a_grid(grid_file, override, num_rows):
 
 def test_an_override_that_names_nothing_is_said_with_its_path():
     with pytest.raises(InputErrors) as caught:
-        read_study(QUICKSTART, ["resources.worker=2", "serch.rho=null", "base.method.blend.roh=1"])
+        read_study(JOINT, ["resources.worker=2", "serch.rho=null", "base.method.blend.roh=1"])
     assert [problem.what for problem in caught.value.problems] == [
         "base.method.blend.roh",
         "resources.worker",

@@ -60,13 +60,11 @@ def test_what_a_study_may_say(validator, content):
 
 
 def test_a_file_that_extends_leaves_out_and_takes_away(validator):
-    assert validator.is_valid(
-        {"extends": "quickstart.yaml", "search": None, "base": {"budget": {"amount": 3}}}
-    )
+    assert validator.is_valid({"extends": "joint.yaml", "search": None, "base": {"budget": {"amount": 3}}})
     assert validator.is_valid(
         {"extends": "x.yaml", "search": {"rho": None}, "grid": {"axes": {"rho": None}, "rows": {"a": None}}}
     )
-    assert validator.is_valid({"extends": ["quickstart.yaml", "bases/rse_mini.yaml"], "name": "a"})
+    assert validator.is_valid({"extends": ["joint.yaml", "bases/rse_mini.yaml"], "name": "a"})
     assert not validator.is_valid({"base": {}})
 
 

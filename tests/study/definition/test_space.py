@@ -6,12 +6,12 @@ import pytest
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.paths import look_up
 
-QUICKSTART = Path(str(files("search_spaces"))) / "quickstart.yaml"
+JOINT = Path(str(files("search_spaces"))) / "joint.yaml"
 
 
 @pytest.fixture(scope="module")
 def space():
-    return read_study(QUICKSTART).space
+    return read_study(JOINT).space
 
 
 def test_an_axis_writes_all_its_fields(space):

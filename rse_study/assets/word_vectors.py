@@ -1,0 +1,82 @@
+"""Word vectors that are counted, not trained: tokens and what stands near them.
+
+Logarithms of weighted co-occurrence counts, as GloVe takes them, cut down to few dimensions.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from rse_study.assets.masked_lm import one_thread
+from rse_study.models.loading import seeded_init
+
+OVERSAMPLING = 16  # dimensions beyond those wanted, which make the cut exact enough (Halko et al. 2011)
+NUM_PASSES = 4
+
+
+def word_vectors(
+    sentences: list[str], tokenizer: Any, num_dimensions: int, window: int, seed: int
+) -> Float[Tensor, "v d"]:
+    """A vector for each token of the vocabulary; zero for one that has no neighbour.
+
+    Rows of U sqrt(S), where U S V' is the singular value decomposition of log(1 + counts). The mean square of all
+    entries of rows that are not zero is 1.
+
+    Parameters
+    ----------
+    sentences
+        The corpus.
+    tokenizer
+        Cuts them into tokens; special tokens are not counted.
+    num_dimensions
+        Width of a vector.
+    window
+        Tokens on either side that count as near.
+    seed
+        Of the random directions the decomposition starts from.
+    """
+    counts = cooccurrences(sentences, tokenizer, window)
+    width = min(num_dimensions, len(counts))
+    with one_thread(), seeded_init(seed):
+        left, values, _ = torch.svd_lowrank(
+            counts.log1p(), min(width + OVERSAMPLING, len(counts)), niter=NUM_PASSES
+        )
+    left, values = left[:, :width], values[:width]
+    # A singular vector's sign is free: its largest entry is positive, so that no library decides it.
+    signs = left.gather(0, left.abs().argmax(0, keepdim=True)).sign()
+    vectors = torch.zeros(len(counts), num_dimensions, dtype=counts.dtype)
+    is_counted = counts.sum(1) > 0
+    vectors[is_counted, :width] = (left * signs * values.sqrt())[is_counted]
+    return (vectors / vectors[is_counted].square().mean().sqrt()).float()
+
+
+def cooccurrences(sentences: list[str], tokenizer: Any, window: int) -> Float[Tensor, "v v"]:
+    """How often two tokens stand near each other: 1/k for each pair that is k apart.
+
+    Parameters
+    ----------
+    sentences
+        The corpus.
+    tokenizer
+        Cuts them into tokens.
+    window
+        The largest k.
+    """
+    tokens = tokenizer(sentences, add_special_tokens=False).input_ids
+    flat = torch.tensor([token for sentence in tokens for token in sentence])
+    sentence = torch.repeat_interleave(torch.arange(len(tokens)), torch.tensor([len(one) for one in tokens]))
+    counts = torch.zeros(len(tokenizer), len(tokenizer), dtype=torch.float64)
+    for apart in range(1, window + 1):
+        within = sentence[:-apart] == sentence[apart:]
+        _add(counts, flat[:-apart][within], flat[apart:][within], 1 / apart)
+    return counts
+
+
+def _add(
+    counts: Float[Tensor, "v v"], one: Int[Tensor, " n"], other: Int[Tensor, " n"], weight: float
+) -> None:
+    weights = torch.full(one.shape, weight, dtype=counts.dtype)
+    counts.index_put_((one, other), weights, accumulate=True)
+    counts.index_put_((other, one), weights, accumulate=True)
