@@ -14,11 +14,11 @@ from analysis.sections.grid import grid_axes, grid_rows, grid_steps
 from analysis.sections.opening import opening
 from analysis.sections.paper_figure import paper_figure
 from analysis.sections.paper_table import paper_table
-from analysis.sections.progress import progress
+from analysis.sections.how_it_ran import how_it_ran
 from analysis.sections.search import search_sections
 from rse_study.results.reader import Reader
 
-SHARED = (paper_figure, course, diagnostics, cells, cost, progress, failures, revisions, provenance)
+SHARED = (paper_figure, course, diagnostics, cells, cost, how_it_ran, failures, revisions, provenance)
 """Sections that every report ends with."""
 
 

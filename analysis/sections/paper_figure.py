@@ -12,7 +12,7 @@ from analysis.figures.attack_pairs import attack_pairs_data, draw_attack_pairs
 from analysis.figures.cosines import cosines_data, draw_cosines
 from analysis.figures.measures import draw_measures, measures_data
 from analysis.paper.tables import figures
-from analysis.search import confirmed
+from analysis.scores import result_cells
 
 PAIRS = (
     "As in figure 2 of RobustSentEmbed: a line joins the rows under one attack. The further to the top left, the more "
@@ -88,17 +88,9 @@ def remark(contents: Contents, *, has_lines: bool) -> str:
     return f"{name}: {titles[name]}. {where} {more}".strip()
 
 
-def results(contents: Contents) -> pd.DataFrame:
-    """The cells that are results, with their names.
-
-    A grid's, or those that confirm a search.
-    """
-    return contents.stage("grid") if contents.study.kind == "grid" else confirmed(contents)
-
-
 def pairs(contents: Contents) -> list[str]:
     """Queries against accuracy lost, a figure for each attacked set."""
-    frame = attack_pairs_data(contents, results(contents))
+    frame = attack_pairs_data(contents, result_cells(contents))
     parts = [f"<h3>Under attack</h3>{page.paragraph(PAIRS)}"] if len(frame) else []
     for number, (name, part) in enumerate(frame.groupby("set", sort=False)):
         title = f"<h4>{page.escape(str(name))}</h4>" if frame["set"].nunique() > 1 else ""
@@ -108,7 +100,7 @@ def pairs(contents: Contents) -> list[str]:
 
 def geometry(contents: Contents) -> list[str]:
     """Alignment against uniformity, a figure for each evaluation that measures them."""
-    frame = alignment_data(contents, results(contents), repeated(contents))
+    frame = alignment_data(contents, result_cells(contents), repeated(contents))
     parts = [f"<h3>Alignment and uniformity</h3>{page.paragraph(GEOMETRY)}"] if len(frame) else []
     for number, (name, part) in enumerate(frame.groupby("evaluation", sort=False)):
         title = f"<h4>{page.escape(str(name))}</h4>" if frame["evaluation"].nunique() > 1 else ""

@@ -19,7 +19,7 @@ LANES = (
 )
 
 
-def progress(contents: Contents) -> str:
+def how_it_ran(contents: Contents) -> str:
     """Return section "How it ran"; nothing before the first attempt."""
     names = cell_names(contents)
     attempts = timeline_data(contents, names)
