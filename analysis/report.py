@@ -11,10 +11,10 @@ from analysis.sections.confirmed import confirmation
 from analysis.sections.course import course
 from analysis.sections.diagnostics import diagnostics
 from analysis.sections.grid import grid_axes, grid_rows, grid_steps
+from analysis.sections.how_it_ran import how_it_ran
 from analysis.sections.opening import opening
 from analysis.sections.paper_figure import paper_figure
 from analysis.sections.paper_table import paper_table
-from analysis.sections.how_it_ran import how_it_ran
 from analysis.sections.search import search_sections
 from rse_study.results.reader import Reader
 

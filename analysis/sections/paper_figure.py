@@ -3,8 +3,6 @@
 Where the ledger holds what they show.
 """
 
-import pandas as pd
-
 from analysis import page
 from analysis.contents import Contents
 from analysis.figures.alignment import alignment_data, draw_alignment
