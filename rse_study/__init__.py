@@ -26,8 +26,10 @@ def open_study(
 
     Examples
     --------
-    >>> study = open_study("quickstart")  # doctest: +SKIP
-    >>> study.contrasts[["row", "mean", "excludes_zero"]]  # doctest: +SKIP
+    After `rse-study run quickstart`::
+
+        study = open_study("quickstart")
+        study.contrasts[["row", "mean", "excludes_zero"]]
     """
     from rse_study.results.study_results import open_results
 

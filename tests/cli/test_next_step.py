@@ -25,10 +25,10 @@ def store(tmp_path):
 
 CASES = [
     ("init mine", "rse-study validate mine.yaml; rse-study plan mine.yaml --probe; rse-study run mine.yaml"),
-    ("validate quickstart -o num_trials=4", "rse-study plan quickstart -o num_trials=4"),
+    ("validate quickstart -o resources.threads=2", "rse-study plan quickstart -o resources.threads=2"),
     (
-        "plan quickstart -o num_trials=4 --store other",
-        "rse-study plan quickstart -o num_trials=4 --store other --probe",
+        "plan quickstart -o resources.threads=2 --store other",
+        "rse-study plan quickstart -o resources.threads=2 --store other --probe",
     ),
     ("status little", "rse-study check little"),
     ("status searched", "rse-study run STUDY.yaml"),

@@ -155,8 +155,7 @@ def test_the_same_command_again_trains_nothing(rse, run_folder, trained):
     again = rse("train", "mine.yaml", "--out", "run")
     assert again.returncode == 0, again.stderr
     assert files() == before
-    assert "step 0/3" in trained.stdout
-    assert "step 0/3" not in again.stdout
+    assert "token overlap" in trained.stdout
     assert "token overlap" not in again.stdout  # nothing is measured again either
     assert trained.stdout.splitlines()[-2:] == again.stdout.splitlines()[-2:]
 
@@ -164,7 +163,7 @@ def test_the_same_command_again_trains_nothing(rse, run_folder, trained):
 def test_two_workers_share_a_run(rse, run_folder):
     shared = rse("train", "mine.yaml", "--out", "shared", "--workers", "2")
     assert shared.returncode == 0, shared.stderr
-    assert "shared: step 3/3" in shared.stdout
+    assert "after 3 steps" in shared.stdout
     result = read_result(run_folder.parent / "shared")
     assert (result.status, result.provenance["workers"]) == ("complete", 2)
     # The same sentences and the same start; only dropout differs.

@@ -13,7 +13,7 @@ from rse_study.training.loop import train
 from tests.on_ray.test_end_to_end import Diary
 from tests.on_ray.world import few
 
-pytestmark = pytest.mark.xdist_group("ray")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 
 
 def test_a_cell_has_the_history_that_the_loop_alone_gives_it(study_content, materials, cluster, tmp_path):

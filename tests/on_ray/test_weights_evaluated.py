@@ -24,7 +24,7 @@ from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 from tests.on_ray.test_added_evaluation import Listener
 
-pytestmark = pytest.mark.xdist_group("ray")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 NAME = "SNLI/fine_tuned"
 WITH_WEIGHTS = {"start", "cls"}
 
