@@ -23,7 +23,7 @@ mini: $(VENV)/.runtime ## the papers' ablations at mini scale (hours on 2 cores;
 test: setup ## the test suite, but for what is slow by nature (8 minutes on 2 cores)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
-check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment, every anchor (half an hour)
+check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment, every anchor (50 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m slow
 
 schema: $(VENV)/.runtime ## the JSON schema that editors check study files with

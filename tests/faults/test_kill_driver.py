@@ -1,7 +1,6 @@
 """The driver killed, and the same command again: nothing is lost, nothing is done twice, nothing changes.
 
-Once amid its cells in every run of the suite; ten times at random moments, for a grid and two searches, in
-`make check-slow` (docs/results/faults.md).
+Once amid its cells; ten times at random moments, for a grid and two searches (docs/results/faults.md).
 """
 
 import random
@@ -14,6 +13,7 @@ from rse_study.results.schema import ledger_path
 from tests.faults.drivers import contents
 from tests.faults.kill_driver import GRID, ONE_AT_A_TIME, SEARCH, finished_cells, kill_often
 
+pytestmark = pytest.mark.slow
 NUM_KILLS = 10
 
 
@@ -39,7 +39,6 @@ def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_agai
     assert contents(folder) == whole
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "study",
     [pytest.param(one, marks=pytest.mark.xdist_group(one["name"])) for one in (GRID, ONE_AT_A_TIME, SEARCH)],
