@@ -155,7 +155,9 @@ def test_the_same_command_again_trains_nothing(rse, run_folder, trained):
     again = rse("train", "mine.yaml", "--out", "run")
     assert again.returncode == 0, again.stderr
     assert files() == before
+    assert "after 3 steps" in trained.stdout
     assert "token overlap" in trained.stdout
+    assert "step" not in again.stderr
     assert "token overlap" not in again.stdout  # nothing is measured again either
     assert trained.stdout.splitlines()[-2:] == again.stdout.splitlines()[-2:]
 

@@ -206,7 +206,8 @@ def test_a_main_table_is_incomplete_while_evaluations_are_still_to_come(rse, mak
 def test_the_columns_are_written_with_the_other_tables(rse, make, tmp_path):
     main_table(make, (60.0, 61.5, 62.0, 60.75))
     ended = rse("check", "little", "--out", "tables")
-    assert {"tables/little-columns.csv", "tables/little-columns.tex"} <= set(ended.out.splitlines())
+    endings = ("-columns.csv", ".tex", "-columns.tex")
+    assert ended.out.splitlines()[-3:] == [f"tables/little{ending}" for ending in endings]
     found = pd.read_csv(tmp_path / "tables/little-columns.csv").set_index("row")
     assert found.loc["RobustSentEmbed", ["mean", "paper", "direction"]].tolist() == [61.0625, 28.05, "same"]
 
@@ -215,11 +216,14 @@ def test_the_tables_are_written_where_they_are_asked_for(rse, make, tmp_path):
     make(rows_where(1.01), paper=MINI)
     ended = rse("check", "little", "--out", "tables/here")
     assert ended.code == 0
-    endings = (".csv", ".tex", "-contrasts.csv", "-claims.csv")
-    assert set(ended.out.splitlines()[-4:]) == {f"tables/here/little{ending}" for ending in endings}
+    endings = (".csv", "-contrasts.csv", "-claims.csv", ".tex")
+    assert ended.out.splitlines()[-4:] == [f"tables/here/little{ending}" for ending in endings]
     found = pd.read_csv(tmp_path / "tables/here/little.csv").set_index("row")
     assert found.loc["rho = 0.5", ["paper", "mean"]].tolist() == [77.9, 73.88]
-    assert (tmp_path / "tables/here/little.tex").read_text().count(r"\begin{table}") == 1
+    latex = [
+        line for line in (tmp_path / "tables/here/little.tex").read_text().splitlines() if line[0] != "%"
+    ]
+    assert latex[0].startswith(r"\begin{table}")
 
 
 def test_the_verdict_stands_whether_tables_are_written_or_not(rse, make):
