@@ -36,6 +36,8 @@ class Contents:
     revisions: pd.DataFrame
     events: pd.DataFrame
     provenance: list[dict[str, Any]]
+    collapsed: frozenset[str] = frozenset()
+    """Cells whose last value of the objective is that of a collapsed model."""
 
     @property
     def label(self) -> str:
@@ -87,6 +89,7 @@ def read_contents(reader: Reader) -> Contents:
         revisions=reader.revisions(),
         events=reader.events(),
         provenance=reader.provenance(),
+        collapsed=reader.collapsed(),
     )
 
 

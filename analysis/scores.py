@@ -74,7 +74,9 @@ def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -
         else cells["identity"].map(found["value"]).astype(float)
     )
     complete = cells["status"] == "complete"
-    flags = cells["identity"].isin(found.index[found["degenerate"]]) & complete
+    marked = frozenset(found.index[found["degenerate"]])
+    marked |= contents.collapsed if measure == contents.label else frozenset()
+    flags = cells["identity"].isin(marked) & complete
     status = [_status(*one) for one in zip(cells["status"], values, flags, strict=True)]
     kind = ["base" if label == BASE else "row" for label in cells["label"]]
     frame = cells[["trial", "seed"]].assign(row=cells["name"], kind=kind, measure=measure)

@@ -108,8 +108,8 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
     found = {}
     for metric in metrics:
         values = by_subject(evaluations, metric) if metric else _objectives(reader)
-        degenerate = evaluations[evaluations["metric"].isin(metric.split(MINUS)) & evaluations["degenerate"]]
-        is_degenerate = cells["identity"].isin(degenerate["subject"])
+        degenerate = _collapsed(evaluations, metric) if metric else reader.collapsed()
+        is_degenerate = cells["identity"].isin(degenerate)
         table, open_rows = _wide(cells, values)
         found[metric] = Scores(
             table=table,
@@ -119,6 +119,11 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
             less_is_better=study.is_less_better(metric),
         )
     return found
+
+
+def _collapsed(evaluations: pd.DataFrame, metric: str) -> Iterable[str]:
+    measured = evaluations[evaluations["metric"].isin(metric.split(MINUS))]
+    return frozenset(measured.loc[measured["degenerate"], "subject"])
 
 
 def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:

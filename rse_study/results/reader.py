@@ -106,6 +106,11 @@ class Reader:
         points = LedgerQueries(self._db).last_points(metric)
         return pd.DataFrame.from_dict(points, orient="index", columns=["t", "value"])
 
+    def collapsed(self) -> frozenset[str]:
+        """Cells whose last value of the objective is that of a collapsed model."""
+        marks = self.last_points(self.study().objective.mark)["value"]
+        return frozenset(marks.index[marks == 1])
+
     def history(self, identity: str) -> pd.DataFrame:
         """Return the numbers of one cell, by step and name: t, name, value.
 

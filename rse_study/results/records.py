@@ -72,6 +72,11 @@ class ObjectiveRecord(Record):
     evaluation: str = ""
     """`EvaluationRow.metric` that measures the same thing on baselines: "STS-B/dev/all"."""
 
+    @property
+    def mark(self) -> str:
+        """The metric that is 1 where a model had collapsed when `metric` was measured."""
+        return f"{self.metric.partition('/')[0]}/degenerate"
+
 
 class AxisRecord(Record):
     """One searched dimension: a name, the paths it writes, its domain."""

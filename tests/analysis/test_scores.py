@@ -141,6 +141,14 @@ def test_scores_of_a_collapsed_model_are_marked_and_the_mark_is_explained():
     assert degenerate_note(FRAME) == ""
 
 
+def test_a_cell_that_had_collapsed_at_its_last_step_is_so_in_the_scores(grid_dir, contents):
+    found = contents(grid_dir)
+    one = found.stage("grid")["identity"].iloc[0]
+    frame = scores(dataclasses.replace(found, collapsed=frozenset({one})), found.stage("grid"))
+    bad = frame[frame["degenerate"]]
+    assert bad[["row", "measure", "seed"]].values.tolist() == [["lambda1 = 0.000976562", found.label, 0]]
+
+
 def test_what_an_evaluation_calls_degenerate_is_so_in_the_scores(grid_dir, contents):
     found = contents(grid_dir)
     first, second = found.stage("grid")["identity"][:2]

@@ -18,6 +18,7 @@ from rse_study.results.comparisons import (
 )
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
+from rse_study.results.result_file import Point
 from tests.analysis import gridded, searched, tabled
 from tests.results.samples import around, half_width
 
@@ -231,6 +232,22 @@ def test_where_there_was_no_number_to_be_had_nothing_is_awaited(tmp_path):
     found = read(folder, RATE)
     assert math.isnan(found.table.loc["a", 1])
     assert (found.open_rows, found.degenerate_rows) == ((), ("a",))
+
+
+def test_a_model_that_has_collapsed_at_its_last_step_is_marked(tmp_path):
+    """Its history says so: the objective of a cell is no row of an evaluation."""
+    marks = {"a": (1.0, 1.0), "b": (1.0, 0.0)}  # b was collapsed on the way, and is no more
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(tabled.study_of({"a": (0.0,), "b": (0.0,)}, 1))
+        for trial, name in enumerate("ab"):
+            record = tabled.cell_of(trial, name, 0)
+            ledger.plan([record])
+            points = tuple(
+                Point(t=t, metrics={"dev": 50.0, "dev/degenerate": mark})
+                for t, mark in zip((10, 20), marks[name], strict=True)
+            )
+            searched.run(ledger, record, "complete", points)
+    assert read(tmp_path).degenerate_rows == ("a",)
 
 
 @pytest.mark.parametrize(
