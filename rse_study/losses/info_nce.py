@@ -17,7 +17,8 @@ def info_nce(
 
     -log( sum_p e^{sim(z_i, z_ip)/tau} / (sum_p e^{sim(z_i, z_ip)/tau} + sum_j e^{sim(z_i, o_j)/tau}) )
 
-    All cosines come from one product of normalised rows; a zero vector has cosine 0.
+    All cosines come from one product of normalised rows; a zero vector has cosine 0. Written as log(1 + e^(n - p)), n
+    and p the logs of the two sums: a small loss and its gradient keep all their digits (decision 0025).
 
     Parameters
     ----------
@@ -35,5 +36,6 @@ def info_nce(
     normal = F.normalize(z, dim=-1)
     positive = (normal * F.normalize(positives, dim=-1)).sum(-1) / temperature  # [p b]
     negative = normal @ F.normalize(others, dim=-1).T / temperature  # [b g]
-    negative = negative.masked_fill(own, -torch.inf)
-    return torch.cat([positive.T, negative], dim=1).logsumexp(1) - positive.logsumexp(0)
+    # Not -inf: an anchor without negatives has loss 0 and gradient 0, not NaN.
+    negative = negative.masked_fill(own, torch.finfo(negative.dtype).min)
+    return -F.logsigmoid(positive.logsumexp(0) - negative.logsumexp(1))

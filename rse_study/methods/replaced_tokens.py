@@ -89,7 +89,9 @@ class ReplacedTokenDetection(Spec):
         if eta is not None:
             embeddings = embeddings + eta.detach()
         with run.dropout(step, "D", ids.device), run.autocast():
-            logits = networks.discriminator(embeddings, batch.mask, h).to(embeddings.dtype)
+            reads_padding = self.reduction == "mean_padding"
+            logits = networks.discriminator(embeddings, batch.mask, h, reads_padding=reads_padding)
+        logits = logits.to(embeddings.dtype)
         replaced = ids != batch.ids
         losses = replaced_token_detection(logits, replaced)
         correct = ((logits > 0) == ~replaced)[self._counted(batch.mask)].to(losses.dtype)

@@ -5,13 +5,17 @@ Word embeddings go in as `inputs_embeds`, before position, type and LayerNorm: p
 
 import inspect
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rse_study.models.pooling import PoolingKind, pool_cls, pool_mean, pool_prompt
-from rse_study.models.sites import SiteChange, changed_outputs, require_sites
+from rse_study.models.layout import Given, Layout, Padded
+from rse_study.models.packed import Packed, can_be_packed
+from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
+from rse_study.models.sites import Changes, SiteChange, require_sites
 
 
 class SentenceEncoder(nn.Module):
@@ -22,6 +26,7 @@ class SentenceEncoder(nn.Module):
         self.backbone: Any = backbone
         self.pooling = pooling
         self.mask_token_id = mask_token_id
+        self.skips_padding = can_be_packed(backbone)
         taken = inspect.signature(backbone.forward).parameters
         self._takes_positions = "position_ids" in taken
         # RoBERTa takes types too, but has one: a pair's second half is none the wiser.
@@ -74,20 +79,18 @@ class SentenceEncoder(nn.Module):
         types
             1 for a pair's second sentence, 0 for its first, where the encoder has them.
         """
-        changes = self._weakening(weights)
+        layout = self.layout(mask)
+        changes = self._weakening(weights, layout)
+        wanted = self._pooled_positions(ids, mask)
+        if wanted is not None:
+            return self.hidden_states(layout, embeddings, types, changes, wanted)
         first: list[Tensor] = []
         if self.pooling == "first_last":
-            # Hooks of one module run in the order given: the first layer is read as the second one reads it.
-            changes.append((require_sites(self.backbone, 2)[1], _recorder(first)))
-        with changed_outputs(changes):
-            last = self.token_vectors(embeddings, mask, types)
-        if self.pooling == "cls":
-            return pool_cls(last)
-        if self.pooling == "prompt":
-            assert ids is not None, "prompt pooling needs ids"
-            assert self.mask_token_id is not None, "prompt pooling needs the id of [MASK]"
-            return pool_prompt(last, ids, self.mask_token_id)
-        return pool_mean((first[0] + last) / 2 if first else last, mask)
+            # Changes of one site run in the order given: the first layer is read as the second one reads it.
+            require_sites(self.backbone, 2)
+            changes = {**changes, 1: [*changes.get(1, ()), _recorder(first)]}
+        last = self.hidden_states(layout, embeddings, types, changes)
+        return pool_mean(layout.restore((first[0] + last) / 2 if first else last), mask)
 
     def token_vectors(
         self,
@@ -95,9 +98,9 @@ class SentenceEncoder(nn.Module):
         mask: Bool[Tensor, "b l"],
         types: Int[Tensor, "b l"] | None = None,
     ) -> Float[Tensor, "b l d"]:
-        """Last hidden states; positions are counted over real tokens.
+        """Last hidden states of real tokens.
 
-        So padding changes nothing.
+        Positions are counted over those, so padding changes nothing; what stands at padding means nothing.
 
         Parameters
         ----------
@@ -108,16 +111,56 @@ class SentenceEncoder(nn.Module):
         types
             1 for a pair's second sentence, 0 for its first, where the encoder has them.
         """
-        extra = {"position_ids": position_ids(self.backbone, mask)} if self._takes_positions else {}
-        if types is not None and self.tells_types:
-            extra["token_type_ids"] = types
-        return self.backbone(inputs_embeds=embeddings, attention_mask=mask.long(), **extra)[0]
+        layout = self.layout(mask)
+        return layout.restore(self.hidden_states(layout, embeddings, types))
 
-    def _weakening(self, weights: Sequence[Tensor | None]) -> list[tuple[nn.Module, SiteChange]]:
+    def hidden_states(
+        self,
+        layout: Layout,
+        embeddings: Float[Tensor, "b l e"],
+        types: Int[Tensor, "b l"] | None = None,
+        changes: Changes = MappingProxyType({}),
+        wanted: Int[Tensor, " b"] | None = None,
+    ) -> Tensor:
+        """Last hidden states as the layout lays them, or [b d] at the positions wanted.
+
+        Parameters
+        ----------
+        layout
+            Of the batch.
+        embeddings
+            Word embeddings, perturbed or not.
+        types
+            1 for a pair's second sentence, 0 for its first, where the encoder has them.
+        changes
+            What the outputs of sites go through, in the layout.
+        wanted
+            A real token's position in each sentence; None: all.
+        """
+        positions = position_ids(self.backbone, layout.mask) if self._takes_positions else None
+        given = Given(embeddings, positions, types if self.tells_types else None)
+        return layout.run(self.backbone, given, changes, wanted)
+
+    def layout(self, mask: Bool[Tensor, "b l"]) -> Layout:
+        """How a batch lies in this encoder: packed where its family can be."""
+        return Packed.of(mask) if self.skips_padding else Padded(mask)
+
+    def _pooled_positions(self, ids: Tensor | None, mask: Tensor) -> Int[Tensor, " b"] | None:
+        """The one position of each sentence that pooling reads; None where it reads all."""
+        if self.pooling == "cls":
+            return torch.zeros_like(mask[:, 0], dtype=torch.long)
+        if self.pooling != "prompt":
+            return None
+        assert ids is not None, "prompt pooling needs ids"
+        assert self.mask_token_id is not None, "prompt pooling needs the id of [MASK]"
+        return prompt_positions(ids, self.mask_token_id)
+
+    def _weakening(self, weights: Sequence[Tensor | None], layout: Layout) -> Changes:
         if all(weight is None for weight in weights):
-            return []
-        sites = require_sites(self.backbone, len(weights))
-        return [(site, _multiplier(w)) for site, w in zip(sites, weights, strict=False) if w is not None]
+            return {}
+        require_sites(self.backbone, len(weights))
+        known = {site: layout.lay(weight) for site, weight in enumerate(weights) if weight is not None}
+        return {site: [_multiplier(weight)] for site, weight in known.items()}
 
 
 def position_ids(backbone: nn.Module, mask: Bool[Tensor, "b l"]) -> Int[Tensor, "b l"]:

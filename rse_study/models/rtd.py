@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from rse_study.models.encoder import SentenceEncoder, position_ids
 from rse_study.models.initialisation import seeded_linear
-from rse_study.models.sites import changed_outputs, require_sites
+from rse_study.models.layout import Padded
+from rse_study.models.sites import require_sites
 
 
 class Discriminator(nn.Module):
@@ -32,9 +33,14 @@ class Discriminator(nn.Module):
         self.output = seeded_linear(encoder.hidden_size, 1, generator)
 
     def forward(
-        self, embeddings: Float[Tensor, "b l e"], mask: Bool[Tensor, "b l"], h: Float[Tensor, "b d"]
+        self,
+        embeddings: Float[Tensor, "b l e"],
+        mask: Bool[Tensor, "b l"],
+        h: Float[Tensor, "b d"],
+        *,
+        reads_padding: bool = False,
     ) -> Float[Tensor, "b l"]:
-        """Logits of each token: whether it was replaced.
+        """Logits of each token: whether it was replaced; 0 at padding.
 
         Parameters
         ----------
@@ -44,15 +50,16 @@ class Discriminator(nn.Module):
             True = real token.
         h
             Stands in place of the embedding block's output (after dropout) at position 0.
+        reads_padding
+            Whether padding has logits of its own.
         """
+        layout = Padded(mask) if reads_padding else self.encoder.layout(mask)
 
-        def put_h_first(block_output: Tensor) -> Tensor:
-            return torch.cat([h.to(block_output.dtype)[:, None], block_output[:, 1:]], dim=1)
+        def with_h(block_output: Tensor) -> Tensor:
+            return layout.with_first(block_output, h.to(block_output.dtype))
 
-        embedding_block = require_sites(self.encoder.backbone, 1)[0]
-        with changed_outputs([(embedding_block, put_h_first)]):
-            hidden = self.encoder.token_vectors(embeddings, mask)
-        return self.output(hidden).squeeze(-1)
+        hidden = self.encoder.hidden_states(layout, embeddings, changes={0: [with_h]})
+        return layout.restore(self.output(hidden)).squeeze(-1)
 
 
 class Generator(nn.Module):

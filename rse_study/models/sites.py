@@ -1,6 +1,6 @@
 """Sites of an encoder: the embedding block's output and each layer's."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from rse_study.errors import InputError
 
 SiteChange = Callable[[Tensor], Tensor]
+Changes = Mapping[int, Sequence[SiteChange]]  # by site: what its output goes through, in this order
 
 
 def find_sites(backbone: nn.Module) -> list[nn.Module]:
@@ -47,12 +48,13 @@ def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
 
 
 @contextmanager
-def changed_outputs(changes: list[tuple[nn.Module, SiteChange]]) -> Iterator[None]:
-    """Change each module's output, in the order given; nothing remains afterwards."""
+def changed_outputs(sites: Sequence[nn.Module], changes: Changes) -> Iterator[None]:
+    """Change the outputs of sites inside; nothing remains afterwards."""
     with ExitStack() as stack:
-        for module, change in changes:
-            handle = module.register_forward_hook(_hook(change))
-            stack.callback(handle.remove)
+        for site, own in changes.items():
+            for change in own:
+                handle = sites[site].register_forward_hook(_hook(change))
+                stack.callback(handle.remove)
         yield
 
 

@@ -1,7 +1,7 @@
 """Simpler published methods, each written on its own and plainly: what settings of the step must equal."""
 
 import torch
-from torch.nn.functional import normalize
+from torch.nn.functional import logsigmoid, normalize
 
 TAU, RADIUS, SIGMA = 0.05, 2.5e-2, 0.1
 
@@ -44,10 +44,9 @@ def _views(networks, inputs, batch, run, step):
 def _contrastive(z, positives, z_pos):
     anchor = normalize(z, dim=-1)
     own = (anchor * normalize(torch.stack(positives), dim=-1)).sum(-1) / TAU
-    negative = (anchor @ normalize(z_pos, dim=-1).T / TAU).masked_fill(
-        torch.eye(len(z), dtype=bool), -torch.inf
-    )
-    return torch.cat([own.T, negative], dim=1).logsumexp(1) - own.logsumexp(0)
+    negative = anchor @ normalize(z_pos, dim=-1).T / TAU
+    negative = negative.masked_fill(torch.eye(len(z), dtype=bool), torch.finfo(z.dtype).min)
+    return -logsigmoid(own.logsumexp(0) - negative.logsumexp(1))
 
 
 def _start(words, batch, run, step):

@@ -27,13 +27,13 @@ def test_h_replaces_the_embedding_output_at_position_0_only(folders, padded, fam
     ids, mask = padded(tokenizer)
     embeddings = encoder.word_embeddings(ids)
     seen = []
-    first_layer = discriminator.encoder.backbone.encoder.layer[0]
-    handle = first_layer.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))
+    read = discriminator.encoder.backbone.encoder.layer[0].attention.self.query
+    handle = read.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))
     h = torch.randn(len(ids), encoder.hidden_size, dtype=torch.float64)
     logits = discriminator(embeddings, mask, h)
     discriminator.encoder.token_vectors(embeddings, mask)
     handle.remove()
-    replaced, plain = seen
+    replaced, plain = (discriminator.encoder.layout(mask).restore(tokens) for tokens in seen)
     assert torch.equal(replaced[:, 0], h)
     assert torch.equal(replaced[:, 1:], plain[:, 1:])
     assert logits.shape == ids.shape

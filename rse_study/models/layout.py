@@ -1,0 +1,77 @@
+"""How a batch of sentences lies in an encoder while its layers compute.
+
+Padded here, which any backbone takes; models/packed.py has the real tokens alone. Both give the same vectors.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from rse_study.models.sites import Changes, changed_outputs, find_sites
+
+
+@runtime_checkable
+class Layout(Protocol):
+    """A batch's mask, and how hidden states [b l d] lie while layers compute."""
+
+    @property
+    def mask(self) -> Tensor: ...
+    def lay(self, values: Tensor) -> Tensor: ...
+    def restore(self, hidden: Tensor) -> Tensor: ...
+    def with_first(self, hidden: Tensor, vectors: Tensor) -> Tensor: ...
+    def run(self, backbone: Any, given: "Given", changes: Changes, wanted: Tensor | None) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a backbone reads of each token."""
+
+    embeddings: Float[Tensor, "b l e"]
+    positions: Int[Tensor, "b l"] | None
+    """None where the backbone takes none."""
+    types: Int[Tensor, "b l"] | None
+    """None where the backbone tells none."""
+
+
+@dataclass(frozen=True)
+class Padded:
+    """Every sentence as long as the longest one: what any backbone takes."""
+
+    mask: Bool[Tensor, "b l"]
+
+    def lay(self, values: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
+        """Return the values as they are."""
+        return values
+
+    def restore(self, hidden: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
+        """Return the hidden states as they are."""
+        return hidden
+
+    def with_first(
+        self, hidden: Float[Tensor, "b l d"], vectors: Float[Tensor, "b d"]
+    ) -> Float[Tensor, "b l d"]:
+        """Put a vector in place of each sentence's first hidden state."""
+        return torch.cat([vectors[:, None], hidden[:, 1:]], dim=1)
+
+    def run(self, backbone: Any, given: Given, changes: Changes, wanted: Tensor | None) -> Tensor:
+        """Return last hidden states, [b l d], or [b d] at the positions `wanted`.
+
+        Parameters
+        ----------
+        backbone
+            Of transformers.
+        given
+            What it reads.
+        changes
+            By site.
+        wanted
+            A position of each sentence; None: all.
+        """
+        extra = {"position_ids": given.positions, "token_type_ids": given.types}
+        known = {name: value for name, value in extra.items() if value is not None}
+        with changed_outputs(find_sites(backbone), changes):
+            last = backbone(inputs_embeds=given.embeddings, attention_mask=self.mask.long(), **known)[0]
+        return last if wanted is None else last[torch.arange(len(last), device=last.device), wanted]

@@ -1,0 +1,114 @@
+"""The layout without padding: linear maps, norms and dropout see real tokens only.
+
+Attention alone sees sentences. Same vectors as padded to 1e-10 in float64; dropout draws other numbers.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from rse_study.models.layout import Given
+from rse_study.models.sites import Changes, find_sites
+
+FAMILIES = ("bert", "roberta", "xlm-roberta", "camembert", "electra")  # no relative positions in their attention
+
+
+def can_be_packed(backbone: Any) -> bool:
+    """Whether a backbone's layers may be run on real tokens alone."""
+    return getattr(backbone.config, "model_type", "") in FAMILIES and bool(find_sites(backbone))
+
+
+@dataclass(frozen=True)
+class Packed:
+    """The real tokens of all sentences in one row; attention alone sees sentences.
+
+    Linear maps, norms and dropout see T tokens instead of b * l. Of the last layer everything but keys and values is
+    computed at the wanted positions alone.
+    """
+
+    mask: Bool[Tensor, "b l"]
+    places: Int[Tensor, " T"]
+    """of the real tokens among all b * l"""
+
+    @classmethod
+    def of(cls, mask: Bool[Tensor, "b l"]) -> "Packed":
+        """The layout of a batch; real tokens may stand anywhere in their row."""
+        return cls(mask, mask.flatten().nonzero().squeeze(1))
+
+    def lay(self, values: Tensor) -> Tensor:
+        """Values of each position, [b l ...], as [T ...]."""
+        return values.flatten(0, 1).index_select(0, self.places)
+
+    def restore(self, hidden: Float[Tensor, "T d"]) -> Float[Tensor, "b l d"]:
+        """Hidden states back in their rows; padding is 0."""
+        rows = hidden.new_zeros(self.mask.numel(), *hidden.shape[1:])
+        return rows.index_copy(0, self.places, hidden).unflatten(0, self.mask.shape)
+
+    def with_first(self, hidden: Float[Tensor, "T d"], vectors: Float[Tensor, "b d"]) -> Float[Tensor, "T d"]:
+        """Put a vector in place of each sentence's first hidden state."""
+        return hidden.index_copy(0, self.at(torch.zeros_like(self.mask[:, 0], dtype=torch.long)), vectors)
+
+    def at(self, positions: Int[Tensor, " b"]) -> Int[Tensor, " b"]:
+        """Where a position of each sentence, a real token, stands among the T."""
+        counted = self.mask.flatten().cumsum(0) - 1
+        rows = torch.arange(len(self.mask), device=self.mask.device)
+        return counted[rows * self.mask.shape[1] + positions]
+
+    def run(self, backbone: Any, given: Given, changes: Changes, wanted: Tensor | None) -> Tensor:
+        """Return last hidden states, [T d], or [b d] at the positions `wanted`.
+
+        Parameters
+        ----------
+        backbone
+            Of a family in `PACKED_FAMILIES`.
+        given
+            What it reads.
+        changes
+            By site.
+        wanted
+            A position of each sentence; None: all.
+        """
+        first, *layers = find_sites(backbone)
+        hidden = self._embedded(backbone, first, given)
+        one = None if wanted is None or len(layers) in changes else self.at(wanted)
+        for site, layer in enumerate(layers):
+            hidden = _changed(hidden, changes, site)
+            hidden = self._layer(layer, hidden, one if site == len(layers) - 1 else None)
+        hidden = _changed(hidden, changes, len(layers))
+        return hidden if wanted is None or one is not None else hidden[self.at(wanted)]
+
+    def _embedded(self, backbone: Any, first: nn.Module, given: Given) -> Float[Tensor, "T d"]:
+        positions, types = (
+            None if values is None else self.lay(values)[None] for values in (given.positions, given.types)
+        )
+        embeddings = self.lay(given.embeddings)[None]
+        block = backbone.embeddings(inputs_embeds=embeddings, position_ids=positions, token_type_ids=types)
+        return (block if first is backbone.embeddings else first(block))[0]
+
+    def _layer(self, layer: Any, hidden: Float[Tensor, "T d"], one: Tensor | None) -> Tensor:
+        """One layer's output at all tokens, or at `one` of each sentence."""
+        rows = hidden if one is None else hidden.index_select(0, one)
+        mixed = layer.attention.output(self._attended(layer.attention.self, hidden, rows, one), rows)
+        return layer.output(layer.intermediate(mixed), mixed)
+
+    def _attended(self, attention: Any, hidden: Tensor, rows: Tensor, one: Tensor | None) -> Tensor:
+        """What the heads of each sentence see of it: of `rows`, among all of `hidden`."""
+        heads = (-1, attention.attention_head_size)
+        queries = attention.query(rows)
+        queries = self.restore(queries) if one is None else queries[:, None]
+        keys, values = self.restore(attention.key(hidden)), self.restore(attention.value(hidden))
+        query, key, value = (x.unflatten(2, heads).transpose(1, 2) for x in (queries, keys, values))
+        seen = nn.functional.scaled_dot_product_attention(
+            query, key, value, self.mask[:, None, None, :], dropout_p=attention.dropout.p * attention.training
+        )
+        context = seen.transpose(1, 2).flatten(2)
+        return self.lay(context) if one is None else context[:, 0]
+
+
+def _changed(hidden: Tensor, changes: Changes, site: int) -> Tensor:
+    for change in changes.get(site, ()):
+        hidden = change(hidden)
+    return hidden

@@ -1,0 +1,149 @@
+"""Sentences without their padding: the vectors, gradients and steps of padded ones, for fewer operations."""
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.loading import load_encoder
+from rse_study.models.packed import Packed
+from rse_study.models.pooling import KINDS
+from tests.methods.problem import make_batch, make_networks, make_run, settings, take_step
+
+FAMILIES = ["bert", "roberta", "xlm-roberta", "electra"]
+EXACT = {"atol": 1e-10, "rtol": 0}
+MASK_ID = 4
+
+
+def loaded(folder, pooling):
+    encoder = load_encoder(folder, "cls")[0].double().eval()
+    return SentenceEncoder(encoder.backbone, pooling, MASK_ID)
+
+
+def both(encoder, compute):
+    """What `compute` gives with and without padding."""
+    found = []
+    for skips in (False, True):
+        encoder.skips_padding = skips
+        found.append(compute())
+    return found
+
+
+def scattered(encoder, num_rows=5, length=9):
+    """Rows whose real tokens stand anywhere, the first position among them; one row has a single one."""
+    generator = torch.Generator().manual_seed(3)
+    mask = torch.rand(num_rows, length, generator=generator) < 0.6
+    mask[:, 0] = True
+    mask[1, 1:] = False
+    ids = torch.randint(5, 20, mask.shape, generator=generator)
+    ids[torch.arange(num_rows), mask.int().cumsum(1).argmax(1)] = MASK_ID
+    return ids, mask
+
+
+@pytest.mark.parametrize("pooling", KINDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_vectors_and_all_gradients_are_those_of_padded_sentences(folders, family, pooling):
+    encoder = loaded(folders[family], pooling)
+    ids, mask = scattered(encoder)
+    torch.manual_seed(0)
+    weights = [torch.rand(*ids.shape, encoder.hidden_size).double().requires_grad_() for _ in range(4)]
+
+    def compute():
+        point = encoder.word_embeddings(ids).detach().requires_grad_()
+        vectors = encoder(point, mask, ids, [weights[0], None, weights[2], None])
+        leaves = [point, weights[0], weights[2], *encoder.backbone.encoder.parameters()]
+        return vectors, *torch.autograd.grad(vectors.sin().sum(), leaves)
+
+    for padded, packed in zip(*both(encoder, compute), strict=True):
+        torch.testing.assert_close(packed, padded, **EXACT)
+
+
+@pytest.mark.parametrize("pooling", KINDS)
+def test_the_output_of_the_last_layer_can_be_weakened(folders, pooling):
+    encoder = loaded(folders["bert"], pooling)
+    ids, mask = scattered(encoder)
+    last = torch.rand(*ids.shape, encoder.hidden_size).double()
+    point = encoder.word_embeddings(ids)
+    padded, packed = both(encoder, lambda: encoder(point, mask, ids, [None, None, None, last]))
+    torch.testing.assert_close(packed, padded, **EXACT)
+    assert not torch.allclose(packed, encoder(point, mask, ids))
+
+
+def test_token_vectors_stand_where_their_tokens_do(folders):
+    encoder = loaded(folders["bert"], "cls")
+    ids, mask = scattered(encoder)
+    padded, packed = both(encoder, lambda: encoder.token_vectors(encoder.word_embeddings(ids), mask))
+    torch.testing.assert_close(packed[mask], padded[mask], **EXACT)
+    assert bool((packed[~mask] == 0).all())
+
+
+def test_laying_and_restoring_lose_nothing_but_padding():
+    mask = torch.tensor([[True, False, True], [True, False, False], [True, True, True]])
+    values = torch.arange(1.0, 10.0).view(3, 3, 1)
+    layout = Packed.of(mask)
+    assert layout.lay(values).flatten().tolist() == [1, 3, 4, 7, 8, 9]
+    assert layout.restore(layout.lay(values)).flatten().tolist() == [1, 0, 3, 4, 0, 0, 7, 8, 9]
+    assert layout.at(torch.tensor([2, 0, 1])).tolist() == [1, 2, 4]
+    first = layout.with_first(layout.lay(values), torch.tensor([[-1.0], [-2.0], [-3.0]]))
+    assert first.flatten().tolist() == [-1, 3, -2, -3, 8, 9]
+
+
+def test_a_family_with_relative_positions_keeps_its_padding(folders):
+    assert not loaded(folders["mpnet"], "cls").skips_padding
+
+
+def test_padding_is_dropped_by_no_more_than_rounding_in_float32_and_bf16(folders):
+    encoder = loaded(folders["bert"], "mean").float()
+    ids, mask = scattered(encoder)
+    point = encoder.word_embeddings(ids)
+    padded, packed = both(encoder, lambda: encoder(point, mask))
+    torch.testing.assert_close(packed, padded, atol=1e-5, rtol=0)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        padded, packed = both(encoder, lambda: encoder(point, mask).float())
+    torch.testing.assert_close(packed, padded, atol=5e-2, rtol=0)
+
+
+def operations(compute):
+    with FlopCounterMode(display=False) as counter:
+        compute()
+    return counter.get_total_flops()
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_padding_and_what_pooling_does_not_read_cost_nothing(folders, pooling):
+    """Linear maps of a layer, 8 d^2 + 4 d m a token; of the last one keys and values alone, 4 d^2, where one is read.
+
+    Fused attention is not counted by torch.
+    """
+    encoder = loaded(folders["bert"], pooling)
+    ids, mask = scattered(encoder)
+    point = encoder.word_embeddings(ids)
+    padded, packed = both(encoder, lambda: operations(lambda: encoder(point, mask)))
+    d, m = encoder.hidden_size, encoder.config.intermediate_size
+    num_real, layer = int(mask.sum()), 8 * d * d + 4 * d * m
+    last = num_real * layer if pooling == "mean" else num_real * 4 * d * d + len(mask) * (layer - 4 * d * d)
+    assert padded == 3 * mask.numel() * layer
+    assert packed == 2 * num_real * layer + last
+
+
+@pytest.mark.parametrize("pooling", KINDS)
+@pytest.mark.parametrize(
+    "switches", [{}, {"masks": {"phi": 0.3}}, {"rho": 1.0, "token_level": {"presence": "none"}}], ids=str
+)
+def test_a_step_is_the_same(switches, pooling):
+    """Loss and gradient of everything that is trained, discriminator included; dropout off."""
+    method, found = settings(**switches), []
+    batch = make_batch([[2, 4, 9, 3], [2, 4, 3], [2, 9, 11, 4, 17, 3], [2, 4, 7, 5, 9, 13, 9, 3]])
+    for skips in (False, True):
+        run = make_run()
+        networks = make_networks(method, run, pooling=pooling)
+        for module in networks.modules():
+            if isinstance(module, SentenceEncoder):
+                module.skips_padding = skips
+        outcome, _, gradients = take_step(method, networks, batch, run)
+        found.append((outcome.loss, gradients))
+    (padded, by_padded), (packed, by_packed) = found
+    torch.testing.assert_close(packed, padded, **EXACT)
+    assert by_padded.keys() == by_packed.keys()
+    for name, expected in by_padded.items():
+        torch.testing.assert_close(by_packed[name], expected, atol=1e-9, rtol=0)
