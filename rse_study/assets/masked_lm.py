@@ -139,7 +139,8 @@ def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Ge
         vocabulary_size=corpus.meta.vocabulary_size,
         generator=generator,
     )
-    logits = masked_logits(model, ids, chosen, batch.mask)
+    # Dropout drawn as it always was: the bases that studies name stay what they are.
+    logits = masked_logits(model, ids, chosen, batch.mask, skips_padding=False)
     # A batch of very short sentences may have nothing chosen: its loss is 0, not NaN.
     summed = nn.functional.cross_entropy(logits, batch.ids[chosen], reduction="sum")
     return summed / max(1, int(chosen.sum()))

@@ -13,7 +13,13 @@ from torch import Tensor, nn
 from rse_study.models.layout import Given
 from rse_study.models.sites import Changes, find_sites
 
-FAMILIES = ("bert", "roberta", "xlm-roberta", "camembert", "electra")  # no relative positions in their attention
+FAMILIES = (
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "camembert",
+    "electra",
+)  # no relative positions in their attention
 
 
 def can_be_packed(backbone: Any) -> bool:

@@ -4,15 +4,14 @@ The generator is frozen.
 """
 
 import copy
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from transformers.modeling_outputs import BaseModelOutput
 
-from rse_study.models.encoder import SentenceEncoder, position_ids
+from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.initialisation import seeded_linear
 from rse_study.models.layout import Padded
 from rse_study.models.sites import require_sites
@@ -115,7 +114,12 @@ def _drawn(logits: Float[Tensor, "m v"], uniform: Float[Tensor, " m"]) -> Int[Te
 
 
 def masked_logits(
-    model: Any, ids: Int[Tensor, "b l"], masked: Bool[Tensor, "b l"], mask: Bool[Tensor, "b l"]
+    model: Any,
+    ids: Int[Tensor, "b l"],
+    masked: Bool[Tensor, "b l"],
+    mask: Bool[Tensor, "b l"],
+    *,
+    skips_padding: bool = True,
 ) -> Float[Tensor, "m v"]:
     """Logits at the masked positions only, row by row.
 
@@ -131,21 +135,31 @@ def masked_logits(
         Positions whose logits are wanted.
     mask
         True = real token.
+    skips_padding
+        False draws dropout for padding, too.
     """
-    with _only_rows(model.base_model, masked):
-        positions = position_ids(model.base_model, mask)
-        output = model(input_ids=ids, attention_mask=mask.long(), position_ids=positions)
-    return output.logits[0]
+    reader = SentenceEncoder(model.base_model, "mean")
+    reader.skips_padding &= skips_padding
+    hidden = reader.token_vectors(reader.word_embeddings(ids), mask)
+    return _head_logits(model, hidden[masked])
 
 
-@contextmanager
-def _only_rows(base_model: nn.Module, wanted: Tensor) -> Iterator[None]:
-    def select(module: nn.Module, inputs: Any, output: Any) -> Any:
-        output["last_hidden_state"] = output["last_hidden_state"][wanted][None]
-        return output
-
-    handle = base_model.register_forward_hook(select)
+def _head_logits(model: Any, hidden: Float[Tensor, "m d"]) -> Float[Tensor, "m v"]:
+    """What a masked LM's own head makes of hidden states, whatever its family calls that head."""
+    name, base_model = model.base_model_prefix, model.base_model
+    setattr(model, name, _Read(hidden[None]))
     try:
-        yield
+        return model(inputs_embeds=hidden[None]).logits[0]
     finally:
-        handle.remove()
+        setattr(model, name, base_model)
+
+
+class _Read(nn.Module):
+    """Stands in for a base model whose hidden states are known."""
+
+    def __init__(self, hidden: Float[Tensor, "1 m d"]) -> None:
+        super().__init__()
+        self.hidden = hidden
+
+    def forward(self, *inputs: Any, **settings: Any) -> BaseModelOutput:
+        return BaseModelOutput(last_hidden_state=self.hidden)

@@ -75,6 +75,7 @@ def open_session(
         betas=(adam.beta1, adam.beta2),
         eps=adam.epsilon,
         weight_decay=adam.weight_decay,
+        fused=True,
     )
     state = trial.method.state(networks, streams)
     return Session(

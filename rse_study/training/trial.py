@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from math import cos, pi
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -28,6 +28,7 @@ from rse_study.spec import Spec, field
 class Encoder(Spec):
     """The base encoder and how its token vectors become a sentence vector."""
 
+    semantics: ClassVar[int] = 2  # padding draws no dropout any more. Decision 0025.
     name: str = field("bert-base-uncased", min_length=1)
     """a hub name, a folder, or the asset `tiny`, `tiny-vectors` or `minilm`"""
     pooling: PoolingKind = "cls"
@@ -50,6 +51,7 @@ class AdamW(Spec):
     RobustSentEmbed is silent about its optimiser.
     """
 
+    semantics: ClassVar[int] = 2  # fused: other roundings. Decision 0025.
     lr: PositiveFloat = field(7e-6, symbol="xi")
     """learning rate of the first step"""
     beta1: float = field(0.9, ge=0, lt=1)

@@ -18,7 +18,9 @@ def hold_bits(method, plain, dtype):
     """Loss and every gradient of a step of `method` against those of a plain function, at dropout 0.2."""
     run, batch = make_run(), make_batch()
     networks = make_networks(method, run, dropout=0.2).to(dtype)
-    networks.encoder.skips_padding = False  # dropout is drawn for padding, too: so it is in the plain function
+    networks.encoder.skips_padding = (
+        False  # dropout is drawn for padding, too: so it is in the plain function
+    )
     outcome, _, found = take_step(method, networks, batch, run)
     loss = plain(networks, batch, run, 3)
     networks.zero_grad()

@@ -27,7 +27,8 @@ def test_h_replaces_the_embedding_output_at_position_0_only(folders, padded, fam
     ids, mask = padded(tokenizer)
     embeddings = encoder.word_embeddings(ids)
     seen = []
-    read = discriminator.encoder.backbone.encoder.layer[0].attention.self.query
+    first_layer = discriminator.encoder.backbone.encoder.layer[0]
+    read = next(module for module in first_layer.modules() if isinstance(module, torch.nn.Linear))
     handle = read.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))
     h = torch.randn(len(ids), encoder.hidden_size, dtype=torch.float64)
     logits = discriminator(embeddings, mask, h)
