@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from transformers.modeling_outputs import BaseModelOutput
 
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.initialisation import seeded_linear
@@ -161,5 +160,7 @@ class _Read(nn.Module):
         super().__init__()
         self.hidden = hidden
 
-    def forward(self, *inputs: Any, **settings: Any) -> BaseModelOutput:
+    def forward(self, *inputs: Any, **settings: Any) -> Any:
+        from transformers.modeling_outputs import BaseModelOutput  # most of a second, which checks do not need
+
         return BaseModelOutput(last_hidden_state=self.hidden)

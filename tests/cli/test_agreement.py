@@ -140,7 +140,7 @@ def test_a_run_calls_a_cell_what_status_calls_it(rse, lost, monkeypatch):
 def test_compare_takes_a_row_in_every_spelling_that_means_it(rse, grid_dir, spelling):
     ended = rse("compare", "old_grid:SimCSE", f"old_grid:{spelling}", "--unpaired")
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out.splitlines()[1].startswith(f"SimCSE minus {ROW}: +0.72, 95 % [")
+    assert ended.out.splitlines()[1].startswith(f"SimCSE minus {ROW}: +0.73, 95 % [")
 
 
 @pytest.mark.parametrize("spelling", ["xi = 0.002", "lr = 0.001", "xi = 0.001, rho = 1", "xi"])

@@ -136,7 +136,7 @@ def test_the_search_goes_on_with_the_proposal_that_was_next(folder, longer_searc
         cells = reader.cells().set_index("trial")
     assert len(cells) == 5
     proposal = cells.loc[4, "proposal"]
-    assert (f"{proposal['alpha']:.3g}", f"{proposal['rho']:.3g}") == ("0.000681", "0.756")
+    assert (f"{proposal['alpha']:.3g}", f"{proposal['rho']:.3g}") == ("1.05e-06", "0.198")
 
 
 def test_it_is_reported(grid_runs, folder):

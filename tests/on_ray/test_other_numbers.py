@@ -1,0 +1,59 @@
+"""Study folders of code that computed other numbers: a grid runs anew beside what it had, a search is refused.
+
+The folders are a copy of tests/fixtures/other_numbers, whose README says how they were made.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rse_study.results.ledger import Ledger
+from tests.on_ray.test_earlier_study import Contents, rse
+
+pytestmark = pytest.mark.xdist_group("ray")
+
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "other_numbers"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A copy of the folder, which commands are called in."""
+    copied = tmp_path_factory.mktemp("other") / "study"
+    shutil.copytree(FIXTURE, copied)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(copied)
+        patch.setenv("RSE_STUDY_CACHE", str(copied / "cache"))
+        patch.delenv("RSE_STUDY_DATA", raising=False)
+        yield copied
+
+
+def test_it_is_reported_as_it_was(folder):
+    ended = rse("check", "old_grid")
+    assert ended.code == 0, ended.out
+    rows = ended.out.partition("before training")[2].splitlines()[1:4]
+    assert [line.split()[-1] for line in rows] == ["2", "2", "2"]
+
+
+def test_a_grid_runs_anew_and_loses_nothing(folder, cluster):
+    study_dir = folder / "studies" / "old_grid"
+    before = Contents.of(study_dir)
+    ended = rse("run", "old_grid.yaml", "--address", cluster)
+    assert ended.code == 0, ended.out
+    after = Contents.of(study_dir)
+    assert {identity: after.cells[identity] for identity in before.cells} == before.cells
+    new = after.cells.keys() - before.cells.keys()
+    assert {after.numbers[identity] for identity in new} == set(before.numbers.values())
+    with Ledger.open(study_dir) as ledger:
+        retired = {cell.identity for cell in ledger.cells() if cell.retired}
+    assert retired == set(before.cells)
+
+
+def test_a_search_says_that_its_trials_were_others(folder, cluster):
+    study_dir = folder / "studies" / "old_search"
+    before = Contents.of(study_dir)
+    ended = rse("run", "old_search.yaml", "--address", cluster, "-o", "num_trials=5")
+    assert ended.code == 2
+    assert "trial 0 was another cell when it ran" in ended.out
+    assert "the trials of a search share corpus, base and the code's numbers" in ended.out
+    assert Contents.of(study_dir) == before
