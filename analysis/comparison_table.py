@@ -124,17 +124,17 @@ def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def _shown(judged: Judged, decimals: int) -> str:
-    """The least favourable contrast, with its interval."""
-    known = [one for one in judged.compared if one is not None]
-    if not known:
+    """The contrast that decided, with its interval, and of how many."""
+    one, number = judged.deciding, sum(other is not None for other in judged.compared)
+    if one is None:
         return ""
-    flat = judged.claim.kind == "flat"
-    worst = max(known, key=lambda one: abs(one.mean)) if flat else min(known, key=lambda one: one.mean)
-    of = f" (the least of {len(known)})" if len(known) > 1 and not flat else ""
-    text = f"{show_signed(worst.mean, decimals)} {show_interval(worst.simultaneous, decimals)}"
+    of = f" (of {number} contrasts the one that decides)" if number > 1 else ""
+    text = f"{show_signed(one.mean, decimals)} {show_interval(one.simultaneous, decimals)}"
     margin = judged.claim.margin
-    within = f", within {margin:g}" if flat else f", more than {margin:g}" if margin else ""
-    return f"{names_of(worst)}: {text}{within}{of}"
+    within = (
+        f", within {margin:g}" if judged.claim.kind == "flat" else f", more than {margin:g}" if margin else ""
+    )
+    return f"{names_of(one)}: {text}{within}{of}"
 
 
 def names_of(one: ComparedContrast) -> str:
