@@ -12,6 +12,7 @@ from analysis.formats import (
     DEGENERATE,
     counted,
     decimals_of,
+    join_words,
     show_measured,
     show_number,
     show_signed,
@@ -24,6 +25,7 @@ from rse_study.results.statistics import Interval
 
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
+NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
 OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
 
@@ -175,8 +177,13 @@ def remarks(comparison: Comparison) -> list[str]:
             texts.append(
                 f"The exact test cannot reach p < 0.05: {n} seeds and {m} comparisons give {least:.3f} at best."
             )
+    failed = comparison.scores.failed_rows
+    if failed:
+        texts.append(f"Cells of {join_words(failed)} failed. {NOT_AGAIN}")
     too_few = [row for row, one in comparison.compared.items() if one is None]
-    if too_few:
+    if too_few and comparison.baseline in failed:
+        texts.append(f"Nothing is compared: the baseline, {comparison.baseline}, is among them.")
+    elif too_few:
         shared = f"Fewer than 3 seeds shared with {comparison.baseline}, which show nothing"
         texts.append(f"{shared}: {', '.join(too_few)}.")
     contrasts_of_claims = list(chain.from_iterable(judged.compared for judged in comparison.judged))
