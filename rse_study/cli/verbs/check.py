@@ -97,12 +97,11 @@ def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_writ
 def code_of(comparison: Comparison) -> int:
     """Return the exit code: a contradiction wins over what is still open.
 
-    A claim that the study does not ask about decides nothing. Where cells failed, something is missing for good.
+    A claim that the study does not ask about decides nothing; failed cells cost seeds, and no verdict.
     """
     verdicts = {judged.verdict for judged in comparison.judged} - {"not asked"}
     if "contradicted" in verdicts:
         return CONTRADICTED
     awaited = any(cell.is_open for cell in comparison.columns)
     is_open = not comparison.is_complete or awaited or verdicts & {"undecided", "incomplete"}
-    is_open = is_open or comparison.scores.failed_rows
     return INCOMPLETE if is_open else OK
