@@ -83,9 +83,10 @@ def grid_answer(
     compared = comparison.compared
     answer = contrasts_answer(compared, comparison.baseline, decimals, less_is_better=less_is_better)
     collapsed = [row for row in (*compared, comparison.baseline) if row in comparison.degenerate]
-    if not collapsed:
-        return answer
-    return replace(answer, text=f"{answer.text} Of collapsed models are scores of {join_words(collapsed)}.")
+    remarks = [f"Of collapsed models are scores of {join_words(collapsed)}."] if collapsed else []
+    failed = comparison.scores.failed_rows
+    remarks += [f"Cells of {join_words(failed)} failed."] if failed else []
+    return replace(answer, text=" ".join([answer.text, *remarks]))
 
 
 def contrasts_answer(

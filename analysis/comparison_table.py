@@ -12,6 +12,7 @@ from analysis.formats import (
     DEGENERATE,
     counted,
     decimals_of,
+    join_words,
     show_measured,
     show_number,
     show_signed,
@@ -24,6 +25,7 @@ from rse_study.results.statistics import Interval
 
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
+NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
 OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
 
@@ -124,17 +126,17 @@ def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def _shown(judged: Judged, decimals: int) -> str:
-    """The least favourable contrast, with its interval."""
-    known = [one for one in judged.compared if one is not None]
-    if not known:
+    """The contrast that decided, with its interval, and of how many."""
+    one, number = judged.deciding, sum(other is not None for other in judged.compared)
+    if one is None:
         return ""
-    flat = judged.claim.kind == "flat"
-    worst = max(known, key=lambda one: abs(one.mean)) if flat else min(known, key=lambda one: one.mean)
-    of = f" (the least of {len(known)})" if len(known) > 1 and not flat else ""
-    text = f"{show_signed(worst.mean, decimals)} {show_interval(worst.simultaneous, decimals)}"
+    of = f" (of {number} contrasts the one that decides)" if number > 1 else ""
+    text = f"{show_signed(one.mean, decimals)} {show_interval(one.simultaneous, decimals)}"
     margin = judged.claim.margin
-    within = f", within {margin:g}" if flat else f", more than {margin:g}" if margin else ""
-    return f"{names_of(worst)}: {text}{within}{of}"
+    within = (
+        f", within {margin:g}" if judged.claim.kind == "flat" else f", more than {margin:g}" if margin else ""
+    )
+    return f"{names_of(one)}: {text}{within}{of}"
 
 
 def names_of(one: ComparedContrast) -> str:
@@ -175,8 +177,13 @@ def remarks(comparison: Comparison) -> list[str]:
             texts.append(
                 f"The exact test cannot reach p < 0.05: {n} seeds and {m} comparisons give {least:.3f} at best."
             )
+    failed = comparison.scores.failed_rows
+    if failed:
+        texts.append(f"Cells of {join_words(failed)} failed. {NOT_AGAIN}")
     too_few = [row for row, one in comparison.compared.items() if one is None]
-    if too_few:
+    if too_few and comparison.baseline in failed:
+        texts.append(f"Nothing is compared: the baseline, {comparison.baseline}, is among them.")
+    elif too_few:
         shared = f"Fewer than 3 seeds shared with {comparison.baseline}, which show nothing"
         texts.append(f"{shared}: {', '.join(too_few)}.")
     contrasts_of_claims = list(chain.from_iterable(judged.compared for judged in comparison.judged))

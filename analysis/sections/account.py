@@ -1,11 +1,13 @@
 """What every report ends with: cells, cost, failures, revisions, provenance."""
 
 import json
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from analysis import page
+from analysis.comparison_table import NOT_AGAIN
 from analysis.contents import Contents
 from analysis.cost import costs, lost_attempts
 from analysis.figures.pareto import draw_pareto, pareto_data
@@ -14,6 +16,7 @@ from analysis.formats import counted, show_duration, show_status, show_time, sho
 from analysis.tables import show_score
 from rse_study.results import staleness
 from rse_study.results.citation import citation_of
+from rse_study.results.records import StudyRecord
 
 MANY = 12  # rows above which a table is folded
 PARETO = (
@@ -47,12 +50,12 @@ def by_stage(frame: pd.DataFrame) -> pd.DataFrame:
 def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
     """Show cells as text.
 
-    Columns: stage, trial, label, seed, status, objective, step, time, attempts, reason.
+    Columns: stage, trial, row, seed, status, objective, step, time, attempts, reason.
     """
     tries = contents.attempts.groupby("cell").size()
     rows = [
         {
-            "stage": cell["stage"], "trial": str(cell["trial"]), "label": cell["label"],
+            "stage": cell["stage"], "trial": str(cell["trial"]), "row": cell["name"],
             "seed": str(cell["seed"]), "status": show_status(cell["status"]),
             contents.label: show_score(cell["objective"], cell["status"], contents.decimals),
             "step": show_value(cell["t"]), "time": show_duration(cell["duration_s"]),
@@ -60,7 +63,9 @@ def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
         }
         for cell in frame.to_dict("records")
     ]  # fmt: skip
-    unused = [name for name in ("label", "reason") if not frame[name].any()]
+    unused = [] if frame["reason"].any() else ["reason"]
+    if all(row["row"] == row["trial"] for row in rows):
+        unused.append("row")
     return pd.DataFrame(rows, dtype=object).drop(columns=unused, errors="ignore")
 
 
@@ -80,7 +85,7 @@ def failures(contents: Contents) -> str:
     parts = (
         [page.paragraph("No cell failed.")]
         if cells.empty
-        else [page.table(cells, kind="plain", name="failed-cells")]
+        else [page.paragraph(NOT_AGAIN), page.table(cells, kind="plain", name="failed-cells")]
     )
     reasons = reasons_data(contents, cell_names(contents))
     if len(reasons):
@@ -95,13 +100,30 @@ def failures(contents: Contents) -> str:
 
 
 def failed_cells(contents: Contents) -> pd.DataFrame:
-    """Cells that failed, with the reason on record."""
+    """Cells that failed, with what their rows set and the reason on record."""
     found, where = contents.current[contents.current["status"] == "failed"], cell_names(contents)
     rows = [
-        (where[identity], show_value(t), reason)
-        for identity, t, reason in found[["identity", "t", "reason"]].values
+        (where[cell["identity"]], settings_of(contents.study, cell), show_value(cell["t"]), cell["reason"])
+        for cell in found.to_dict("records")
     ]
-    return pd.DataFrame(rows, columns=["cell", "last step", "reason"], dtype=object)
+    columns = ["cell", "what its row sets", "last step measured", "reason"]
+    return pd.DataFrame(rows, columns=columns, dtype=object)
+
+
+def settings_of(study: StudyRecord, cell: Mapping[Hashable, Any]) -> str:
+    """What a cell's row or trial sets, in the words of the study's file: `optimizer.lr = 1e+30`."""
+    rows = study.resolved.get("grid", {}).get("rows") or {}
+    own = rows.get(cell["label"]) if cell["label"] else None
+    values = cell["proposal"] if own is None else _flat(own)
+    return ", ".join(f"{name} = {show_value(value)}" for name, value in values.items())
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in content.items():
+        is_mapping = isinstance(value, Mapping)
+        flat |= _flat(value, f"{prefix}{name}.") if is_mapping else {f"{prefix}{name}": value}
+    return flat
 
 
 def show_lost(contents: Contents) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from rse_study.cli.shipped import shipped_clusters, shipped_studies, shipped_trials
+from rse_study.study.definition.shipped import shipped_clusters, shipped_studies, shipped_trials
 
 if TYPE_CHECKING:
     from typer import Context

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rse_study.cli.completion import DEFAULT_STORE
 from rse_study.cli.screen import say_next
-from rse_study.cli.shipped import shipped_studies
+from rse_study.study.definition.shipped import shipped_studies
 
 
 def command(*words: str | Path) -> str:

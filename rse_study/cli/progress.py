@@ -5,7 +5,7 @@ One row a running cell, one line a cell that ended, a bar over all of them: a `S
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.cells import cell_len
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from analysis.formats import show_duration, show_value
-from rse_study.cli.activity_bars import ActivityBars
+from rse_study.cli.activity_bars import PATIENCE_SECONDS, ActivityBars
 from rse_study.cli.activity_lines import BAR_WIDTHS, draw_bar
 from rse_study.cli.cell_names import name_of
 from rse_study.cli.fitting import INDENT, SHORTEST_NAME, LinePart, fit_line, shorten, wrapped
@@ -58,9 +58,10 @@ class ProgressBoard(ActivityBars):
         self._num_planned, self._num_ended = num_planned, num_ended
         self._read_names = read_names
         self._names: Mapping[str, str] = {}
-        self._running: dict[str, tuple[str, str]] = {}  # by identity: name, progress
+        self._running: dict[str, RunningCell] = {}  # by identity
         self._last: dict[str, str] = {}
-        self._num_before, self._began = num_ended, 0.0
+        self._num_before = num_ended
+        self._paced_from = 0.0  # the first point of a cell: what starts before it is no pace
 
     def __exit__(self, *raised: Any) -> None:
         self._running.clear()
@@ -68,8 +69,8 @@ class ProgressBoard(ActivityBars):
 
     def started(self, cell: Any) -> None:
         """A cell runs: a row of the table, a line where there is no terminal."""
-        again, self._began = "goes on" if cell.continues else "started", self._began or time.monotonic()
-        self._update(cell, "starting")
+        again = "goes on" if cell.continues else "started"
+        self._update(cell, "starting", 0.0)
         if self._live is None:
             parts = [LinePart(again, is_dropped=False), *_values(cell)]
             self._print(fit_line(self._name(cell), parts, self.line_width))
@@ -90,7 +91,8 @@ class ProgressBoard(ActivityBars):
         step, values = f"step {t}/{num_steps}", describe(metrics, tuple(followed))
         if "dev" in metrics:
             self._last[cell.identity] = describe(metrics, self._deciding)
-        self._update(cell, f"{step}  {values}".rstrip())
+        self._paced_from = self._paced_from or time.monotonic()
+        self._update(cell, f"{step}  {values}".rstrip(), t / max(num_steps, 1))
         if self._live is None and (t == 0 or "dev" in metrics):
             parts = [LinePart(step, is_dropped=False), LinePart(values)]
             self._print(fit_line(self._name(cell), parts, self.line_width))
@@ -146,8 +148,10 @@ class ProgressBoard(ActivityBars):
         if reason and not fits:
             self._print(wrapped(f"{INDENT}{reason}", width, indent=""))
 
-    def _update(self, cell: Any, text: str) -> None:
-        self._running[cell.identity] = (self._name(cell), text)
+    def _update(self, cell: Any, text: str, share: float) -> None:
+        known = self._running.get(cell.identity)
+        since = known.since if known else time.monotonic()
+        self._running[cell.identity] = RunningCell(self._name(cell), text, share, since)
         self._wake()
 
     def _name(self, cell: Any) -> str:
@@ -160,12 +164,13 @@ class ProgressBoard(ActivityBars):
 
     def _rows(self, console: Console) -> Iterator[Text]:
         """What runs, each in a line; then the bar over all cells, and other activities."""
-        running = sorted(self._running.values())
+        now = time.monotonic()
+        running = sorted((cell.name, cell.told(now)) for cell in tuple(self._running.values()))
         shown = running[: max(1, min(MAX_ROWS, console.height - FRAME_ROWS))]
         lines = running_lines(shown, console.width)
         if len(running) > len(shown):
             lines.append(f"... and {len(running) - len(shown)} more")
-        if self._began:
+        if self._running or self._num_ended > self._num_before:
             lines.append(self._bar(console.width, ascii_only=console.options.ascii_only))
         yield from (Text(line, no_wrap=True, overflow="crop") for line in lines)
         yield from super()._rows(console)
@@ -188,11 +193,32 @@ class ProgressBoard(ActivityBars):
         return parts
 
     def _seconds_left(self) -> float:
-        """At the pace of this run's cells so far; 0 where none has ended yet."""
+        """At the pace of this run so far, running cells counted by their share; 0 where no cell has ended yet."""
         num_here, num_left = self._num_ended - self._num_before, self._num_planned - self._num_ended
-        return (
-            (time.monotonic() - self._began) * num_left / num_here if num_here > 0 and num_left > 0 else 0.0
-        )
+        if num_here <= 0 or num_left <= 0 or not self._paced_from:
+            return 0.0
+        under_way = sum(cell.share for cell in self._running.values())
+        seconds = time.monotonic() - self._paced_from
+        return seconds * max(num_left - under_way, 0.0) / (num_here + under_way)
+
+
+@dataclass(frozen=True)
+class RunningCell:
+    """What the board knows of a cell that runs."""
+
+    name: str
+    text: str
+    """What it reported last."""
+    share: float
+    """Of its way."""
+    since: float
+    """By the monotonic clock."""
+
+    def told(self, now: float) -> str:
+        """Its progress; before its first point how long it has been starting."""
+        seconds = now - self.since
+        waits = self.text == "starting" and seconds >= PATIENCE_SECONDS
+        return f"starting ({show_duration(seconds)})" if waits else self.text
 
 
 def running_lines(rows: Sequence[tuple[str, str]], width: int) -> list[str]:

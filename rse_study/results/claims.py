@@ -44,6 +44,15 @@ class Judged:
     compared: tuple[ComparedContrast | None, ...]
     verdict: ClaimVerdict
 
+    @property
+    def deciding(self) -> ComparedContrast | None:
+        """The contrast on which the verdict hangs: the least favourable of those that say the same as it."""
+        known = [one for one in self.compared if one is not None]
+        same = [one for one in known if _decide(self.claim, one) == self.verdict] or known
+        if self.claim.kind == "flat":
+            return max(same, key=lambda one: abs(one.mean), default=None)
+        return min(same, key=lambda one: one.mean, default=None)
+
 
 def judge(
     claims: Sequence[Claim],

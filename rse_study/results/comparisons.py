@@ -75,6 +75,8 @@ class Scores:
     """Rows some of whose cells are still to run, or have no score yet."""
     degenerate_rows: tuple[str, ...] = ()
     """Rows of which some score says nothing."""
+    failed_rows: tuple[str, ...] = ()
+    """Rows of which some cell failed."""
     num_unplanned: int = 0
     """A grid's cells that the ledger does not have yet."""
     fixed_rows: tuple[str, ...] = ()
@@ -115,6 +117,7 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
             table=table,
             open_rows=open_rows,
             degenerate_rows=tuple(dict.fromkeys(cells.loc[is_degenerate, "row"])),
+            failed_rows=tuple(dict.fromkeys(cells.loc[cells["status"] == "failed", "row"])),
             num_unplanned=num_unplanned,
             less_is_better=study.is_less_better(metric),
         )

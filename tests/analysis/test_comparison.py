@@ -205,7 +205,18 @@ def test_a_claim_hangs_on_its_least_favourable_contrast(read):
     assert claim == "equal shares of PGD and FGSM give the best STS average"
     assert (verdict, source) == ("undecided", "robustsentembed.txt:1014")
     assert difference.startswith("rho = 0.5 minus rho = 0: +0.50 [")
-    assert difference.endswith(" (the least of 2)")  # SimCSE is no row of the paper's table
+    # SimCSE is no row of the paper's table
+    assert difference.endswith(" (of 2 contrasts the one that decides)")
+
+
+def test_a_contradiction_shows_the_contrast_that_contradicts(read):
+    """Another contrast may be lower still, and say nothing: its interval holds 0."""
+    least = above(ROWS["rho = 0.5"], *(3.0 + 20 * around(0.0, 4)[::-1]))
+    sure = above(ROWS["rho = 0.5"], *(1.0 + 0.05 * around(0.0, 4)))
+    rows = {**ROWS, "rho = 0": least, "rho = 1": sure}
+    ((_, verdict, difference, _),) = claims_table(read(rows, paper=PAPER)).to_numpy().tolist()
+    assert verdict == "contradicted"
+    assert difference.startswith("rho = 0.5 minus rho = 1: \N{MINUS SIGN}1.00 [")
 
 
 def test_a_trend_is_named_by_its_ends_and_a_margin_is_said(read):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.cli.completion import complete_model
-from rse_study.cli.shipped import shipped_studies
+from rse_study.study.definition.shipped import shipped_studies
 from rse_study.results.ledger import Ledger
 from tests.cli.a_study import SEARCH
 

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from rse_study.cli.cell_names import names_in_ledger
-from rse_study.cli.progress import ProgressBoard
+from rse_study.cli.progress import ProgressBoard, RunningCell
 from rse_study.cli.verbs.status_content import state_of
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
@@ -81,6 +81,7 @@ def test_a_terminal_shows_a_bar_what_runs_and_the_time_left():
     with ProgressBoard(4, num_ended=1, console=terminal) as board:
         board.started(first)
         board.started(second)
+        board.progressed(first, 0, 60, {"dev": 50.0})
         board.ended(first, ended_as(first, "complete", duration_s=65.0))
         shown = board.summary()
         assert board._live is not None
@@ -89,6 +90,28 @@ def test_a_terminal_shows_a_bar_what_runs_and_the_time_left():
     assert shown[2].startswith("about ")
     assert shown[2].endswith(" left at this pace")
     assert "━" in terminal.file.getvalue()
+
+
+def test_the_time_left_counts_what_runs_and_not_how_long_it_took_to_start(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("rse_study.cli.progress.time.monotonic", lambda: clock[0])
+    first, second = cell_of(0), cell_of(1)
+    with ProgressBoard(4, console=Console(file=io.StringIO(), width=100)) as board:
+        board.started(first)
+        board.started(second)
+        clock[0] = 300.0  # Ray's workers started
+        board.progressed(first, 0, 60, {})
+        board.progressed(second, 0, 60, {})
+        clock[0] = 340.0
+        board.progressed(second, 60, 60, {})
+        board.ended(first, ended_as(first, "complete", duration_s=40.0))
+        assert board.summary()[2] == "about 40.0 s left at this pace"  # two cells in 40 s, and two to go
+
+
+def test_a_cell_that_starts_says_for_how_long():
+    cell = RunningCell("row SimCSE seed 1", "starting", 0.0, since=10.0)
+    assert (cell.told(11.0), cell.told(15.0)) == ("starting", "starting (5.0 s)")
+    assert RunningCell("row SimCSE seed 1", "step 3/60", 0.05, since=10.0).told(99.0) == "step 3/60"
 
 
 def test_what_decides_is_told_beside_the_dev_score(screen):

@@ -85,6 +85,8 @@ def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_writ
     where = in_store(store)
     if not comparison.is_complete or any(cell.is_open for cell in comparison.columns):
         return run_again(comparison.name, store)
+    if comparison.scores.failed_rows:
+        return f"{command('status', study, *where)} (says why cells failed)"
     if code == INCOMPLETE:
         return f"add seeds to its file, then {run_again(comparison.name, store)}"
     if is_written or code == CONTRADICTED:
@@ -95,7 +97,7 @@ def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_writ
 def code_of(comparison: Comparison) -> int:
     """Return the exit code: a contradiction wins over what is still open.
 
-    A claim that the study does not ask about decides nothing.
+    A claim that the study does not ask about decides nothing; failed cells cost seeds, and no verdict.
     """
     verdicts = {judged.verdict for judged in comparison.judged} - {"not asked"}
     if "contradicted" in verdicts:

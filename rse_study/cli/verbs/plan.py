@@ -17,6 +17,7 @@ from rse_study.cli.screen import announce, print_rows, say, stderr
 from rse_study.cli.verbs.plan_table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputErrors
+from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.definition.config import Allowance
 from rse_study.study.planning.data_sizes import DataSizes
@@ -77,9 +78,12 @@ def show_plan(
         for line in lines_below(planned):
             announce(line)
     _check(planned, limits(checked, max_hours, max_cost))
+    missing = check_data(checked, data_dir())
+    for problem in missing:
+        say(f"missing here: {problem}", stderr())
     if not as_json:
         words = (study, *with_overrides(overrides), *in_store(store))
-        suggest(_next(planned, words, cluster, probes))
+        suggest(command("data", "list") if missing else _next(planned, words, cluster, probes))
 
 
 def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool) -> str:

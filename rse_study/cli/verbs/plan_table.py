@@ -26,12 +26,12 @@ HEADINGS = (
 )
 LEAST_IMPORTANT = (
     "gradient passes",
-    "stopped early",
-    "failed",
     "on",
     "steps",
     "trials",
     "seeds",
+    "stopped early",
+    "failed",
     "done",
     "cells",
 )

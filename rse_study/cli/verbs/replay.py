@@ -162,7 +162,9 @@ def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> It
         How the new run differs from that.
     """
     num_numbers = sum(len(point.metrics) for point in recorded.history)
-    counted = f"{compared.num_points} points, {num_numbers} numbers"
+    counted = f"{_number(compared.num_points, 'point')}, {_number(num_numbers, 'number')}"
+    if recorded.status == "failed":
+        counted += f", and it failed again as it did: {recorded.reason}" if compared.is_equal else ""
     if compared.reranked:
         most = max(abs(float(one.again or 0) - float(one.recorded or 0)) for one in compared.reranked)
         yield (
@@ -174,6 +176,10 @@ def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> It
         return
     yield f"{name}: not equal: {len(compared.differences)} differences in {counted}"
     yield from (f"    {_difference(difference)}" for difference in islice(compared.differences, MOST_SHOWN))
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _difference(difference: ReplayDifference) -> str:

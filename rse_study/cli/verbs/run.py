@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
 from rse_study.assets import prepare
 from rse_study.cli.activity_bars import ActivityBars, SaidOnce
@@ -135,6 +136,6 @@ def conclude(folder: Path) -> int:
     told += "".join(f", {number} of them {what}" for what, number in parts.items() if number)
     failed = cells[cells["status"] == "failed"].to_dict("records")
     if failed:
-        told += f". {names[failed[0]['identity']]}: {failed[0]['reason']}"
+        told += f". {names[failed[0]['identity']]}: {failed[0]['reason']}. {NOT_AGAIN}"
     say(told, stderr())
     return INCOMPLETE

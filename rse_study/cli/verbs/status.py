@@ -49,11 +49,13 @@ def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
 
 
 def _next(state: StudyStatus, study: str, store: Path) -> str:
-    """Who runs is watched, what is missing runs, what is complete is read."""
+    """Who runs is watched, what is missing runs, what failed is changed, what is complete is read."""
     if state.holder:
         return command("status", study, *in_store(store), "--watch")
     if not state.is_complete:
         return run_again(state.name, store)
+    if state.failed:
+        return f"change the rows that failed (they are not run again as they are), then {run_again(state.name, store)}"
     return command("check" if state.kind == "grid" else "report", study, *in_store(store))
 
 

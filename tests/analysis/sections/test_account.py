@@ -5,6 +5,7 @@ from analysis.sections.account import (
     failed_cells,
     failures,
     provenance,
+    settings_of,
     show_cells,
     show_events,
     show_lost,
@@ -19,24 +20,27 @@ def test_every_cell_has_its_row(search_dir, contents):
     assert len(shown) == 20
     rows = {(row.trial, row.seed): row for row in shown.itertuples()}
     assert list(shown.columns) == [
-        "stage", "trial", "label", "seed", "status", found.label, "step", "time", "attempts", "reason",
+        "stage", "trial", "row", "seed", "status", found.label, "step", "time", "attempts", "reason",
     ]  # fmt: skip
     assert rows["9", "0"].attempts == "2"
     assert rows["0", "1"].stage == "confirm"
-    assert rows["0", "1"].label == "base"
+    assert rows["0", "1"].row == "0 (paper setting)"
+    assert rows["5", "0"].row == "5"
     assert rows["5", "0"].reason == "step 23: the loss is nan"
 
 
 def test_columns_nobody_uses_are_left_out(search_dir, contents):
     found = contents(search_dir)
     shown = show_cells(found, found.current[found.current["trial"] == 1])
-    assert "label" not in shown
+    assert "row" not in shown  # a trial's name is its number
     assert "reason" not in shown
 
 
 def test_failures_lost_attempts_and_events_keep_their_reasons(search_dir, grid_dir, contents):
     found = contents(search_dir)
-    assert failed_cells(found).values.tolist() == [["trial 5, seed 0", "15", "step 23: the loss is nan"]]
+    ((cell, settings, t, reason),) = failed_cells(found).values.tolist()
+    assert (cell, t, reason) == ("trial 5, seed 0", "15", "step 23: the loss is nan")
+    assert "alpha = 1e-05, " in settings
     lost = show_lost(found)
     assert lost[["cell", "attempt", "reason"]].values.tolist() == [
         ["trial 9, seed 0", 1, "the process that ran it is gone"]
@@ -46,8 +50,18 @@ def test_failures_lost_attempts_and_events_keep_their_reasons(search_dir, grid_d
     ]
     grid = contents(grid_dir)
     assert failed_cells(grid).values.tolist() == [
-        ["without the token level, seed 1", "", "step 3: the loss is nan"]
+        ["without the token level, seed 1", "lambda1 = 0.00781", "", "step 3: the loss is nan"]
     ]
+
+
+def test_what_a_named_row_sets_stands_beside_its_failure(grid_dir, contents):
+    """In the words of the study's file; an axis' own value is that of every named row."""
+    study = contents(grid_dir).study
+    rows = {"absurd": {"optimizer": {"lr": 1e30}, "preset": "simcse"}}
+    named = study.model_copy(update={"resolved": {"grid": {"rows": rows}}})
+    cell = {"label": "absurd", "proposal": {"lambda1": 1 / 128}}
+    assert settings_of(named, cell) == "optimizer.lr = 1e+30, preset = simcse"
+    assert settings_of(named, {**cell, "label": ""}) == "lambda1 = 0.00781"
 
 
 def test_a_study_without_failures_says_so(grid_dir, contents):

@@ -160,6 +160,18 @@ def test_failed_cells_cost_seeds_and_no_verdict(rse, make):
     ended = rse("check", "little")
     assert ended.code == 0
     assert f"reproduced: {CLAIM}" in ended.out
+    assert "Cells of rho = 0 failed. A failed cell is not run again as it is" in ended.out
+    assert ended.next == "rse-study status little (says why cells failed)"
+
+
+def test_a_baseline_that_failed_is_named_as_the_cause(rse, make):
+    """Not every other row in its place."""
+    rows = {name: list(scores) for name, scores in rows_where(50.0).items()}
+    rows["SimCSE"] = [tabled.FAILED] * len(SIMCSE)
+    make(rows, baseline="SimCSE")
+    ended = rse("check", "little")
+    assert "Nothing is compared: the baseline, SimCSE, is among them." in ended.out
+    assert "which show nothing" not in ended.out
 
 
 def test_two_seeds_are_undecided(rse, make):

@@ -144,6 +144,16 @@ def test_a_run_is_refused_as_its_plan_is(rse, grid, ran, tmp_path):
         require_allowance(checked, tmp_path / "studies", 6.0, None)
 
 
+def test_what_is_missing_here_is_said_before_anybody_runs_it(rse, monkeypatch, tmp_path):
+    """`run` would refuse the study: the next step is to fetch, not to run."""
+    monkeypatch.setenv("RSE_STUDY_DATA", str(tmp_path / "nothing"))
+    ended = rse("plan", "rse_table6_mini")
+    assert ended.code == 0
+    assert "missing here: " in ended.err
+    assert "base.selection.dev = 'STS-B': no such file" in ended.err
+    assert ended.next == "rse-study data list"
+
+
 def test_bad_studies_are_refused(rse):
     ended = rse("plan", "joint", "-o", "search.rho={float: [0, 2]}")
     assert ended.code == 2

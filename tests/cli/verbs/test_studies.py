@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from rse_study.cli.shipped import shipped_studies
+from rse_study.study.definition.shipped import shipped_studies
 from rse_study.cli.verbs.studies import size_of
 from rse_study.results.ledger import Ledger
 from rse_study.study.definition.reading import read_extended

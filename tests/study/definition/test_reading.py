@@ -94,6 +94,14 @@ def test_a_circle_through_any_of_several_is_refused(tmp_path, over, culprit):
     assert culprit in str(caught.value)
 
 
+def test_a_shipped_study_is_extended_by_its_name(tmp_path):
+    path = write(tmp_path / "mine.yaml", "extends: rse_table6_mini\nname: mine\nseeds: [7]\n")
+    found = read_extended(path)
+    assert (found["name"], found["seeds"], found["paper"]["table"]) == ("mine", [7], "rse-table6")
+    write(tmp_path / "rse_table6_mini", "name: beside\nrows: 1\n")  # a file of that name comes first
+    assert read_extended(path) == {"name": "mine", "rows": 1, "seeds": [7]}
+
+
 def test_the_one_of_several_that_is_missing_is_named(tmp_path):
     write(tmp_path / "one.yaml", "a: 1\n")
     path = write(tmp_path / "over.yaml", "extends: [one.yaml, nowhere.yaml]\n")
@@ -101,6 +109,7 @@ def test_the_one_of_several_that_is_missing_is_named(tmp_path):
         read_extended(path)
     assert str(caught.value) == (
         f"{path}: extends = 'nowhere.yaml': no such file. The path is relative to the file that extends"
+        "; a shipped study goes by its name, too"
     )
 
 
