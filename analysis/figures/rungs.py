@@ -53,7 +53,8 @@ def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
         figure.add_scatter(
             x=(part["t"].map(column) + WIDTH * (part["order"] - 0.5)).to_numpy(np.float32), y=part["value"],
             name=f"{name} ({len(part)})", mode="markers", text=texts, hovertemplate="%{text}<extra></extra>",
-            marker={"symbol": symbol, "color": colour, "size": dot_size(len(frame)), "line": {"width": 1.8}},
+            marker={"symbol": symbol, "color": colour, "size": dot_size(len(frame)),
+                    "line": {"width": 1.8 if "open" in symbol else 0.5, "color": colour}},
         )  # fmt: skip
     for t in steps[1:]:
         figure.add_vline(x=column[t] - 0.5, line={"color": GREY, "width": 1, "dash": "dot"})

@@ -78,11 +78,16 @@ def test_the_first_screen_of_a_grid(grid_dir, contents):
         assert words in text, words
 
 
-def test_of_many_reasons_two_are_told(grid_dir, contents):
+def test_of_many_reasons_two_are_told_and_those_that_differ_in_numbers_are_one(grid_dir, contents):
     found = contents(grid_dir)
-    reasons = [f"reason {number % 4}" for number in range(len(found.cells))]
+    causes = ("no memory", "no disk", "gone", "no file")
+    reasons = [causes[number % 4] for number in range(len(found.cells))]
     every = dataclasses.replace(found, cells=found.cells.assign(status="failed", reason=reasons))
-    assert "21 cells: reason 0, reason 1 and 2 other reasons" in failed_text(every)
+    assert "21 cells: no memory, no disk and 2 other reasons" in failed_text(every)
+    alike = found.cells.assign(
+        status="failed", reason=[f"step {number}: nan" for number in range(len(reasons))]
+    )
+    assert "21 cells: step N: nan (21 times)" in failed_text(dataclasses.replace(found, cells=alike))
     assert failed_text(dataclasses.replace(found, cells=found.cells[:3])) == "nothing"
 
 
