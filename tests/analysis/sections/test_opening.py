@@ -1,6 +1,7 @@
 import dataclasses
 
 import pandas as pd
+import pytest
 
 from analysis.comparison import read_comparison
 from analysis.sections.opening import (
@@ -14,7 +15,7 @@ from analysis.sections.opening import (
     states,
 )
 from rse_study.results.reader import Reader
-from tests.analysis import searched
+from tests.analysis import searched, tabled
 from tests.analysis.outline import Outline
 
 
@@ -96,3 +97,14 @@ def test_a_study_that_has_not_begun_has_no_best_and_no_cost(tmp_path, contents):
     assert best_trial(found) == ""
     assert cost_text(found) == ""
     assert "No answer yet: no trial has ended." in opening(found)
+
+
+@pytest.mark.parametrize(("gain", "kind"), [(5.0, "answer shown"), (0.1, "answer")])
+def test_a_difference_alone_is_green(tmp_path, contents, gain, kind):
+    base = (50.0, 51.0, 52.0, 53.0)
+    row = tuple(value + gain + shift for value, shift in zip(base, (0.1, -0.2, 0.3, -0.2), strict=True))
+    folder = tabled.make(tmp_path, {"base": base, "other": row}, baseline="base")
+    with Reader(folder) as reader:
+        html = opening(contents(folder), read_comparison(reader))
+    kinds = [attrs.get("class") for tag, attrs in Outline(html).tags if tag == "p"]
+    assert kind in kinds
