@@ -64,6 +64,7 @@ def draw_dots(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=ticks, range=[len(rows) - 0.4, -0.6], gridcolor="#eaeef2"
     )
+    figure.update_layout(legend={"itemsizing": "constant"})
     return plain(figure, height=130 + rows_height(ticks, 30))
 
 

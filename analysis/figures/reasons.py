@@ -79,7 +79,7 @@ def draw_reasons(frame: pd.DataFrame) -> go.Figure:
     ticks = {"dtick": 1} if totals.max() <= 6 else {"nticks": 6}
     figure.update_xaxes(title="how often", rangemode="tozero", tickformat="d", **ticks)
     figure.update_yaxes(visible=False, range=[height, 0])
-    return legend_below(plain(figure, height=120 + height), gap=56).update_layout(barmode="stack")
+    return legend_below(plain(figure, height=120 + height)).update_layout(barmode="stack")
 
 
 def stacked(texts: Mapping[str, str]) -> tuple[dict[str, float], int]:

@@ -63,7 +63,7 @@ def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
         range=[-0.5, len(steps) - 0.5], tickfont={"color": INK},
     )  # fmt: skip
     figure.update_yaxes(title=label_text(label, 34), nticks=7)
-    return legend_below(plain(figure, height=430), gap=66)
+    return legend_below(plain(figure, height=430))
 
 
 def column_names(frame: pd.DataFrame, steps: Sequence[int]) -> list[str]:

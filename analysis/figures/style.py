@@ -36,7 +36,6 @@ def plain(figure: go.Figure, height: int) -> go.Figure:
             "yanchor": "bottom",
             "y": 1 + 8 / (height - 64),
             "x": 0,
-            "itemsizing": "constant",
         },
         hovermode="closest",
     )
@@ -63,10 +62,33 @@ def row_ticks(names: Sequence[str], width: int = 18) -> list[str]:
 
     Whole where shorter ones would look alike.
     """
-    lines = 2 if len(names) > MANY_ROWS else 3
-    short = [label_text(shortened(name, lines * width - lines), width) for name in names]
+    most = 2 if len(names) > MANY_ROWS else 3
+    short = [
+        "<br>".join(escape(line, quote=False) for line in few_lines(name, width, most)) for name in names
+    ]
     whole = [label_text(name, width) for name in names]
     return short if len(set(short)) == len(set(whole)) else whole
+
+
+def few_lines(name: str, width: int, most: int) -> list[str]:
+    """Return a name in so many lines at most: its first words, and its last ones in the last line.
+
+    Parameters
+    ----------
+    name
+        Of a row.
+    width
+        Characters of a line.
+    most
+        Lines.
+    """
+    lines = wrap(name, width) or [""]
+    if len(lines) <= most:
+        return lines
+    *words, tail = name.split()
+    while words and len(words[-1]) + 1 + len(tail) <= width:
+        tail = f"{words.pop()} {tail}"
+    return [*lines[: most - 2], f"{lines[most - 2]}{LEFT_OUT}", tail[-width:]]
 
 
 def rows_height(ticks: Sequence[str], least: int) -> int:
@@ -84,12 +106,15 @@ def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def legend_below(figure: go.Figure, gap: int = 74) -> go.Figure:
-    """Put the legend below the plot, under the title of its axis.
-
-    `gap`: pixels between them.
-    """
-    height = float(figure.layout.height) - 64  # what `plain` keeps free above and below
+def legend_below(figure: go.Figure) -> go.Figure:
+    """Put the legend at the bottom of the figure, however many lines it has: below the title of the axis."""
     return figure.update_layout(
-        legend={"orientation": "h", "yanchor": "top", "y": -gap / height, "x": 0, "xanchor": "left"}
+        legend={
+            "orientation": "h",
+            "yref": "container",
+            "yanchor": "bottom",
+            "y": 0,
+            "x": 0,
+            "xanchor": "left",
+        }
     )
