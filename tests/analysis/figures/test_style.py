@@ -1,7 +1,7 @@
 import plotly.graph_objects as go
 import pytest
 
-from analysis.figures.style import CHOICE, chooser, plain, row_ticks, rows_height, shortened
+from analysis.figures.style import CHOICE, chooser, few_lines, plain, row_ticks, rows_height, shortened
 
 LONG = [f"without the weakening masks of the first layers, batch 128, variant number {n}" for n in range(60)]
 
@@ -21,6 +21,13 @@ def test_many_rows_have_short_names_that_are_told_apart():
     assert len(set(ticks)) == 60
     assert rows_height(ticks, 26) < 60 * 60
     assert row_ticks(["norm = l2", "norm = l1"]) == ["norm = l2", "norm = l1"]
+
+
+def test_a_name_keeps_its_first_words_and_its_last_ones():
+    assert few_lines(LONG[7], 18, 2) == ["without the\N{HORIZONTAL ELLIPSIS}", "variant number 7"]
+    assert len(few_lines(LONG[7], 18, 3)) == 3
+    assert few_lines("x" * 80, 18, 2)[1] == "x" * 18
+    assert few_lines("norm = l2", 18, 2) == ["norm = l2"]
 
 
 def test_names_that_differ_in_their_middle_alone_stay_whole():
