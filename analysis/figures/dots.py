@@ -48,7 +48,7 @@ def draw_dots(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     """
     figure = go.Figure()
     rows = frame.drop_duplicates("position").sort_values("position")
-    ticks = row_ticks(list(rows["row"]), 22)
+    ticks = row_ticks(list(rows["row"]))
     height = dict(zip(rows["position"], range(len(rows)), strict=True))
     add_baselines(figure, frame[frame["kind"] == "baseline"], height, decimals)
     seeded = frame[frame["kind"] != "baseline"]
@@ -60,7 +60,7 @@ def draw_dots(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
             hovertemplate=f"%{{x:.{decimals}f}}, seed {seed}<extra></extra>",
         )  # fmt: skip
     add_means(figure, seeded.drop_duplicates("position"), height, decimals)
-    figure.update_xaxes(title=label_text(label, 44), nticks=6)
+    figure.update_xaxes(title=label_text(label, 22), nticks=6)
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=ticks, range=[len(rows) - 0.4, -0.6], gridcolor="#eaeef2"
     )

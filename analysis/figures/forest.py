@@ -107,7 +107,7 @@ def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
     return {
         "yaxis.tickvals": list(range(len(texts))), "yaxis.ticktext": texts,
         "yaxis.range": [len(texts) - 0.4, -0.6],
-        "xaxis.title.text": label_text(f"difference from {minus}", 34), "xaxis.autorange": True,
+        "xaxis.title.text": label_text(f"difference from {minus}", 26), "xaxis.autorange": True,
     }  # fmt: skip
 
 
