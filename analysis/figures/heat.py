@@ -67,6 +67,9 @@ def draw_heat(frame: pd.DataFrame, headings: tuple[str, ...], label: str, decima
             colorbar=bar | {"title": {"text": label_text(label, 44), "side": "top", "font": {"size": 13}}},
         )
     )  # fmt: skip
-    figure.update_xaxes(title=label_text(headings[0], 40), type="category", tickangle=tick_angle(columns))
-    figure.update_yaxes(title=label_text(headings[1], 40), type="category")
+    figure.update_xaxes(
+        title={"text": label_text(headings[0], 40), "standoff": 22}, type="category", ticks="",
+        tickangle=tick_angle(columns),
+    )  # fmt: skip
+    figure.update_yaxes(title=label_text(headings[1], 40), type="category", ticks="")
     return plain(figure, height=220 + 46 * len(rows))
