@@ -71,8 +71,10 @@ const tableText = table => csv([headingTexts(table),
 const markMore = place => place.classList.toggle('more', place.scrollLeft + place.clientWidth < place.scrollWidth - 1);
 const resized = new ResizeObserver(seen => seen.forEach(({target}) => {
   markMore(target);
-  const first = target.querySelector('tr:last-child > :first-child');  // headings of groups stay beside it
-  if (first) target.style.setProperty('--first', `${first.offsetWidth}px`);
+  const groups = target.querySelectorAll('th.group > span');  // they stay beside the first column
+  if (!groups.length) return;
+  const width = target.querySelector('th').offsetWidth;
+  groups.forEach(name => { name.style.left = `calc(${width}px + .7rem)`; });
 }));
 
 const dressTables = () => {
