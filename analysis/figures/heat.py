@@ -67,8 +67,7 @@ def draw_heat(frame: pd.DataFrame, headings: tuple[str, ...], label: str, decima
             colorbar=bar | {"title": {"text": label_text(label, 44), "side": "top", "font": {"size": 13}}},
         )
     )  # fmt: skip
-    # An empty line above the title: beside a bar on top plotly puts it too high, among upright ticks.
-    title = f"<br>{label_text(headings[0], 40)}"
+    title = label_text(headings[0], 40)
     figure.update_xaxes(title=title, type="category", ticks="", tickangle=tick_angle(columns))
     figure.update_yaxes(title=label_text(headings[1], 40), type="category", ticks="")
     return plain(figure, height=220 + 46 * len(rows))

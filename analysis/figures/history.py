@@ -153,9 +153,9 @@ def add_baselines(figure: go.Figure, scores: pd.DataFrame, trials: pd.Series, de
 
 
 def span(trials: pd.Series) -> list[float]:
-    """Return the width of the figure: half a trial more on either side, of many trials more.
+    """Return the width of the figure: more than its trials on either side.
 
-    So that no dot is cut.
+    Half a trial, of many trials more, so that no dot is cut.
     """
     if trials.empty:
         return [-0.5, 0.5]

@@ -83,7 +83,7 @@ def draw_reasons(frame: pd.DataFrame) -> go.Figure:
 
 
 def stacked(texts: Mapping[str, str]) -> tuple[dict[str, float], int]:
-    """Return where the middle of each bar is, in pixels from the top, and the height of all.
+    """Return the middle of each bar, in pixels from the top, and the height of all.
 
     A bar stands below its text, however many lines that has.
     """

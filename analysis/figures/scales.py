@@ -37,12 +37,16 @@ def x_axis(values: Iterable[float], scale: AxisScale) -> dict[str, Any]:
     ticks = sorted(set(values))
     texts = [show_value(tick) for tick in ticks]
     at = positions(ticks, scale)
-    look = {"type": scale, "tickfont": {"color": INK}, "tickangle": tick_angle(texts, places(ticks, scale))}
+    look = {
+        "type": scale,
+        "tickfont": {"color": INK},
+        "tickangle": tick_angle(texts, coordinates(ticks, scale)),
+    }
     order = {"categoryorder": "array", "categoryarray": at} if scale == "category" else {}
     return look | order | {"tickvals": at, "ticktext": texts}
 
 
-def places(ticks: Sequence[float], scale: AxisScale) -> list[float]:
+def coordinates(ticks: Sequence[float], scale: AxisScale) -> list[float]:
     """Where ticks stand in a picture, in any unit."""
     if scale == "category":
         return [float(number) for number in range(len(ticks))]

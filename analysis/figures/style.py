@@ -50,7 +50,7 @@ def label_text(text: str, width: int = 22) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """A text of so many characters at most: its beginning and its end, a dot for what is left out."""
+    """Return a text of so many characters at most: its beginning and its end."""
     if len(text) <= most:
         return text
     head = (most - 1) // 2
@@ -71,7 +71,9 @@ def row_ticks(names: Sequence[str], width: int = 18) -> list[str]:
 
 
 def few_lines(name: str, width: int, most: int) -> list[str]:
-    """Return a name in so many lines at most: its first words, and its last ones in the last line.
+    """Return a name in so many lines at most.
+
+    Its first words, and its last ones in the last line.
 
     Parameters
     ----------
@@ -107,7 +109,10 @@ def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def legend_below(figure: go.Figure) -> go.Figure:
-    """Put the legend at the bottom of the figure, however many lines it has: below the title of the axis."""
+    """Put the legend at the bottom of the figure, below the title of the axis.
+
+    However many lines it has.
+    """
     return figure.update_layout(
         legend={
             "orientation": "h",

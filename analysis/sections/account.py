@@ -181,7 +181,7 @@ def key_values(content: dict[str, str], name: str) -> str:
 
 
 def plain_text(value: Any) -> str:
-    """Text as it is, a time without its zone, names with their values; everything else as JSON."""
+    """Text as it is, times in UTC, names with their values; the rest as JSON."""
     if isinstance(value, str):
         return show_time(value) + " (UTC)" if STAMP.fullmatch(value) else value
     if isinstance(value, dict) and value and all(isinstance(part, str | int) for part in value.values()):
