@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.page.blocks import link
 
 SHORT = 16  # characters of a heading that stays in one line
-BROAD = 20  # characters of a heading from which its column is broad enough for two lines
+BROAD = 22  # characters of a heading from which its column is broad enough for two lines
 LONG = 44  # characters of a text that has more than one line
 WHEN = re.compile(r"\d{4}-\d\d-\d\d\b")  # how a date begins
 NUMBER = re.compile(r"[(\[<~ ]*[-+\N{MINUS SIGN}]?\.?\d")  # how a cell with a number begins
