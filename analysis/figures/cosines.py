@@ -74,5 +74,5 @@ def draw_cosines(frame: pd.DataFrame) -> go.Figure:
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=ticks, range=[len(rows) - 0.4, -0.6], showgrid=False
     )
-    height = 170 + rows_height(ticks, 30)
+    height = 190 + rows_height(ticks, 30)
     return legend_below(plain(figure, height=height)).update_layout(barmode="group")

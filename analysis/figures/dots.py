@@ -65,7 +65,8 @@ def draw_dots(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
         tickvals=list(range(len(rows))), ticktext=ticks, range=[len(rows) - 0.4, -0.6], gridcolor="#eaeef2"
     )
     figure.update_layout(legend={"itemsizing": "constant"})
-    return plain(figure, height=130 + rows_height(ticks, 30))
+    legend = 20 * -(-len(figure.data) // 2)  # pixels: two seeds in a line of a telephone
+    return plain(figure, height=110 + legend + rows_height(ticks, 30))
 
 
 def add_means(figure: go.Figure, rows: pd.DataFrame, height: dict[int, int], decimals: int) -> None:

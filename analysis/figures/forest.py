@@ -78,7 +78,7 @@ def draw_forest(frame: pd.DataFrame) -> go.Figure:
     figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == columns[0]))
     figure.add_vline(x=0, line={"color": GREY, "width": 1.2})
     layouts = {column: rows_layout(texts, minus_of(frame, column)) for column, texts in ticks.items()}
-    plain(figure, height=150 + max((rows_height(texts, 26) for texts in ticks.values()), default=0))
+    plain(figure, height=190 + max((rows_height(texts, 26) for texts in ticks.values()), default=0))
     legend_below(figure)
     if len(columns) > 1:
         buttons = [
