@@ -22,6 +22,8 @@ class StudyAnswer:
     text: str
     is_settled: bool
     """Whether an interval stands behind it; else it says why there is none."""
+    shows_difference: bool = False
+    """Whether that interval excludes 0."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def contrasts_answer(
         of = f"any of {counted(len(known), 'row')}" if len(known) > 1 else "the one row"
         what = _largest_text(known, decimals, len(known))
         return StudyAnswer(
-            f"No difference from {baseline} is shown for {of}; the largest is that of {what}.",
+            f"No difference from {baseline} is shown for {of}; the largest: {what}.",
             is_settled=True,
         )
     better = {row: one for row, one in shown.items() if (one.mean < 0) == less_is_better}
@@ -128,16 +130,18 @@ def contrasts_answer(
     sides = [(better, "better", "gain"), (worse, "worse", "loss")]
     counts = [f"{len(side)} {'is' if len(side) == 1 else 'are'} {word}" for side, word, _ in sides if side]
     largest = [
-        f"the largest {noun} is that of {_largest_text(side, decimals, len(known))}"
-        for side, _, noun in sides
-        if side
+        f"largest {noun}: {_largest_text(side, decimals, len(known))}" for side, _, noun in sides if side
     ]
     told = f"Of {counted(len(known), 'row')} {' and '.join(counts)} than {baseline}"
     if len(known) == 1:
         ((row, one),) = known.items()
         what = f"{row} is {'better' if better else 'worse'} than {baseline}"
-        return StudyAnswer(f"{what}: {_contrast_text(one, decimals, 1)}.", is_settled=True)
-    return StudyAnswer(f"{told}; {', '.join(largest)}.", is_settled=True)
+        return _difference(f"{what}: {_contrast_text(one, decimals, 1)}.")
+    return _difference(f"{told}; {', '.join(largest)}.")
+
+
+def _difference(text: str) -> StudyAnswer:
+    return StudyAnswer(text, is_settled=True, shows_difference=True)
 
 
 def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int, num_together: int) -> str:
@@ -160,7 +164,7 @@ def _without_baseline(comparison: Comparison, decimals: int, less_is_better: boo
     if means.empty:
         return "No answer: no row has a score."
     row = means.idxmin() if less_is_better else means.idxmax()
-    best = f"the best mean is that of {row}, {show_number(means[row], decimals)}"
+    best = f"the best mean: {row}, {show_number(means[row], decimals)}"
     return f"No answer with an interval: the study names no baseline to compare with; {best}."
 
 
@@ -219,7 +223,7 @@ def confirmed_answer(found: ConfirmedTrial) -> StudyAnswer:
     else:
         word = "better" if (mean < 0) == found.less_is_better else "worse"
         text = f"{found.row} is {word} than {found.reference} on {found.measure}: {numbers}."
-    return StudyAnswer(text[0].upper() + text[1:], is_settled=True)
+    return StudyAnswer(text[0].upper() + text[1:], is_settled=True, shows_difference=interval.excludes(0.0))
 
 
 def claims_answer(comparison: Comparison | None) -> str:

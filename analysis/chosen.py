@@ -15,7 +15,7 @@ from rse_study.results.comparisons import ComparedContrast
 MAX_ROWS = 80  # of a figure with a line per row
 LEGEND = (
     "The first minus each of the others, paired by seed; the intervals hold for all of these differences at once with "
-    "95 %. A difference whose interval holds 0 is not shown, and not shown to be none."
+    "95 %. Where an interval holds 0, no difference is shown; that is no proof that there is none."
 )
 
 

@@ -156,5 +156,7 @@ def _row(one: StudySummary, path: Path) -> dict[str, object]:
 
 STYLE = """
 table.index th, table.index td { text-align: left; vertical-align: top; }
-table.index td:nth-child(3), table.index td:last-child { white-space: normal; min-width: 16rem; }
+table.index td:nth-child(3), table.index td:last-child { white-space: normal; min-width: 12rem; }
+table.index td:nth-child(3) { min-width: 16rem; }
+@media (max-width: 40rem) { table.index td:nth-child(3) { min-width: 9rem; overflow-wrap: anywhere; } }
 """

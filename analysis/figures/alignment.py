@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 from analysis.contents import Contents
 from analysis.figures.style import (
     BLUE,
-    FAINT,
     GREY,
     INK,
     ORANGE,
@@ -84,7 +83,8 @@ def draw_alignment(frame: pd.DataFrame) -> go.Figure:
     if len(own) > len(rows):
         figure.add_scatter(
             x=own["uniformity"], y=own["alignment"], mode="markers", name="seeds",
-            marker={"size": 4, "color": FAINT}, customdata=own["seed"].astype(int), text=own["row"].map(hover_name),
+            marker={"size": 5, "color": GREY, "opacity": 0.6},
+            customdata=own["seed"].astype(int), text=own["row"].map(hover_name),
             hovertemplate="%{text}, seed %{customdata}: %{y:.4f}, %{x:.3f}<extra></extra>",
         )  # fmt: skip
     if is_many:

@@ -79,7 +79,7 @@ def draw_bands(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
         visible = {row: [one in (None, str(row)) for one in owner] for row in rows}
         figure.for_each_trace(lambda trace: trace.update(visible=trace.legendgroup in (None, str(rows[0]))))
         buttons = [
-            {"label": str(row)[:44], "method": "restyle", "args": [{"visible": visible[row]}]} for row in rows
+            {"label": str(row), "method": "restyle", "args": [{"visible": visible[row]}]} for row in rows
         ]
         figure.update_layout(updatemenus=[chooser(buttons)])
     return figure

@@ -93,7 +93,7 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
     layouts = [pair_layout(by_heading[first], by_heading[second]) for first, second in pairs]
     buttons = [
         {
-            "label": f"{first} and {second}"[:44], "method": "update",
+            "label": f"{first} and {second}", "method": "update",
             "args": [{"visible": [place // 2 == number for place in range(2 * len(pairs))]}, layout],
         }
         for number, ((first, second), layout) in enumerate(zip(pairs, layouts, strict=True))
@@ -105,7 +105,8 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
             "colorscale": BLUES, "cmin": low, "cmax": high,
             "colorbar": {
                 "orientation": "h", "thickness": 10, "x": 0, "xanchor": "left", "len": 0.95, "y": -0.22,
-                "yanchor": "top", "nticks": 5, "title": {"text": label_text(label, 40), "side": "top"},
+                "yanchor": "top", "nticks": 5,
+                "title": {"text": label_text(label, 40), "side": "top", "font": {"size": 13}},
             },
         },
     )  # fmt: skip

@@ -7,7 +7,15 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
-from analysis.figures.style import BLUE, ORANGE, label_text, legend_below, plain
+from analysis.figures.style import (
+    BLUE,
+    ORANGE,
+    label_text,
+    legend_below,
+    plain,
+    row_ticks,
+    rows_height,
+)
 from analysis.paper.tables import read_table
 
 PAIRS = {"cosine/positive": "positive", "cosine/random": "random"}
@@ -41,11 +49,15 @@ def cosines_data(contents: Contents) -> pd.DataFrame:
 
 
 def draw_cosines(frame: pd.DataFrame) -> go.Figure:
-    """Draw a pair of bars per row, dots for the seeds.
+    """Draw a pair of bars per row to the right, at the mean of its seeds.
 
-    The paper's, hatched, to the right. Frame by `cosines_data`.
+    The paper's, hatched, below ours. Frame by `cosines_data`.
     """
     figure = go.Figure()
+    rows = list(dict.fromkeys(zip(frame["source"], frame["row"], strict=True)))
+    names = [row if source == OURS else f"paper: {row}" for source, row in rows]
+    ticks = row_ticks(names, 16)
+    place = dict(zip(rows, range(len(rows)), strict=True))
     for source, shape in ((OURS, ""), (THEIRS, "/")):
         for pairs, colour in COLOURS.items():
             part = frame[(frame["source"] == source) & (frame["pairs"] == pairs)]
@@ -53,15 +65,14 @@ def draw_cosines(frame: pd.DataFrame) -> go.Figure:
                 continue
             means = part.drop_duplicates("row")
             figure.add_bar(
-                x=[name_of(row, source) for row in means["row"]], y=means["mean"], name=f"{pairs}, {source}",
-                offsetgroup=pairs, marker={"color": colour, "pattern": {"shape": shape, "size": 6}},
-                hovertemplate="%{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
+                x=means["mean"], y=[place[source, row] for row in means["row"]], name=f"{pairs}, {source}",
+                orientation="h", offsetgroup=pairs, text=[label_text(row, 40) for row in means["row"]],
+                textposition="none", marker={"color": colour, "pattern": {"shape": shape, "size": 6}},
+                hovertemplate="%{text}: %{x:.4f}<extra>%{fullData.name}</extra>",
             )  # fmt: skip
-    figure.update_yaxes(title="mean cosine", nticks=6)
-    figure.update_xaxes(tickangle=90 if frame["row"].nunique() > 5 else 0)
-    return legend_below(plain(figure, height=460), gap=110).update_layout(barmode="group")
-
-
-def name_of(row: str, source: str) -> str:
-    """What stands below a pair of bars."""
-    return label_text(row if source == OURS else f"paper: {row}", 14)
+    figure.update_xaxes(title="mean cosine", nticks=6)
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=ticks, range=[len(rows) - 0.4, -0.6], showgrid=False
+    )
+    height = 190 + rows_height(ticks, 30)
+    return legend_below(plain(figure, height=height)).update_layout(barmode="group")

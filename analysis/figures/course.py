@@ -33,12 +33,16 @@ def draw_course(frame: pd.DataFrame, metric: str) -> go.Figure:
     Of many all are faint, and the paper's setting stands out.
     """
     figure, are_few = go.Figure(), frame["series"].nunique() <= MAX_COLOURS
-    for number, (series, part) in enumerate(frame.groupby("series", sort=False)):
+    # What stands out is drawn last: nothing covers it.
+    for number, (series, part) in sorted(
+        enumerate(frame.groupby("series", sort=False)), key=lambda one: bool(one[1][1]["is_base"].any())
+    ):
         is_base = bool(part["is_base"].any())
         colour = SEED_COLOURS[number % MAX_COLOURS] if are_few else BLUE if is_base else FAINT
         xs, ys, seeds = with_gaps(part)
         figure.add_scatter(
-            x=xs, y=ys, customdata=seeds, name=label_text(str(series)), mode="lines+markers" if are_few else "lines",
+            x=xs, y=ys, customdata=seeds, name=label_text(str(series), 36),
+            mode="lines+markers" if are_few else "lines",
             line={"color": colour, "width": 2 if are_few or is_base else 1.2}, marker={"size": 4},
             showlegend=are_few or is_base, connectgaps=False,
             hovertemplate=f"{label_text(str(series))}, seed %{{customdata}}, step %{{x}}: "

@@ -56,8 +56,9 @@ def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals:
     for rung in rungs:
         figure.add_vline(x=rung, line={"color": GREY, "width": 1, "dash": "dot"})
         figure.add_annotation(
-            x=rung, y=1, yref="paper", yanchor="bottom", text=f"rung {rung}", showarrow=False
-        )
+            x=rung, y=1, yref="paper", xanchor="right", yanchor="top", text=f"rung {rung}", textangle=-90,
+            showarrow=False, font={"size": 11, "color": GREY},
+        )  # fmt: skip
     for role, (name, line) in LINES.items():
         add_lines(figure, frame[frame["role"] == role], name, line, decimals)
     for status, (name, symbol) in ENDS.items():
@@ -70,8 +71,7 @@ def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals:
     last = 1.0 if frame.empty else float(frame["t"].max())
     figure.update_xaxes(title="step", range=[0, 1.03 * last])
     figure.update_yaxes(title=label_text(label, 18))
-    plain(figure, height=440)
-    return figure.update_layout(legend={"y": 1.08})
+    return plain(figure, height=440)
 
 
 def add_lines(

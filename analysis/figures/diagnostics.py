@@ -108,4 +108,4 @@ def draw_diagnostics(frame: pd.DataFrame, metric: str) -> go.Figure:
         )  # fmt: skip
     figure.update_xaxes(title="step", rangemode="tozero", nticks=6)
     figure.update_yaxes(nticks=5, exponentformat="power")
-    return legend_below(plain(figure, height=300), gap=50)
+    return legend_below(plain(figure, height=300))

@@ -3,9 +3,22 @@
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.style import FAINT, GREY, INK, SEED_COLOURS, SEED_SYMBOLS, label_text, plain
+from analysis.figures.style import (
+    FAINT,
+    GREY,
+    INK,
+    SEED_COLOURS,
+    SEED_SYMBOLS,
+    label_text,
+    plain,
+    row_ticks,
+    rows_height,
+)
 from analysis.formats import show_number
 from analysis.scores import summarise
+
+SYMBOLS = SEED_SYMBOLS[:-1]
+"""Of another number than the colours: 30 seeds all look different."""
 
 
 def dots_data(scores: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -35,24 +48,25 @@ def draw_dots(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     """
     figure = go.Figure()
     rows = frame.drop_duplicates("position").sort_values("position")
-    ticks = [label_text(row) for row in rows["row"]]
+    ticks = row_ticks(list(rows["row"]))
     height = dict(zip(rows["position"], range(len(rows)), strict=True))
     add_baselines(figure, frame[frame["kind"] == "baseline"], height, decimals)
     seeded = frame[frame["kind"] != "baseline"]
     for number, (seed, part) in enumerate(seeded.groupby("seed")):
-        colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SEED_SYMBOLS))
+        colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SYMBOLS))
         figure.add_scatter(
             x=part["value"], y=part["position"].map(height), mode="markers", name=f"seed {seed}",
             marker={"size": 10, "color": colour, "symbol": symbol, "opacity": 0.85},
             hovertemplate=f"%{{x:.{decimals}f}}, seed {seed}<extra></extra>",
         )  # fmt: skip
     add_means(figure, seeded.drop_duplicates("position"), height, decimals)
-    figure.update_xaxes(title=label_text(label, 44), nticks=6)
-    lines = max((tick.count("<br>") + 1 for tick in ticks), default=1)
+    figure.update_xaxes(title=label_text(label, 22), nticks=6)
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=ticks, range=[len(rows) - 0.4, -0.6], gridcolor="#eaeef2"
     )
-    return plain(figure, height=130 + len(rows) * max(30, 17 * lines + 8))
+    figure.update_layout(legend={"itemsizing": "constant"})
+    legend = 20 * -(-len(figure.data) // 2)  # pixels: two seeds in a line of a telephone
+    return plain(figure, height=110 + legend + rows_height(ticks, 30))
 
 
 def add_means(figure: go.Figure, rows: pd.DataFrame, height: dict[int, int], decimals: int) -> None:

@@ -8,7 +8,18 @@ import plotly.graph_objects as go
 
 from analysis.columns import TableCell
 from analysis.comparison import Comparison
-from analysis.figures.style import BLUE, FAINT, GREY, ORANGE, chooser, label_text, legend_below, plain
+from analysis.figures.style import (
+    BLUE,
+    FAINT,
+    GREY,
+    ORANGE,
+    chooser,
+    label_text,
+    legend_below,
+    plain,
+    row_ticks,
+    rows_height,
+)
 from analysis.formats import decimals_of, show_signed
 
 COLUMNS = ["column", "row", "minus", "difference", "low", "high", "alone_low", "alone_high", "n"]
@@ -67,14 +78,12 @@ def draw_forest(frame: pd.DataFrame) -> go.Figure:
     figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == columns[0]))
     figure.add_vline(x=0, line={"color": GREY, "width": 1.2})
     layouts = {column: rows_layout(texts, minus_of(frame, column)) for column, texts in ticks.items()}
-    most = max(ticks.values(), key=len, default=[])
-    lines = max((text.count("<br>") + 1 for texts in ticks.values() for text in texts), default=1)
-    plain(figure, height=150 + len(most) * max(26, 16 * lines + 6))
+    plain(figure, height=190 + max((rows_height(texts, 26) for texts in ticks.values()), default=0))
     legend_below(figure)
     if len(columns) > 1:
         buttons = [
             {
-                "label": column[:44], "method": "update",
+                "label": column, "method": "update",
                 "args": [{"visible": [one == column for one in owner]}, layouts[column]],
             }
             for column in columns
@@ -85,7 +94,7 @@ def draw_forest(frame: pd.DataFrame) -> go.Figure:
 
 def tick_texts(part: pd.DataFrame) -> list[str]:
     """The names of the rows, broken into short lines."""
-    return [label_text(row, 18) for row in part["row"]]
+    return row_ticks(list(part["row"]))
 
 
 def minus_of(frame: pd.DataFrame, column: str) -> str:
@@ -98,7 +107,7 @@ def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
     return {
         "yaxis.tickvals": list(range(len(texts))), "yaxis.ticktext": texts,
         "yaxis.range": [len(texts) - 0.4, -0.6],
-        "xaxis.title.text": label_text(f"difference from {minus}", 34), "xaxis.autorange": True,
+        "xaxis.title.text": label_text(f"difference from {minus}", 26), "xaxis.autorange": True,
     }  # fmt: skip
 
 

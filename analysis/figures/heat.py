@@ -4,6 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
+from analysis.figures.scales import tick_angle
 from analysis.figures.style import INK, label_text, plain
 from analysis.formats import show_number, show_value
 
@@ -63,9 +64,10 @@ def draw_heat(frame: pd.DataFrame, headings: tuple[str, ...], label: str, decima
             z=means.to_numpy(), x=columns, y=rows, colorscale=PALE, xgap=2, ygap=2,
             texttemplate=f"%{{z:.{decimals}f}}", textfont={"color": INK}, hoverongaps=False,
             text=hover.reindex(index=rows, columns=columns).to_numpy(), hovertemplate="%{text}<extra></extra>",
-            colorbar=bar | {"title": {"text": label_text(label, 44), "side": "top"}},
+            colorbar=bar | {"title": {"text": label_text(label, 44), "side": "top", "font": {"size": 13}}},
         )
     )  # fmt: skip
-    figure.update_xaxes(title=label_text(headings[0], 40), type="category")
-    figure.update_yaxes(title=label_text(headings[1], 40), type="category")
+    title = label_text(headings[0], 40)
+    figure.update_xaxes(title=title, type="category", ticks="", tickangle=tick_angle(columns))
+    figure.update_yaxes(title=label_text(headings[1], 40), type="category", ticks="")
     return plain(figure, height=220 + 46 * len(rows))

@@ -153,8 +153,11 @@ def add_baselines(figure: go.Figure, scores: pd.DataFrame, trials: pd.Series, de
 
 
 def span(trials: pd.Series) -> list[float]:
-    """Return the width of the figure: half a trial more on either side.
+    """Return the width of the figure: more than its trials on either side.
 
-    So that no dot is cut.
+    Half a trial, of many trials more, so that no dot is cut.
     """
-    return [-0.5, 0.5] if trials.empty else [trials.min() - 0.5, trials.max() + 0.5]
+    if trials.empty:
+        return [-0.5, 0.5]
+    margin = max(0.5, 0.02 * float(trials.max() - trials.min()))
+    return [trials.min() - margin, trials.max() + margin]

@@ -3,7 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.style import BLUE, FAINT, ORANGE, label_text, plain
+from analysis.figures.style import FAINT, INK, ORANGE, label_text, plain
 
 COLUMNS = ["set", "recipe", "input", "outcome", "queries", "words_changed", "num_fallen"]
 CODES = {"skipped": 0, "failed": 1, "succeeded": 2}
@@ -69,5 +69,5 @@ def draw_outcomes(frame: pd.DataFrame) -> go.Figure:
             marker={"symbol": "square", "size": 12, "color": colour, "line": {"width": 1, "color": FAINT}},
         )  # fmt: skip
     figure.update_xaxes(title="inputs, those that fell most often first", nticks=8, showgrid=False)
-    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": BLUE})
+    figure.update_yaxes(autorange="reversed", showgrid=False, tickfont={"color": INK})
     return plain(figure, height=130 + 40 * len(recipes))

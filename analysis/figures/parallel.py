@@ -78,7 +78,7 @@ def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, deci
         range=[len(everything) - 0.4, -0.5], showgrid=False, fixedrange=True,
         tickvals=list(range(len(everything))), ticktext=[label_text(one.heading, 13) for one in everything],
     )  # fmt: skip
-    return legend_below(plain(figure, height=96 + ROW * len(everything)), gap=8)
+    return legend_below(plain(figure, height=96 + ROW * len(everything)))
 
 
 def polylines(

@@ -138,7 +138,7 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, i
     on_front = front(complete[cost], complete["objective"], is_less_better)
     line = complete[on_front].sort_values(cost)
     figure.add_scatter(
-        x=line[cost], y=line["objective"], mode="lines", name="not beaten in both", hoverinfo="skip", meta=cost,
+        x=line[cost], y=line["objective"], mode="lines", name="none is better and cheaper", hoverinfo="skip", meta=cost,
         line={"shape": "hv", "color": ORANGE, "width": 2},
     )  # fmt: skip
     looks = {

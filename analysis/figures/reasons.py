@@ -1,6 +1,7 @@
 """Why cells failed and attempts were lost: reasons alike counted together."""
 
 import re
+from collections.abc import Mapping
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -17,6 +18,7 @@ KINDS = {"failed cells": ORANGE, "lost attempts": FAINT}
 UNKNOWN = "no reason on record"
 MAX_REASONS = 20
 NUM_CELLS_NAMED = 12
+BAR, LINE, GAP = 20, 16, 8  # pixels: of a bar, of a line of its text, below a bar
 
 
 def reasons_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
@@ -55,26 +57,39 @@ def named(cells: pd.Series) -> str:
 def draw_reasons(frame: pd.DataFrame) -> go.Figure:
     """Draw a bar per reason, its text above it; frame by `reasons_data`."""
     figure, reasons = go.Figure(), list(dict.fromkeys(frame["reason"]))[:MAX_REASONS]
-    place = {reason: number for number, reason in enumerate(reasons)}
+    totals = frame.groupby("reason")["count"].sum()
+    texts = {
+        reason: f"{label_text(reason, 44)} ({counted(int(totals[reason]), 'time')})" for reason in reasons
+    }
+    place, height = stacked(texts)
     for kind, colour in KINDS.items():
         part = frame[(frame["kind"] == kind) & frame["reason"].isin(reasons)]
         if len(part):
             figure.add_bar(
-                x=part["count"], y=part["reason"].map(place), orientation="h", name=kind, width=0.34,
+                x=part["count"], y=part["reason"].map(place), orientation="h", name=kind, width=BAR,
                 marker={"color": colour, "line": {"width": 0.5, "color": GREY}},
                 hovertext=[label_text(cells, 50) for cells in part["cells"]],
                 hovertemplate="%{x}: %{hovertext}<extra>%{fullData.name}</extra>",
             )  # fmt: skip
-    totals = frame.groupby("reason")["count"].sum()
-    for reason, number in place.items():
-        text = f"{label_text(reason, 44)} ({counted(int(totals[reason]), 'time')})"
+    for reason, middle in place.items():
         figure.add_annotation(
-            x=0, y=number - 0.2, text=text, showarrow=False, xanchor="left", yanchor="bottom", align="left",
-            font={"size": 12, "color": INK},
+            x=0, y=middle - BAR / 2 - 1, text=texts[reason], showarrow=False, xanchor="left", yanchor="bottom",
+            align="left", font={"size": 12, "color": INK},
         )  # fmt: skip
-    lines = max((label_text(reason, 44).count("<br>") + 1 for reason in reasons), default=1)
     ticks = {"dtick": 1} if totals.max() <= 6 else {"nticks": 6}
     figure.update_xaxes(title="how often", rangemode="tozero", tickformat="d", **ticks)
-    figure.update_yaxes(visible=False, range=[len(reasons) - 0.6, -0.9])
-    height = 130 + len(reasons) * (30 + 16 * lines)
-    return legend_below(plain(figure, height=height), gap=56).update_layout(barmode="stack")
+    figure.update_yaxes(visible=False, range=[height, 0])
+    return legend_below(plain(figure, height=120 + height)).update_layout(barmode="stack")
+
+
+def stacked(texts: Mapping[str, str]) -> tuple[dict[str, float], int]:
+    """Return the middle of each bar, in pixels from the top, and the height of all.
+
+    A bar stands below its text, however many lines that has.
+    """
+    place, top = {}, 0
+    for reason, text in texts.items():
+        above = LINE * (text.count("<br>") + 1) + 6
+        place[reason] = top + above + BAR / 2
+        top += above + BAR + GAP
+    return place, top

@@ -53,7 +53,8 @@ def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
         figure.add_scatter(
             x=(part["t"].map(column) + WIDTH * (part["order"] - 0.5)).to_numpy(np.float32), y=part["value"],
             name=f"{name} ({len(part)})", mode="markers", text=texts, hovertemplate="%{text}<extra></extra>",
-            marker={"symbol": symbol, "color": colour, "size": dot_size(len(frame)), "line": {"width": 1.8}},
+            marker={"symbol": symbol, "color": colour, "size": dot_size(len(frame)),
+                    "line": {"width": 1.8 if "open" in symbol else 0.5, "color": colour}},
         )  # fmt: skip
     for t in steps[1:]:
         figure.add_vline(x=column[t] - 0.5, line={"color": GREY, "width": 1, "dash": "dot"})
@@ -62,7 +63,7 @@ def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
         range=[-0.5, len(steps) - 0.5], tickfont={"color": INK},
     )  # fmt: skip
     figure.update_yaxes(title=label_text(label, 34), nticks=7)
-    return legend_below(plain(figure, height=430), gap=66)
+    return legend_below(plain(figure, height=430))
 
 
 def column_names(frame: pd.DataFrame, steps: Sequence[int]) -> list[str]:

@@ -1,13 +1,15 @@
 """On which scale values of an axis are told apart."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from math import log10
 from statistics import mean
 from typing import Any, Literal
 
 from analysis.figures.style import INK
 from analysis.formats import show_value
 
+NARROW, CHARACTER = 250.0, 7.0  # pixels: of a plot on a telephone, and of a character below it
 AxisScale = Literal["linear", "log", "category"]
 DECADES = 100.0  # as many times the least value: two decades are no longer linear
 LEAST_GAP = (
@@ -34,10 +36,36 @@ def x_axis(values: Iterable[float], scale: AxisScale) -> dict[str, Any]:
     """plotly's settings: a tick at every value."""
     ticks = sorted(set(values))
     texts = [show_value(tick) for tick in ticks]
-    look = {"type": scale, "tickfont": {"color": INK}}
     at = positions(ticks, scale)
+    look = {
+        "type": scale,
+        "tickfont": {"color": INK},
+        "tickangle": tick_angle(texts, coordinates(ticks, scale)),
+    }
     order = {"categoryorder": "array", "categoryarray": at} if scale == "category" else {}
     return look | order | {"tickvals": at, "ticktext": texts}
+
+
+def coordinates(ticks: Sequence[float], scale: AxisScale) -> list[float]:
+    """Where ticks stand in a picture, in any unit."""
+    if scale == "category":
+        return [float(number) for number in range(len(ticks))]
+    return [log10(tick) if scale == "log" else float(tick) for tick in ticks]
+
+
+def tick_angle(texts: Sequence[str], at: Sequence[float] = ()) -> int:
+    """Return 0 where texts fit side by side on a narrow page, else 90 degrees.
+
+    Left to itself plotly slants them, and leaves out those that would stand over the edge. `at`: where they stand; by
+    default at even distances.
+    """
+    stands = list(at) or [float(number) for number in range(len(texts))]
+    if len(stands) < 2:
+        return 0
+    wide = stands[-1] - stands[0]
+    gaps = [NARROW * (high - low) / wide for low, high in pairwise(stands)]
+    needs = [CHARACTER * (len(one) + len(other)) / 2 + 4 for one, other in pairwise(texts)]
+    return 90 if any(need > gap for need, gap in zip(needs, gaps, strict=True)) else 0
 
 
 def positions(values: Iterable[float], scale: AxisScale) -> list[Any]:

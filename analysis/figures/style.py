@@ -18,6 +18,9 @@ SEED_COLOURS = ("#0b62c4", "#c4560b", "#1a7f5a", "#8250df", "#b3246b", "#57606a"
 SEED_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 BLUES = [[0.0, "#e8f1fb"], [0.5, "#6aa3e0"], [1.0, "#0b3f86"]]
 """From pale to dark: told apart without colour, too."""
+LEFT_OUT = "\N{HORIZONTAL ELLIPSIS}"
+CHOICE = 30  # characters of a choice above a plot: the list fits a telephone
+MANY_ROWS = 15  # from which their names have two lines at most
 
 
 def plain(figure: go.Figure, height: int) -> go.Figure:
@@ -28,7 +31,12 @@ def plain(figure: go.Figure, height: int) -> go.Figure:
         autosize=True,
         font={"family": "system-ui, sans-serif", "size": 13, "color": INK},
         margin={"l": 56, "r": 16, "t": 16, "b": 48},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+        legend={
+            "orientation": "h",
+            "yanchor": "bottom",
+            "y": 1 + 8 / (height - 64),
+            "x": 0,
+        },
         hovermode="closest",
     )
     figure.update_xaxes(automargin=True, zeroline=False)
@@ -41,21 +49,77 @@ def label_text(text: str, width: int = 22) -> str:
     return "<br>".join(escape(line, quote=False) for line in wrap(text, width) or [""])
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text of so many characters at most: its beginning and its end."""
+    if len(text) <= most:
+        return text
+    head = (most - 1) // 2
+    return f"{text[:head].rstrip()}{LEFT_OUT}{text[len(text) - (most - 1 - head) :].lstrip()}"
+
+
+def row_ticks(names: Sequence[str], width: int = 18) -> list[str]:
+    """Return names of rows on an axis: few lines, the fewer the more rows there are.
+
+    Whole where shorter ones would look alike.
+    """
+    most = 2 if len(names) > MANY_ROWS else 3
+    short = [
+        "<br>".join(escape(line, quote=False) for line in few_lines(name, width, most)) for name in names
+    ]
+    whole = [label_text(name, width) for name in names]
+    return short if len(set(short)) == len(set(whole)) else whole
+
+
+def few_lines(name: str, width: int, most: int) -> list[str]:
+    """Return a name in so many lines at most.
+
+    Its first words, and its last ones in the last line.
+
+    Parameters
+    ----------
+    name
+        Of a row.
+    width
+        Characters of a line.
+    most
+        Lines.
+    """
+    lines = wrap(name, width) or [""]
+    if len(lines) <= most:
+        return lines
+    *words, tail = name.split()
+    while words and len(words[-1]) + 1 + len(tail) <= width:
+        tail = f"{words.pop()} {tail}"
+    return [*lines[: most - 2], f"{lines[most - 2]}{LEFT_OUT}", tail[-width:]]
+
+
+def rows_height(ticks: Sequence[str], least: int) -> int:
+    """Return the pixels of as many rows as there are, of the one with the most lines."""
+    lines = max((tick.count("<br>") + 1 for tick in ticks), default=1)
+    return len(ticks) * max(least, 17 * lines + 6)
+
+
 def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return plotly's settings of a list of views above the plot."""
     return {
-        "buttons": list(buttons), "direction": "down", "showactive": True, "x": 0, "xanchor": "left", "y": 1.0,
-        "yanchor": "bottom", "pad": {"b": 10, "t": 4}, "font": {"size": 13, "color": INK},
-        "bgcolor": "#f6f8fa", "bordercolor": FAINT,
+        "buttons": [one | {"label": shortened(str(one["label"]), CHOICE)} for one in buttons],
+        "direction": "down", "showactive": True, "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom",
+        "pad": {"b": 10, "t": 4}, "font": {"size": 13, "color": INK}, "bgcolor": "#f6f8fa", "bordercolor": FAINT,
     }  # fmt: skip
 
 
-def legend_below(figure: go.Figure, gap: int = 74) -> go.Figure:
-    """Put the legend below the plot, under the title of its axis.
+def legend_below(figure: go.Figure) -> go.Figure:
+    """Put the legend at the bottom of the figure, below the title of the axis.
 
-    `gap`: pixels between them.
+    However many lines it has.
     """
-    height = float(figure.layout.height) - 64  # what `plain` keeps free above and below
     return figure.update_layout(
-        legend={"orientation": "h", "yanchor": "top", "y": -gap / height, "x": 0, "xanchor": "left"}
+        legend={
+            "orientation": "h",
+            "yref": "container",
+            "yanchor": "bottom",
+            "y": 0,
+            "x": 0,
+            "xanchor": "left",
+        }
     )

@@ -1,5 +1,6 @@
 """Tables of a page."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -9,8 +10,11 @@ import pandas as pd
 
 from analysis.page.blocks import link
 
-SHORT = 12  # characters of a heading that stays in one line
-LONG = 44  # characters of a row's name that has more than one
+SHORT = 16  # characters of a heading that stays in one line
+BROAD = 22  # characters of a heading from which its column is broad enough for two lines
+LONG = 44  # characters of a text that has more than one line
+WHEN = re.compile(r"\d{4}-\d\d-\d\d\b")  # how a date begins
+NUMBER = re.compile(r"[(\[<~ ]*[-+\N{MINUS SIGN}]?\.?\d")  # how a cell with a number begins
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ def table(
 ) -> str:
     """Return a frame of strings as a table; wide ones scroll inside their own box.
 
-    Pairs as columns make two lines of headings.
+    Pairs as columns make two lines of headings. Columns of words stand at their left, those of numbers at their right.
 
     Parameters
     ----------
@@ -47,38 +51,59 @@ def table(
         The anchor of each row, the same for no other row of the page; nothing for a row without one.
     """
     classes, anchors = row_classes or [""] * len(frame), row_names or [""] * len(frame)
+    kinds = [_kinds_of_column(frame, place) for place in range(frame.shape[1])]
     rows = [
         f"<tr{_attribute('id', anchor)}{_attribute('class', kind_of_row)}>"
-        + "".join(_cell(value, is_first=not place) for place, value in enumerate(row))
+        + "".join(_cell(value, kinds[place]) for place, value in enumerate(row))
         + "</tr>"
         for kind_of_row, anchor, row in zip(classes, anchors, frame.itertuples(index=False), strict=True)
     ]
     body, anchor = "\n".join(rows), _attribute("id", f"table-{name}" if name else "")
-    opening = (
-        f'<div class="scroll {kind}"><table{anchor} class="{kind}"><thead>{_head(frame.columns)}</thead>'
-    )
+    opening = f'<div class="scroll {kind}"><table{anchor} class="{kind}"><thead>{_head(frame.columns, kinds)}</thead>'
     return f"{opening}<tbody>\n{body}\n</tbody></table></div>"
 
 
-def _cell(value: object, is_first: bool) -> str:
-    text = value.text if isinstance(value, CellLink) else str(value)
-    kind = ' class="wide"' if is_first and len(text) > LONG else ""
+def _kinds_of_column(frame: pd.DataFrame, place: int) -> tuple[str, ...]:
+    """Return the classes that all cells of a column have: words, and where a group begins."""
+    texts = [_text(value) for value in frame.iloc[:, place]]
+    filled = [text for text in texts if text]
+    is_text = (
+        place > 0 and bool(filled) and sum(bool(NUMBER.match(text)) for text in filled) < len(filled) / 2
+    )
+    columns = frame.columns
+    begins = isinstance(columns, pd.MultiIndex) and place > 0 and columns[place][0] != columns[place - 1][0]
+    return ("text",) * is_text + ("begins",) * begins
+
+
+def _text(value: object) -> str:
+    return value.text if isinstance(value, CellLink) else str(value)
+
+
+def _cell(value: object, kinds_of_column: tuple[str, ...]) -> str:
+    text = _text(value)
+    own = ("wide",) * (len(text) > LONG) + ("when",) * bool(WHEN.match(text))
     inside = link(value.address, text) if isinstance(value, CellLink) else escape(text)
-    return f"<td{kind}>{inside}</td>"
+    return f"<td{_attribute('class', ' '.join((*kinds_of_column, *own)))}>{inside}</td>"
 
 
 def _attribute(name: str, value: str) -> str:
     return f' {name}="{escape(value)}"' if value else ""
 
 
-def _head(columns: pd.Index) -> str:
+def _head(columns: pd.Index, kinds: Sequence[tuple[str, ...]]) -> str:
     if not isinstance(columns, pd.MultiIndex):
-        return f"<tr>{_headings([str(name) for name in columns])}</tr>"
+        return f"<tr>{_headings([str(name) for name in columns], kinds)}</tr>"
     groups = [(group, len(list(names))) for group, names in groupby(columns, key=lambda pair: pair[0])]
-    upper = "".join(f'<th class="group" colspan="{width}">{escape(group)}</th>' for group, width in groups)
-    return f"<tr>{upper}</tr><tr>{_headings([name for _, name in columns])}</tr>"
+    upper = "".join(
+        f'<th class="group{" begins" if place else ""}" colspan="{width}"><span>{escape(group)}</span></th>'
+        for place, (group, width) in enumerate(groups)
+    )
+    return f"<tr>{upper}</tr><tr>{_headings([name for _, name in columns], kinds)}</tr>"
 
 
-def _headings(names: Sequence[str]) -> str:
-    kinds = [' class="short"' if len(name) <= SHORT else "" for name in names]
-    return "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, names, strict=True))
+def _headings(names: Sequence[str], kinds: Sequence[tuple[str, ...]]) -> str:
+    sizes = [("short",) * (len(name) <= SHORT) + ("broad",) * (len(name) > BROAD) for name in names]
+    return "".join(
+        f"<th{_attribute('class', ' '.join((*kind, *size)))}>{escape(name)}</th>"
+        for kind, size, name in zip(kinds, sizes, names, strict=True)
+    )

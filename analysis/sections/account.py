@@ -1,6 +1,7 @@
 """What every report ends with: cells, cost, failures, revisions, provenance."""
 
 import json
+import re
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -18,10 +19,11 @@ from rse_study.results import staleness
 from rse_study.results.citation import citation_of
 from rse_study.results.records import StudyRecord
 
+STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 MANY = 12  # rows above which a table is folded
 PARETO = (
-    "The line joins those that nothing beats in both: none is better without costing more. Cells that were stopped "
-    "early are hollow and not on it. The ledger counts seconds and steps, no operations."
+    "The line joins those than which none is both better and cheaper. Cells that were stopped early are hollow and not "
+    "on it. The ledger counts seconds and steps, no operations."
 )
 
 
@@ -50,22 +52,20 @@ def by_stage(frame: pd.DataFrame) -> pd.DataFrame:
 def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
     """Show cells as text.
 
-    Columns: stage, trial, row, seed, status, objective, step, time, attempts, reason.
+    Columns: trial (of a grid: row), seed, stage (of a search), status, objective, step, time, attempts, reason.
     """
-    tries = contents.attempts.groupby("cell").size()
+    tries, is_search = contents.attempts.groupby("cell").size(), contents.study.kind == "search"
     rows = [
         {
-            "stage": cell["stage"], "trial": str(cell["trial"]), "row": cell["name"],
-            "seed": str(cell["seed"]), "status": show_status(cell["status"]),
+            "trial" if is_search else "row": cell["name"], "seed": str(cell["seed"]), "stage": cell["stage"],
+            "status": show_status(cell["status"]),
             contents.label: show_score(cell["objective"], cell["status"], contents.decimals),
             "step": show_value(cell["t"]), "time": show_duration(cell["duration_s"]),
             "attempts": str(tries.get(cell["identity"], 0)), "reason": cell["reason"],
         }
         for cell in frame.to_dict("records")
     ]  # fmt: skip
-    unused = [] if frame["reason"].any() else ["reason"]
-    if all(row["row"] == row["trial"] for row in rows):
-        unused.append("row")
+    unused = ["stage"] * (not is_search) + ["reason"] * (not frame["reason"].any())
     return pd.DataFrame(rows, dtype=object).drop(columns=unused, errors="ignore")
 
 
@@ -85,13 +85,16 @@ def failures(contents: Contents) -> str:
     parts = (
         [page.paragraph("No cell failed.")]
         if cells.empty
-        else [page.paragraph(NOT_AGAIN), page.table(cells, kind="plain", name="failed-cells")]
+        else [page.paragraph(NOT_AGAIN), page.table(cells, kind="plain long", name="failed-cells")]
     )
     reasons = reasons_data(contents, cell_names(contents))
     if len(reasons):
         parts.insert(0, page.figure(draw_reasons(reasons), "reasons", reasons))
     if len(lost):
-        parts += ["<h3>Attempts that were lost</h3>", page.table(lost, kind="plain", name="lost-attempts")]
+        parts += [
+            "<h3>Attempts that were lost</h3>",
+            page.table(lost, kind="plain long", name="lost-attempts"),
+        ]
     events = show_events(contents)
     if len(events):
         table = page.table(events, kind="plain", name="events")
@@ -106,8 +109,9 @@ def failed_cells(contents: Contents) -> pd.DataFrame:
         (where[cell["identity"]], settings_of(contents.study, cell), show_value(cell["t"]), cell["reason"])
         for cell in found.to_dict("records")
     ]
-    columns = ["cell", "what its row sets", "last step measured", "reason"]
-    return pd.DataFrame(rows, columns=columns, dtype=object)
+    columns = ["cell", "what its row sets", "last step", "reason"]
+    frame = pd.DataFrame(rows, columns=columns, dtype=object)
+    return frame if frame["last step"].any() else frame.drop(columns="last step")
 
 
 def settings_of(study: StudyRecord, cell: Mapping[Hashable, Any]) -> str:
@@ -197,5 +201,9 @@ def key_values(content: dict[str, str], name: str) -> str:
 
 
 def plain_text(value: Any) -> str:
-    """Text as it is, everything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """Text as it is, times in UTC, names with their values; the rest as JSON."""
+    if isinstance(value, str):
+        return show_time(value) + " (UTC)" if STAMP.fullmatch(value) else value
+    if isinstance(value, dict) and value and all(isinstance(part, str | int) for part in value.values()):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return json.dumps(value, ensure_ascii=False)

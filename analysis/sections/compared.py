@@ -8,8 +8,8 @@ from analysis.formats import counted
 
 LEGEND = (
     "Each row minus the baseline, paired by seed. The intervals hold for all rows at once with 95 %; p by flipping "
-    "signs, exact, alone and adjusted for all rows (Holm); g is Hedges' effect size. An interval that holds 0 is no "
-    "difference shown, and no proof of none."
+    "signs, exact, alone and adjusted for all rows (Holm); g is Hedges' effect size. Where an interval holds 0, "
+    "no difference is shown; that is no proof that there is none."
 )
 
 

@@ -22,9 +22,9 @@ def confirmation(contents: Contents) -> str:
     frame = scores(contents, cells)
     tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
     decimals, detailed = contents.decimals_by_measure, tests or [contents.label]
-    table = page.table(
-        show_scores(frame, "range", decimals, every_seed=detailed), row_classes(frame), name="confirmed"
-    )
+    shown = show_scores(frame, "range", decimals, every_seed=detailed)
+    has_scores = frame["value"].notna().any()
+    table = page.table(shown, row_classes(frame), name="confirmed") if has_scores else ""
     return page.section(
         "Confirmed",
         page.paragraph(f"{explained(contents, frame)} {missing_text(contents, cells, frame)}".strip()),

@@ -7,6 +7,7 @@ from analysis.answer import StudyAnswer, claims_answer, grid_answer, search_answ
 from analysis.comparison import Comparison
 from analysis.contents import Contents
 from analysis.cost import by_stage, lost_attempts
+from analysis.figures.reasons import alike
 from analysis.formats import counted, join_words, show_duration, show_number, show_value
 from analysis.progress import confirmed_trial, stage_progress
 from analysis.search import confirm_plan, num_confirmed, paper_setting, trials
@@ -21,7 +22,7 @@ def opening(contents: Contents, comparison: Comparison | None = None) -> str:
     `comparison`: of a grid.
     """
     study, found = contents.study, answer(contents, comparison)
-    kind = "answer settled" if found.is_settled else "answer"
+    kind = "answer shown" if found.shows_difference else "answer"
     claims = claims_answer(comparison)
     parts = [
         f"<h1>{page.escape(study.title or study.name)}</h1>",
@@ -113,15 +114,19 @@ def failed_text(contents: Contents) -> str:
     lost = lost_attempts(contents.attempts, contents.cells)
     if failed.empty and lost.empty:
         return "nothing"
-    reasons = failed["reason"].value_counts(sort=True)
-    parts = [f"{counted(len(failed), 'cell')}: {_reasons(reasons)}"] if len(failed) else ["no cell"]
+    parts = [f"{counted(len(failed), 'cell')}: {_reasons(failed['reason'])}"] if len(failed) else ["no cell"]
     parts += [f"{counted(len(lost), 'attempt')} lost on the way"] if len(lost) else []
     return page.escape("; ".join(parts) + "; ") + page.link("#section-failures", "all of it")
 
 
-def _reasons(counts_of: pd.Series) -> str:
-    shown = [f"{reason or 'no reason on record'}" for reason in counts_of.index[:FEW_REASONS]]
-    others = len(counts_of) - len(shown)
+def _reasons(reasons: pd.Series) -> str:
+    """The most frequent ones; those that differ in numbers alone are one, and counted."""
+    groups = sorted(reasons.groupby(reasons.map(alike), sort=False), key=lambda group: -len(group[1]))
+    shown = [
+        (part.iloc[0] or name) if part.nunique() == 1 else f"{name} ({len(part)} times)"
+        for name, part in groups[:FEW_REASONS]
+    ]
+    others = len(groups) - len(shown)
     return join_words([*shown, *([counted(others, "other reason")] if others else [])])
 
 

@@ -26,9 +26,8 @@ COSINES = (
 )
 ALONG = "As in figure 2 of L2P-CSR: a line for each measure. Large marks are means over seeds, small ones the seeds."
 NOT_IN_THE_LEDGER = {
-    "dcl-figure2": "It shows sentence vectors in the plane (t-SNE); the ledger holds scores, no vectors.",
-    "l2p-figure3": "It shows which tokens of an example are weakened in which layer; the ledger holds their share over "
-    "all layers (masks/tokens), no tokens.",
+    "dcl-figure2": "Not drawn: the ledger holds scores, no vectors.",
+    "l2p-figure3": "Not drawn: the ledger holds the share of tokens that are weakened (masks/tokens), no tokens.",
     "rse-figure1": "It is a diagram of the method.",
     "l2p-figure1": "It is a diagram of the method.",
     "dcl-figure1": "It is a diagram of the method.",
@@ -82,7 +81,7 @@ def remark(contents: Contents, *, has_lines: bool) -> str:
     if name not in DRAWN_ABOVE or has_lines:
         return ""
     more = ONLY_THE_OBJECTIVE.get(name, "")
-    where = f'Its form is {DRAWN_ABOVE[name]} in section "Along the axes"; the ticks are ours.'
+    where = f'It is drawn as {DRAWN_ABOVE[name]} in section "Along the axes"; the ticks are ours.'
     return f"{name}: {titles[name]}. {where} {more}".strip()
 
 

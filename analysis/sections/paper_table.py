@@ -1,5 +1,7 @@
 """A paper's table with our numbers beside the printed ones, column by column."""
 
+import pandas as pd
+
 from analysis import page
 from analysis.columns_table import column_remarks, long_table, wide_table
 from analysis.comparison import Comparison
@@ -12,6 +14,11 @@ LEGEND = (
 WITHOUT = "Ours alone: the paper's text has no numbers of it."
 
 
+def with_the_row_first(table: pd.DataFrame) -> pd.DataFrame:
+    """The same with its row's name where a page keeps it in sight."""
+    return table[["row", *(name for name in table.columns if name != "row")]]
+
+
 def paper_table(comparison: Comparison) -> str:
     """Return section "Beside the paper's table".
 
@@ -20,7 +27,7 @@ def paper_table(comparison: Comparison) -> str:
     cells = comparison.columns
     if not cells:
         return ""
-    wide = wide_table(cells)
+    wide = with_the_row_first(wide_table(cells))
     has_numbers = any(cell.column.printed for cell in cells)
     fixed = {cell.row for cell in cells if cell.is_fixed}
     classes = ["baseline" if row in fixed else "" for row in wide["row"]]
@@ -34,7 +41,7 @@ def paper_table(comparison: Comparison) -> str:
         drawn,
         page.folded(
             "Every cell with its interval",
-            page.table(long_table(cells), kind="long", name="paper-intervals"),
+            page.table(with_the_row_first(long_table(cells)), kind="long", name="paper-intervals"),
         ),
         name="paper",
     )

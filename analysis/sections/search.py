@@ -20,6 +20,11 @@ from analysis.tables import beaten, show_trials
 from rse_study.results.records import FINISHED
 
 FEW = 30  # trials below which an importance is mostly noise
+EVALUATORS = {
+    "PED-ANOVA": "PED-ANOVA compares the values of the best trials with those of all: an axis on which they are alike "
+    "has a small share."
+}
+"""By the name in the ledger: what an evaluator of importance looks at."""
 RUNGS = (
     "A column is a rung, a mark a trial that got there, the first trials of the search at its left. Whether a trial "
     "went on was decided among those that had got there before it: an early one may go on with a score that would have "
@@ -48,7 +53,7 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
         return page.section("Best", page.paragraph("No trial is complete yet."))
     row = table[table["best"]].iloc[0]
     score = show_number(row["objective"], contents.decimals)
-    told = f"Trial {row['trial']}, {contents.label} {score} after {row['t']} steps: the score it was selected on."
+    told = f"Trial {row['trial']}: {score} on {contents.label} after {row['t']} steps, the score it was selected on."
     if row["label"] == "base":
         told += " It is the paper's setting itself."
     return page.section(
@@ -154,6 +159,11 @@ def slices(contents: Contents, table: pd.DataFrame) -> str:
     return page.section("One axis at a time", page.paragraph(note), page.grid(drawn))
 
 
+def by_what(rows: pd.DataFrame) -> str:
+    """What the evaluators compare, where there is a word to say of them."""
+    return " ".join(EVALUATORS[name] for name in dict.fromkeys(rows["evaluator"]) if name in EVALUATORS)
+
+
 def importance(contents: Contents) -> str:
     """Return each axis' share in the objective's variation, by evaluator.
 
@@ -168,10 +178,10 @@ def importance(contents: Contents) -> str:
     shown = {"axis": [headings.get(axis, axis) for axis in wide.index]}
     shown |= {str(name): [show_number(value) for value in wide[name]] for name in wide.columns}
     num = int(rows["num_trials"].min())
-    note = f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}."
+    note = f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}. {by_what(rows)}"
     bars = importance_data(contents)
     table = page.table(pd.DataFrame(shown, dtype=object), name="importance")
-    parts = [page.paragraph(note), page.figure(draw_importance(bars), "importance", bars), table]
+    parts = [page.paragraph(note.strip()), page.figure(draw_importance(bars), "importance", bars), table]
     if num < FEW:
         limit = f"below about {FEW} these shares are mostly chance"
         parts.insert(

@@ -15,9 +15,9 @@ from rse_study.cli.completion import (
     complete_study,
     complete_trial,
 )
-from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
+from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
 
 class FileFormat(StrEnum):

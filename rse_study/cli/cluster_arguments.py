@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rse_study.cli.arguments import name_in, study_file
-from rse_study.study.definition.shipped import shipped_studies
 from rse_study.cluster.backend import Backend
 from rse_study.cluster.backends import backend_of
 from rse_study.cluster.job_report import JobReport, of_study
@@ -12,6 +11,7 @@ from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.submission_record import SubmissionRecord, cluster_home, read_record, write_record
 from rse_study.errors import InputError
+from rse_study.study.definition.shipped import shipped_studies
 
 WORDS = {
     "waiting": "waits to be started",

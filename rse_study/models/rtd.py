@@ -161,6 +161,7 @@ class _Read(nn.Module):
         self.hidden = hidden
 
     def forward(self, *inputs: Any, **settings: Any) -> Any:
-        from transformers.modeling_outputs import BaseModelOutput  # most of a second, which checks do not need
+        # Most of a second, which checks of a study do not need.
+        from transformers.modeling_outputs import BaseModelOutput
 
         return BaseModelOutput(last_hidden_state=self.hidden)

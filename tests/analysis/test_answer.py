@@ -39,9 +39,10 @@ def test_the_largest_gain_and_loss_are_told_with_their_intervals_for_all_rows():
     answer, compared = of_rows({"base": FLAT, "up": ABOVE, "down": BELOW, "near": NEAR})
     up, down = (compared[row].simultaneous for row in ("up", "down"))
     assert answer.is_settled
+    assert answer.shows_difference
     assert answer.text == (
-        "Of 3 rows 1 is better and 1 is worse than base; the largest gain is that of up, +5.05 (95 % interval for "
-        f"all rows at once [+{up.low:.2f}, +{up.high:.2f}], 4 seeds), the largest loss is that of down, {MINUS}9.95 "
+        "Of 3 rows 1 is better and 1 is worse than base; largest gain: up, +5.05 (95 % interval for "
+        f"all rows at once [+{up.low:.2f}, +{up.high:.2f}], 4 seeds), largest loss: down, {MINUS}9.95 "
         f"(95 % interval for all rows at once [{MINUS}{-down.low:.2f}, {MINUS}{-down.high:.2f}], 4 seeds)."
     )
 
@@ -56,17 +57,18 @@ def test_a_large_difference_that_is_not_shown_gives_way_to_a_smaller_one_that_is
     wild = (20.0, 95.0, 30.0, 99.0)
     answer, compared = of_rows({"base": FLAT, "wild": wild, "up": ABOVE})
     assert abs(compared["wild"].mean) > abs(compared["up"].mean)
-    assert answer.text.startswith("Of 2 rows 1 is better than base; the largest gain is that of up, +5.05 ")
+    assert answer.text.startswith("Of 2 rows 1 is better than base; largest gain: up, +5.05 ")
 
 
 def test_no_difference_that_is_shown_is_said_to_be_none_with_the_largest_and_its_interval():
     answer, _ = of_rows({"base": FLAT, "near": NEAR, "same": FLAT})
     assert answer.is_settled
+    assert not answer.shows_difference
     assert answer.text.startswith(
-        f"No difference from base is shown for any of 2 rows; the largest is that of near, {MINUS}0.12 (95 %"
+        f"No difference from base is shown for any of 2 rows; the largest: near, {MINUS}0.12 (95 %"
     )
     alone, _ = of_rows({"base": FLAT, "near": NEAR})
-    assert "for the one row; the largest is that of near" in alone.text
+    assert "for the one row; the largest: near" in alone.text
     assert "at once" not in alone.text
     assert "Holm" not in alone.text
 
@@ -114,8 +116,8 @@ def test_a_grid_whose_cells_have_no_score_has_no_answer_yet(tmp_path):
 def test_a_grid_without_a_baseline_tells_its_best_mean_and_no_interval(tmp_path):
     bare = read(tabled.make(tmp_path, {"one": FLAT, "other": ABOVE}))
     best, least = (grid_answer(bare, DONE, 2, less_is_better=less) for less in (False, True))
-    assert best.text.endswith("names no baseline to compare with; the best mean is that of other, 56.55.")
-    assert least.text.endswith("the best mean is that of one, 51.50.")
+    assert best.text.endswith("names no baseline to compare with; the best mean: other, 56.55.")
+    assert least.text.endswith("the best mean: one, 51.50.")
     assert not best.is_settled
 
 
@@ -182,6 +184,7 @@ def confirmed(*sample, **kwargs):
 def test_a_confirmed_trial_is_told_with_its_interval(sample, words):
     answer = search_answer(DONE, DONE, confirmed(*sample))
     assert answer.is_settled
+    assert answer.shows_difference == ("not shown" not in words)
     assert answer.text.startswith(words)
     assert f"{len(sample)} seeds that selected nothing)." in answer.text
 

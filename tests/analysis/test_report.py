@@ -40,7 +40,7 @@ def test_a_search_tells_its_question_its_results_and_its_limits(outlines):
         "selected on the very score shown", "Only the confirmed values (other seeds: 1 and 2 on builtin/test)",
         "token overlap", "untrained encoder", "before training", "40.50", "60.25", "+3.50", "\N{MINUS SIGN}1.00",
         "better with 1 of 2 seeds", "Two seeds give no interval", "Not measured in this run: before training",
-        "Trial 12, builtin dev, Spearman x100 64.80 after 60 steps", "6 trials cannot tell which axis matters",
+        "Trial 12: 64.80 on builtin dev, Spearman x100 after 60 steps", "6 trials cannot tell which axis matters",
         "42% saved by stopping early", "step 23: the loss is nan", "the process that ran it is gone",
         "the machine was busy", "created", "2.13.0",
     ):  # fmt: skip

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rse_study.cli.completion import complete_model
-from rse_study.study.definition.shipped import shipped_studies
 from rse_study.results.ledger import Ledger
+from rse_study.study.definition.shipped import shipped_studies
 from tests.cli.a_study import SEARCH
 
 PROGRAM = """#!{python}

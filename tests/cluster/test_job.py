@@ -3,10 +3,10 @@
 import pytest
 
 from rse_study.cli.arguments import study_file
-from rse_study.study.definition.shipped import shipped_studies
 from rse_study.cluster.job import job_of, storage_of, write_job_files
 from rse_study.cluster.yaml_text import BlockText, yaml_text
 from rse_study.study.checking.validation import read_content, read_study
+from rse_study.study.definition.shipped import shipped_studies
 from rse_study.yaml12 import parse_yaml
 from tests.cluster.samples import WHEEL, shipped
 

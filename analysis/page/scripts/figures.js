@@ -15,7 +15,7 @@ const themed = text => JSON.parse(isDark() ? text.replace(IN_THE_DARK, found => 
 // All figures' common ground; what a figure says itself goes before it.
 const template = () => {
   const [ink, line] = isDark() ? ['#e6edf3', '#2a3038'] : ['#1f2328', '#e4e8ed'];
-  const axis = {gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true,
+  const axis = {gridcolor: line, linecolor: line, zerolinecolor: line, automargin: true, ticklabelstandoff: 3,
     title: {standoff: 12, font: {size: 14}}};
   const face = isDark() ? '#0f1318' : '#ffffff';
   return {layout: {

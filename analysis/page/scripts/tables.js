@@ -67,6 +67,16 @@ const headingTexts = table => {
 const tableText = table => csv([headingTexts(table),
   ...[...table.tBodies[0].rows].filter(row => !row.hidden).map(row => [...row.cells].map(textOf))]);
 
+// A table that goes on to the right fades there: what is cut off is seen to be.
+const markMore = place => place.classList.toggle('more', place.scrollLeft + place.clientWidth < place.scrollWidth - 1);
+const resized = new ResizeObserver(seen => seen.forEach(({target}) => {
+  markMore(target);
+  const groups = target.querySelectorAll('th.group > span');  // they stay beside the first column
+  if (!groups.length) return;
+  const width = target.querySelector('th').offsetWidth;
+  groups.forEach(name => { name.style.left = `calc(${width}px + .7rem)`; });
+}));
+
 const dressTables = () => {
   const unnamed = {};
   for (const table of document.querySelectorAll('main .scroll > table')) {
@@ -82,5 +92,7 @@ const dressTables = () => {
     if (table.matches('.index') || table.tBodies[0].rows.length > FEW_ROWS) tools.prepend(...filterOf(table, name));
     table.parentElement.before(tools);
     table.parentElement.tabIndex = 0;  // so that the keyboard can scroll it
+    table.parentElement.addEventListener('scroll', event => markMore(event.target), {passive: true});
+    resized.observe(table.parentElement);
   }
 };

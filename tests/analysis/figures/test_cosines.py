@@ -42,6 +42,15 @@ def test_a_pair_of_bars_per_row(reporting):
     ]
     assert [len(trace.x) for trace in figure.data] == [2, 2, 3, 3]
     assert figure.data[2].marker.pattern.shape == "/"
+    assert {trace.orientation for trace in figure.data} == {"h"}
+    assert len(figure.layout.yaxis.ticktext) == 5
+    assert list(figure.data[2].y) == [2, 3, 4], "below ours"
+
+
+def test_a_row_more_makes_the_figure_taller(reporting):
+    frame = cosines_data(reporting)
+    few = frame[(frame["source"] == "the paper's") | (frame["row"] == frame["row"].iloc[0])]
+    assert draw_cosines(few).layout.height < draw_cosines(frame).layout.height
 
 
 def test_who_reports_no_cosines_has_no_figure(grid_dir, contents):

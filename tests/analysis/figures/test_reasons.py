@@ -1,6 +1,6 @@
 import dataclasses
 
-from analysis.figures.reasons import UNKNOWN, alike, draw_reasons, named, reasons_data
+from analysis.figures.reasons import BAR, LINE, UNKNOWN, alike, draw_reasons, named, reasons_data, stacked
 from analysis.sections.account import cell_names
 
 
@@ -37,3 +37,12 @@ def test_nothing_wrong_makes_an_empty_frame(grid_dir, contents):
 def test_many_cells_are_not_all_named(grid_dir, contents):
     names = contents(grid_dir).cells["identity"]
     assert named(names).endswith(f"and {len(names) - 12} more")
+
+
+def test_the_text_of_a_bar_stands_below_the_bar_above_however_long_it_is():
+    texts = {"short": "short", "long": "<br>".join("long"), "last": "two<br>lines"}
+    place, height = stacked(texts)
+    for before, after in (("short", "long"), ("long", "last")):
+        room = place[after] - place[before] - BAR
+        assert room > LINE * (texts[after].count("<br>") + 1)
+    assert place["last"] + BAR / 2 < height

@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.figures.scales import positions, scale_of, x_axis
+from analysis.figures.scales import positions, scale_of, tick_angle, x_axis
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,11 @@ def test_values_that_look_alike_are_two_categories():
     assert axis["categoryarray"] == positions(values, "category")
     assert len(set(axis["categoryarray"])) == 4
     assert axis["ticktext"] == ["0", "0.00977", "0.00977", "9"]
+
+
+def test_texts_that_do_not_fit_side_by_side_stand_upright():
+    assert tick_angle(["0.1", "0.2", "0.3"]) == 0
+    assert tick_angle(["0.000977", "0.00391", "0.00781", "0.0312"], [-10, -8, -7, -5]) == 90
+    assert tick_angle(["one"]) == 0
+    assert x_axis([0, 0.02, 0.05, 0.1, 0.2, 0.3], "linear")["tickangle"] == 90
+    assert x_axis([1, 3, 5], "log")["tickangle"] == 0

@@ -32,9 +32,17 @@ CUT_OFF = """[...document.querySelectorAll('.plot')].flatMap(plot => {
       || box.bottom > edge.bottom + 2);
   }).map(text => `${plot.id}: ${text.textContent}`);
 })"""
+CROWDED = """[...document.querySelectorAll('.plot')].flatMap(plot => {
+  const texts = [...plot.querySelectorAll('.main-svg text')]
+    .filter(text => text.textContent.trim() && !text.closest('.dropdown-button-group'))
+    .map(text => [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width);
+  return texts.flatMap(([one, a], place) => texts.slice(place + 1).filter(([, b]) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4).map(([other]) => `${plot.id}: ${one} / ${other}`));
+})"""
 CASES = [
     (kind, width, theme)
-    for kind in ("search", "grid")
+    for kind in ("search", "grid", "many")
     for width in (390, 1280)
     for theme in ("light", "dark")
 ]
@@ -45,7 +53,10 @@ COLUMN = (
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
 
-@pytest.mark.parametrize("case", mostly_slow(CASES, fast=[("search", 390, "dark"), ("grid", 1280, "light")]))
+@pytest.mark.parametrize(
+    "case",
+    mostly_slow(CASES, fast=[("search", 390, "dark"), ("grid", 1280, "light"), ("many", 390, "light")]),
+)
 def test_it_opens_from_a_file_without_errors_requests_or_anything_cut_off(browser, written, case):
     kind, width, theme = case
     tab = browser.open(written[kind], width=width, theme=theme)
@@ -53,6 +64,7 @@ def test_it_opens_from_a_file_without_errors_requests_or_anything_cut_off(browse
     assert tab.problems == []
     assert tab.say(OVERFLOWING) == []
     assert tab.say(CUT_OFF) == []
+    assert tab.say(CROWDED) == [], "texts that stand on each other"
     tab.close()
 
 
@@ -169,6 +181,22 @@ def test_the_theme_follows_the_switch_and_figures_follow_the_theme(tab):
     tab.say(choose.format("system"))
     tab.wait(f"{ink} === '{light[1]}'")
     assert tab.say(ground) == light[0]
+
+
+def test_a_table_that_goes_on_to_the_right_fades_until_its_end_is_in_sight(browser, written):
+    tab = browser.open(written["many"], width=390)
+    place = "document.querySelector('#table-results').parentElement"
+    tab.say(f"{place}.scrollIntoView()")
+    tab.wait(f"{place}.matches('.more')")
+    tab.say(f"{place}.scrollLeft = 1e6")
+    tab.wait(f"!{place}.matches('.more')")
+    edges = "(found => [found.getBoundingClientRect().left, found.getBoundingClientRect().right])"
+    (_, first), (name, _) = (
+        tab.say(f"{edges}({place}.querySelector('{what}'))")
+        for what in ("tbody td", "th.group:last-child > span")
+    )
+    assert name >= first, "the name of a group stands beside the first column, not below it"
+    tab.close()
 
 
 def test_the_choice_of_a_theme_is_remembered(browser, written):

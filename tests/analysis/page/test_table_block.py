@@ -21,3 +21,22 @@ def test_text_in_a_table_is_text():
 def test_a_table_and_its_rows_have_anchors():
     html = page.table(pd.DataFrame({"x": ["a", "b"]}), name="cells", row_names=["", "cell-b"])
     assert Outline(html).anchors == ["table-cells", "cell-b"]
+
+
+def test_words_stand_at_their_left_and_numbers_at_their_right():
+    frame = pd.DataFrame(
+        {"row": ["a", "b"], "status": ["complete", ""], "x": ["[\N{MINUS SIGN}1, 2]", "(3)"]}
+    )
+    cells = [attrs.get("class", "") for tag, attrs in Outline(page.table(frame)).tags if tag == "td"]
+    assert cells == ["", "text", "", "", "text", ""]
+
+
+def test_a_long_text_has_lines_and_a_date_has_one():
+    html = page.table(pd.DataFrame({"x": ["word " * 20], "at": ["2026-11-22 19:25:29"]}))
+    assert [attrs.get("class", "") for tag, attrs in Outline(html).tags if tag == "td"] == ["wide", "when"]
+
+
+def test_a_group_of_columns_begins_with_a_line():
+    frame = pd.DataFrame({("", "row"): ["a"], ("test", "mean"): ["1"], ("test", "SD"): ["2"]})
+    cells = [attrs.get("class", "") for tag, attrs in Outline(page.table(frame)).tags if tag == "td"]
+    assert cells == ["", "begins", ""]

@@ -4,6 +4,7 @@ from html import escape
 from analysis.sections.account import (
     failed_cells,
     failures,
+    plain_text,
     provenance,
     settings_of,
     show_cells,
@@ -20,20 +21,30 @@ def test_every_cell_has_its_row(search_dir, contents):
     assert len(shown) == 20
     rows = {(row.trial, row.seed): row for row in shown.itertuples()}
     assert list(shown.columns) == [
-        "stage", "trial", "row", "seed", "status", found.label, "step", "time", "attempts", "reason",
+        "trial", "seed", "stage", "status", found.label, "step", "time", "attempts", "reason",
     ]  # fmt: skip
     assert rows["9", "0"].attempts == "2"
-    assert rows["0", "1"].stage == "confirm"
-    assert rows["0", "1"].row == "0 (paper setting)"
-    assert rows["5", "0"].row == "5"
+    assert rows["0 (paper setting)", "1"].stage == "confirm"
     assert rows["5", "0"].reason == "step 23: the loss is nan"
 
 
 def test_columns_nobody_uses_are_left_out(search_dir, contents):
     found = contents(search_dir)
     shown = show_cells(found, found.current[found.current["trial"] == 1])
-    assert "row" not in shown  # a trial's name is its number
     assert "reason" not in shown
+
+
+def test_a_cell_of_a_grid_goes_by_the_name_of_its_row(grid_dir, contents):
+    found = contents(grid_dir)
+    shown = show_cells(found, found.current)
+    assert list(shown.columns[:3]) == ["row", "seed", "status"]
+    assert {"lambda1 = 0.0078125", "without PGD"} < set(shown["row"])
+
+
+def test_a_run_is_told_in_words():
+    assert plain_text("2026-11-22T19:25:28+00:00") == "2026-11-22 19:25:28 (UTC)"
+    assert plain_text({"torch": "2.13.0", "threads": 1}) == "torch 2.13.0, threads 1"
+    assert plain_text({"a": {"b": 1}}) == '{"a": {"b": 1}}'
 
 
 def test_failures_lost_attempts_and_events_keep_their_reasons(search_dir, grid_dir, contents):
@@ -50,7 +61,7 @@ def test_failures_lost_attempts_and_events_keep_their_reasons(search_dir, grid_d
     ]
     grid = contents(grid_dir)
     assert failed_cells(grid).values.tolist() == [
-        ["without the token level, seed 1", "lambda1 = 0.00781", "", "step 3: the loss is nan"]
+        ["without the token level, seed 1", "lambda1 = 0.00781", "step 3: the loss is nan"]
     ]
 
 

@@ -1,6 +1,7 @@
 import dataclasses
 
 import pandas as pd
+import pytest
 
 from analysis.comparison import read_comparison
 from analysis.sections.opening import (
@@ -14,7 +15,7 @@ from analysis.sections.opening import (
     states,
 )
 from rse_study.results.reader import Reader
-from tests.analysis import searched
+from tests.analysis import searched, tabled
 from tests.analysis.outline import Outline
 
 
@@ -78,11 +79,16 @@ def test_the_first_screen_of_a_grid(grid_dir, contents):
         assert words in text, words
 
 
-def test_of_many_reasons_two_are_told(grid_dir, contents):
+def test_of_many_reasons_two_are_told_and_those_that_differ_in_numbers_are_one(grid_dir, contents):
     found = contents(grid_dir)
-    reasons = [f"reason {number % 4}" for number in range(len(found.cells))]
+    causes = ("no memory", "no disk", "gone", "no file")
+    reasons = [causes[number % 4] for number in range(len(found.cells))]
     every = dataclasses.replace(found, cells=found.cells.assign(status="failed", reason=reasons))
-    assert "21 cells: reason 0, reason 1 and 2 other reasons" in failed_text(every)
+    assert "21 cells: no memory, no disk and 2 other reasons" in failed_text(every)
+    alike = found.cells.assign(
+        status="failed", reason=[f"step {number}: nan" for number in range(len(reasons))]
+    )
+    assert "21 cells: step N: nan (21 times)" in failed_text(dataclasses.replace(found, cells=alike))
     assert failed_text(dataclasses.replace(found, cells=found.cells[:3])) == "nothing"
 
 
@@ -91,3 +97,14 @@ def test_a_study_that_has_not_begun_has_no_best_and_no_cost(tmp_path, contents):
     assert best_trial(found) == ""
     assert cost_text(found) == ""
     assert "No answer yet: no trial has ended." in opening(found)
+
+
+@pytest.mark.parametrize(("gain", "kind"), [(5.0, "answer shown"), (0.1, "answer")])
+def test_a_difference_alone_is_green(tmp_path, contents, gain, kind):
+    base = (50.0, 51.0, 52.0, 53.0)
+    row = tuple(value + gain + shift for value, shift in zip(base, (0.1, -0.2, 0.3, -0.2), strict=True))
+    folder = tabled.make(tmp_path, {"base": base, "other": row}, baseline="base")
+    with Reader(folder) as reader:
+        html = opening(contents(folder), read_comparison(reader))
+    kinds = [attrs.get("class") for tag, attrs in Outline(html).tags if tag == "p"]
+    assert kind in kinds
