@@ -115,7 +115,10 @@ def failed_cells(contents: Contents) -> pd.DataFrame:
 
 
 def settings_of(study: StudyRecord, cell: Mapping[Hashable, Any]) -> str:
-    """What a cell's row or trial sets, in the words of the study's file: `optimizer.lr = 1e+30`."""
+    """What a cell's row or trial sets, in the words of the study's file.
+
+    Such as `optimizer.lr = 1e+30`.
+    """
     rows = study.resolved.get("grid", {}).get("rows") or {}
     own = rows.get(cell["label"]) if cell["label"] else None
     values = cell["proposal"] if own is None else _flat(own)

@@ -165,7 +165,7 @@ class ProgressBoard(ActivityBars):
     def _rows(self, console: Console) -> Iterator[Text]:
         """What runs, each in a line; then the bar over all cells, and other activities."""
         now = time.monotonic()
-        running = sorted((cell.name, cell.told(now)) for cell in tuple(self._running.values()))
+        running = sorted((cell.name, cell.describe_progress(now)) for cell in tuple(self._running.values()))
         shown = running[: max(1, min(MAX_ROWS, console.height - FRAME_ROWS))]
         lines = running_lines(shown, console.width)
         if len(running) > len(shown):
@@ -214,7 +214,7 @@ class RunningCell:
     since: float
     """By the monotonic clock."""
 
-    def told(self, now: float) -> str:
+    def describe_progress(self, now: float) -> str:
         """Its progress; before its first point how long it has been starting."""
         seconds = now - self.since
         waits = self.text == "starting" and seconds >= PATIENCE_SECONDS

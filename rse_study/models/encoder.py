@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rse_study.models.layout import Given, Layout, Padded
+from rse_study.models.layout import Layout, Padded, TokenInputs
 from rse_study.models.packed import Packed, can_be_packed
 from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
 from rse_study.models.sites import Changes, SiteChange, require_sites
@@ -138,7 +138,7 @@ class SentenceEncoder(nn.Module):
             A real token's position in each sentence; None: all.
         """
         positions = position_ids(self.backbone, layout.mask) if self._takes_positions else None
-        given = Given(embeddings, positions, types if self.tells_types else None)
+        given = TokenInputs(embeddings, positions, types if self.tells_types else None)
         return layout.run(self.backbone, given, changes, wanted)
 
     def layout(self, mask: Bool[Tensor, "b l"]) -> Layout:

@@ -22,11 +22,11 @@ class Layout(Protocol):
     def lay(self, values: Tensor) -> Tensor: ...
     def restore(self, hidden: Tensor) -> Tensor: ...
     def with_first(self, hidden: Tensor, vectors: Tensor) -> Tensor: ...
-    def run(self, backbone: Any, given: "Given", changes: Changes, wanted: Tensor | None) -> Tensor: ...
+    def run(self, backbone: Any, given: "TokenInputs", changes: Changes, wanted: Tensor | None) -> Tensor: ...
 
 
 @dataclass(frozen=True)
-class Given:
+class TokenInputs:
     """What a backbone reads of each token."""
 
     embeddings: Float[Tensor, "b l e"]
@@ -56,7 +56,7 @@ class Padded:
         """Put a vector in place of each sentence's first hidden state."""
         return torch.cat([vectors[:, None], hidden[:, 1:]], dim=1)
 
-    def run(self, backbone: Any, given: Given, changes: Changes, wanted: Tensor | None) -> Tensor:
+    def run(self, backbone: Any, given: TokenInputs, changes: Changes, wanted: Tensor | None) -> Tensor:
         """Return last hidden states, [b l d], or [b d] at the positions `wanted`.
 
         Parameters

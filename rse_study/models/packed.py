@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rse_study.models.layout import Given
+from rse_study.models.layout import TokenInputs
 from rse_study.models.sites import Changes, find_sites
 
 FAMILIES = (
@@ -63,7 +63,7 @@ class Packed:
         rows = torch.arange(len(self.mask), device=self.mask.device)
         return counted[rows * self.mask.shape[1] + positions]
 
-    def run(self, backbone: Any, given: Given, changes: Changes, wanted: Tensor | None) -> Tensor:
+    def run(self, backbone: Any, given: TokenInputs, changes: Changes, wanted: Tensor | None) -> Tensor:
         """Return last hidden states, [T d], or [b d] at the positions `wanted`.
 
         Parameters
@@ -86,7 +86,7 @@ class Packed:
         hidden = _changed(hidden, changes, len(layers))
         return hidden if wanted is None or one is not None else hidden[self.at(wanted)]
 
-    def _embedded(self, backbone: Any, first: nn.Module, given: Given) -> Float[Tensor, "T d"]:
+    def _embedded(self, backbone: Any, first: nn.Module, given: TokenInputs) -> Float[Tensor, "T d"]:
         positions, types = (
             None if values is None else self.lay(values)[None] for values in (given.positions, given.types)
         )

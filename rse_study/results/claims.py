@@ -46,7 +46,10 @@ class Judged:
 
     @property
     def deciding(self) -> ComparedContrast | None:
-        """The contrast on which the verdict hangs: the least favourable of those that say the same as it."""
+        """The contrast on which the verdict hangs.
+
+        The least favourable of those that say the same as it.
+        """
         known = [one for one in self.compared if one is not None]
         same = [one for one in known if _decide(self.claim, one) == self.verdict] or known
         if self.claim.kind == "flat":

@@ -110,8 +110,10 @@ def test_the_time_left_counts_what_runs_and_not_how_long_it_took_to_start(monkey
 
 def test_a_cell_that_starts_says_for_how_long():
     cell = RunningCell("row SimCSE seed 1", "starting", 0.0, since=10.0)
-    assert (cell.told(11.0), cell.told(15.0)) == ("starting", "starting (5.0 s)")
-    assert RunningCell("row SimCSE seed 1", "step 3/60", 0.05, since=10.0).told(99.0) == "step 3/60"
+    assert (cell.describe_progress(11.0), cell.describe_progress(15.0)) == ("starting", "starting (5.0 s)")
+    assert (
+        RunningCell("row SimCSE seed 1", "step 3/60", 0.05, since=10.0).describe_progress(99.0) == "step 3/60"
+    )
 
 
 def test_what_decides_is_told_beside_the_dev_score(screen):
