@@ -72,7 +72,8 @@ class ActivityBars:
         now, known = time.monotonic(), self._activities.get(activity)
         if known is None or done < known.done:
             known = Activity(activity, now, done)
-        known = replace(known, done=done, total=total, detail=detail)
+        first = known.first or ((now, done) if done > known.done_before else None)
+        known = replace(known, done=done, total=total, detail=detail, first=first)
         if done >= total:
             self._end(known, now)
             return

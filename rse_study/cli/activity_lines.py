@@ -24,6 +24,8 @@ class Activity:
     total: int = 0
     """0: nobody knows"""
     detail: str = ""
+    first: tuple[float, int] | None = None
+    """when the first of them were done, and how many; what went before may be a start that comes once"""
 
     def pace(self, now: float) -> float:
         """Counts a second; 0 where nothing was done yet."""
@@ -31,9 +33,13 @@ class Activity:
         return (self.done - self.done_before) / seconds if seconds > 0 else 0.0
 
     def seconds_left(self, now: float) -> float:
-        """Seconds at this pace; 0 where nobody knows."""
-        pace = self.pace(now)
-        return (self.total - self.done) / pace if pace > 0 else 0.0
+        """Seconds at the pace since the first were done; 0 where nobody knows, as one alone tells no pace."""
+        if self.done - self.done_before <= 1:
+            return 0.0
+        since, before = self.first or (self.began, self.done_before)
+        if self.done <= before or now <= since:
+            since, before = self.began, self.done_before
+        return (self.total - self.done) * (now - since) / (self.done - before)
 
 
 def bar_line(activity: Activity, now: float, width: int, *, ascii_only: bool = False) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rse_study.cli.completion import (
+    DEFAULT_STORE,
     complete_cluster,
     complete_model,
     complete_ran_study,
@@ -120,6 +121,9 @@ def _file(given: str, kind: str, paths: Iterable[Path]) -> Path:
     if wanted in shipped:
         return shipped[wanted]
     rule = f"a YAML file or the name of a shipped {kind}"
+    if (DEFAULT_STORE / Path(given).name / "ledger.sqlite").is_file():
+        remedy = f"It has run here: name the YAML file it was run from, {Path(given).name}.yaml or another"
+        raise InputError(f"no {kind} {given!r}", where=kind.upper(), rule=rule, remedy=remedy)
     raise InputError(
         f"no {kind} {given!r}", where=kind.upper(), rule=rule, remedy=did_you_mean(given, shipped)
     )

@@ -73,7 +73,7 @@ def compare_rows(given: Sequence[str], metric: str, unpaired: bool, store: Path,
         print(out)
     if problems:
         raise InputErrors(problems)
-    suggest(command("report", first.name.partition(":")[0], *in_store(store)))
+    suggest("" if out else command("report", first.name.partition(":")[0], *in_store(store)))
 
 
 def _check(given: Sequence[str], unpaired: bool, out: Path | None) -> None:

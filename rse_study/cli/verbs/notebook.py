@@ -7,6 +7,7 @@ from analysis.notebooks import KINDS, filled_in, fitting_kind
 from rse_study import open_study
 from rse_study.cli.arguments import study_folder
 from rse_study.cli.next_step import suggest
+from rse_study.cli.screen import announce
 from rse_study.cli.writable import require_file
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
@@ -44,7 +45,7 @@ def write_notebook(study: str, kind: str, out: Path | None, is_forced: bool, sto
         raise InputError("is there already", where=str(path), rule="nothing is overwritten", remedy=remedy)
     write_whole(path, text)
     others = ", ".join(name for name in KINDS if name != chosen)
-    print(f"{path}: {KINDS[chosen]} (others: {others})")
+    announce(f"{path}: {KINDS[chosen]} (others: {others})")
     suggest(f"jupyter lab {path} (no Jupyter here? pip install 'rse-study[notebooks]')")
 
 

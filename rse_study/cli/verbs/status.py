@@ -55,7 +55,7 @@ def _next(state: StudyStatus, study: str, store: Path) -> str:
     if not state.is_complete:
         return run_again(state.name, store)
     if state.failed:
-        return f"change the rows that failed (they are not run again as they are), then {run_again(state.name, store)}"
+        return f"{run_again(state.name, store)} (once the rows that failed are changed)"
     return command("check" if state.kind == "grid" else "report", study, *in_store(store))
 
 
