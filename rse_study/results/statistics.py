@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
+import scipy  # loads its parts when they are used: `status` needs none
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special, stats
 
 EXACT_UP_TO = 20  # differences: 2^20 sign patterns
 CLOSE = 1e-9  # relative: what differs by rounding alone counts as equal
@@ -88,11 +88,11 @@ def bca_interval(
     if _are_equal(sample):
         return t_interval(sample, level)  # nothing to resample: a point
     stretched = np.sqrt(sample.size / (sample.size - 1)) * _t_quantile(level, sample.size - 1)
-    found = stats.bootstrap(
+    found = scipy.stats.bootstrap(
         (sample,),
         np.mean,
         n_resamples=num_resamples,
-        confidence_level=min(float(special.ndtr(stretched) - special.ndtr(-stretched)), WIDEST),
+        confidence_level=min(float(scipy.special.ndtr(stretched) - scipy.special.ndtr(-stretched)), WIDEST),
         method="BCa",
         rng=np.random.default_rng(seed),
     ).confidence_interval
@@ -130,7 +130,7 @@ def wilcoxon_p(differences: ArrayLike) -> float:
         return 1.0
     sizes = np.round(np.abs(moved) / np.abs(moved).max(), 9)  # a tie but for rounding is a tie
     # The positive ranks' sum lies as far from its mean as half the sum of signed ranks from 0.
-    return _sign_patterns_p(np.sign(moved) * stats.rankdata(sizes))
+    return _sign_patterns_p(np.sign(moved) * scipy.stats.rankdata(sizes))
 
 
 def least_p(n: int) -> float:
@@ -168,7 +168,7 @@ def effect_size(differences: ArrayLike) -> float:
     mean, spread, freedom = float(sample.mean()), float(sample.std(ddof=1)), sample.size - 1
     if _are_equal(sample):
         return 0.0 if mean == 0 else float(np.copysign(np.inf, mean))
-    log_factor = special.gammaln(freedom / 2) - special.gammaln((freedom - 1) / 2) - np.log(freedom / 2) / 2
+    log_factor = scipy.special.gammaln(freedom / 2) - scipy.special.gammaln((freedom - 1) / 2) - np.log(freedom / 2) / 2
     return float(mean / spread * np.exp(log_factor))
 
 
@@ -196,7 +196,7 @@ def power_of(difference: float, sd: float, n: int, level: float = 0.95, num_comp
     if sd == 0:
         return float(difference != 0)
     shift = abs(difference) / sd * np.sqrt(n)
-    upper, lower = stats.nct.sf(bound, n - 1, shift), stats.nct.cdf(-bound, n - 1, shift)
+    upper, lower = scipy.stats.nct.sf(bound, n - 1, shift), scipy.stats.nct.cdf(-bound, n - 1, shift)
     return float(upper + (lower if np.isfinite(lower) else 0.0))  # scipy loses the far tail, which is 0
 
 
@@ -261,7 +261,7 @@ def smallest_difference(
         return power_of(difference * sd, sd, n, level, num_comparisons) - power
 
     highest = next(float(2**k) for k in count() if lacking(float(2**k)) > 0)
-    return float(optimize.brentq(lacking, 0.0, highest, xtol=1e-10)) * sd
+    return float(scipy.optimize.brentq(lacking, 0.0, highest, xtol=1e-10)) * sd
 
 
 def _sample(values: ArrayLike, at_least: int) -> NDArray[np.float64]:
@@ -277,7 +277,7 @@ def _standard_error(sample: NDArray[np.float64]) -> float:
 
 def _t_quantile(level: float, freedom: int | float) -> float:
     _check_level(level)
-    return float(stats.t.ppf((1 + level) / 2, freedom))
+    return float(scipy.stats.t.ppf((1 + level) / 2, freedom))
 
 
 def _sign_patterns_p(terms: NDArray[np.float64]) -> float:
