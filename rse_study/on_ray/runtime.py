@@ -33,6 +33,7 @@ from rse_study.on_ray.trainable import run_inline, run_on_train
 from rse_study.on_ray.watchdog import Watchdog
 from rse_study.study.definition.config import Resources
 
+STARTING = "starting Ray"
 MAX_RESTARTS = 3  # of Ray in one run: what takes it down again and again is no accident
 REJOIN_SECONDS, REJOIN_PAUSE_SECONDS = 180.0, 5.0  # a head that is started again needs a minute or two
 # Ray ends a process whose head is gone after 60 s (its own), or so many as `launch` sets for a cluster.
@@ -186,7 +187,9 @@ class RayRuntime:
         while True:
             with ExitStack() as stack:
                 try:
+                    self._callback.advanced(STARTING, 0, 1)
                     stack.enter_context(ray_session(self._num_cpus, self._address))
+                    self._callback.advanced(STARTING, 1, 1)
                     return stack.pop_all()
                 except InputError as error:
                     if not self._num_losses:
