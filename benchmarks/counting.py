@@ -1,0 +1,32 @@
+"""What does not depend on the load: operations, and the bytes that are held at a time."""
+
+from collections.abc import Callable
+
+from torch.profiler import ProfilerActivity, profile
+from torch.utils.flop_counter import FlopCounterMode
+
+
+def count_flops(work: Callable[[], object]) -> int:
+    """Floating-point operations of its matrix products, backward passes included."""
+    with FlopCounterMode(display=False) as counter:
+        work()
+    return int(counter.get_total_flops())
+
+
+def peak_bytes(work: Callable[[], object]) -> int:
+    """Most bytes of tensors that were alive at a time, beyond those that were there before."""
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler:
+        work()
+    results = profiler.profiler.kineto_results if profiler.profiler else None
+    assert results is not None
+    changes = sorted((event.start_ns(), event.nbytes()) for event in results.events() if is_memory(event))
+    held = peak = 0
+    for _, change in changes:
+        held += change
+        peak = max(peak, held)
+    return peak
+
+
+def is_memory(event: object) -> bool:
+    """Whether an event of the profiler is an allocation or its end."""
+    return getattr(event, "name", str)() == "[memory]"
