@@ -130,7 +130,7 @@ class LibraryStep:
         self._shape, self._session = shape, session
         with quiet_loading():
             words = models.Transformer(str(shape.encoder), max_seq_length=shape.length)
-        width = words.get_word_embedding_dimension()
+        width = words.get_embedding_dimension()
         pooling = models.Pooling(width, pooling_mode=shape.pooling)
         head = models.Dense(width, width, activation_function=nn.Tanh())
         self.model: Any = SentenceTransformer(modules=[words, pooling, head], device="cpu").train()
@@ -151,7 +151,7 @@ class LibraryStep:
     def _tokenised(self, number: int) -> dict[str, Tensor]:
         if number not in self._features:
             texts = batch_texts(self._session, self._shape, number)
-            self._features[number] = self.model.tokenize(texts)
+            self._features[number] = self.model.preprocess(texts)
         return self._features[number]
 
 

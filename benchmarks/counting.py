@@ -1,9 +1,13 @@
 """What does not depend on the load: operations, and the bytes that are held at a time."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
+
+STANDARD_ERROR = 2  # its number as a file
 
 
 def count_flops(work: Callable[[], object]) -> int:
@@ -15,11 +19,14 @@ def count_flops(work: Callable[[], object]) -> int:
 
 def peak_bytes(work: Callable[[], object]) -> int:
     """Most bytes of tensors that were alive at a time, beyond those that were there before."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler:
+    with (
+        _without_notes(),
+        profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler,
+    ):
         work()
     results = profiler.profiler.kineto_results if profiler.profiler else None
     assert results is not None
-    changes = sorted((event.start_ns(), event.nbytes()) for event in results.events() if is_memory(event))
+    changes = sorted((event.start_ns(), event.nbytes()) for event in results.events() if _is_memory(event))
     held = peak = 0
     for _, change in changes:
         held += change
@@ -27,6 +34,19 @@ def peak_bytes(work: Callable[[], object]) -> int:
     return peak
 
 
-def is_memory(event: object) -> bool:
+def _is_memory(event: object) -> bool:
     """Whether an event of the profiler is an allocation or its end."""
     return getattr(event, "name", str)() == "[memory]"
+
+
+@contextmanager
+def _without_notes() -> Iterator[None]:
+    """Keep what the profiler's library writes to standard error, past Python, off the screen."""
+    kept, nothing = os.dup(STANDARD_ERROR), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, STANDARD_ERROR)
+    try:
+        yield
+    finally:
+        os.dup2(kept, STANDARD_ERROR)
+        os.close(kept)
+        os.close(nothing)
