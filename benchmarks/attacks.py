@@ -86,7 +86,11 @@ def measure_recipe(name: str, inputs: Labelled, asked: Victim, options: argparse
         begun = time.process_time()
         queries.append(num_queries(attack, asked, some, options.seed))
         seconds.append(time.process_time() - begun)
-    row: dict[str, Any] = {"label": attack.label, "inputs": options.inputs * options.repeat, "queries": queries}
+    row: dict[str, Any] = {
+        "label": attack.label,
+        "inputs": options.inputs * options.repeat,
+        "queries": queries,
+    }
     if not is_timed:
         return row | {"cpu_seconds": [], "times_not_taken": f"load {before}"}
     rates = Spread.of([number / taken for number, taken in zip(queries, seconds, strict=True)])

@@ -1,4 +1,7 @@
-"""What is measured of a step: every method, and RobustSentEmbed at several N with and without detection."""
+"""Whose step is measured: every method's.
+
+RobustSentEmbed's at several N, with and without replaced-token detection.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One training step three times: ours, the plain transcription's, and sentence-transformers'."""
+"""One training step: ours, the plain one, and sentence-transformers'."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,7 +81,10 @@ def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
 
 
 class PlainStep:
-    """A step of the plain transcription, on the sentences of the session's step of the same number."""
+    """A step of the plain transcription.
+
+    It takes the sentences of the session's step of the same number.
+    """
 
     def __init__(self, case: Case, shape: StepShape, session: Session) -> None:
         assert case.plain is not None
@@ -123,16 +126,18 @@ class LibraryStep:
     """A SimCSE step of sentence-transformers: each sentence is its own positive."""
 
     def __init__(self, shape: StepShape, session: Session) -> None:
-        from sentence_transformers import SentenceTransformer, models
+        from sentence_transformers import SentenceTransformer
         from sentence_transformers.losses import MultipleNegativesRankingLoss
+        from sentence_transformers.sentence_transformer.modules import Dense, Transformer
+        from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
 
         torch.manual_seed(shape.seed)
         self._shape, self._session = shape, session
         with quiet_loading():
-            words = models.Transformer(str(shape.encoder), max_seq_length=shape.length)
+            words = Transformer(str(shape.encoder), max_seq_length=shape.length)
         width = words.get_embedding_dimension()
-        pooling = models.Pooling(width, pooling_mode=shape.pooling)
-        head = models.Dense(width, width, activation_function=nn.Tanh())
+        pooling = PoolingModule(width, pooling_mode=shape.pooling)
+        head = Dense(width, width, activation_function=nn.Tanh())
         self.model: Any = SentenceTransformer(modules=[words, pooling, head], device="cpu").train()
         self._loss = MultipleNegativesRankingLoss(self.model, scale=20.0)
         self._optimizer = torch.optim.AdamW(self.model.parameters(), lr=7e-6, weight_decay=0.0)
@@ -156,5 +161,15 @@ class LibraryStep:
 
 
 def batch_texts(session: Session, shape: StepShape, number: int) -> list[str]:
-    """The sentences that meet in the session's global batch of a step."""
+    """The sentences that meet in a step of the session.
+
+    Parameters
+    ----------
+    session
+        Whose global batch it is.
+    shape
+        Its corpus.
+    number
+        Of the step, from 0.
+    """
     return [shape.sentences[place] for place in session.batches.sentences(number)]

@@ -1,4 +1,4 @@
-"""What does not depend on the load: operations, and the bytes that are held at a time."""
+"""Operations and bytes held at a time: what does not depend on the load."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ def count_flops(work: Callable[[], object]) -> int:
 
 
 def peak_bytes(work: Callable[[], object]) -> int:
-    """Most bytes of tensors that were alive at a time, beyond those that were there before."""
+    """Most bytes of tensors alive at a time, beyond those that were before."""
     with (
         _without_notes(),
         profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler,

@@ -1,4 +1,4 @@
-"""Encoders to measure: three sizes with random weights, and MiniLM where it is installed."""
+"""Encoders to measure: three sizes of random weights, and MiniLM if installed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,9 @@ def encoder_names() -> list[str]:
 
 
 def save_encoder(name: str, folder: Path, seed: int = 0) -> Path:
-    """Write a masked LM and its tokenizer into a folder; the encoder in it is the one that is measured.
+    """Write a masked LM and its tokenizer into a folder.
+
+    The encoder in it is the one that is measured.
 
     Parameters
     ----------

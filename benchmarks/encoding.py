@@ -1,4 +1,4 @@
-"""Embeddings per second, ours beside sentence-transformers, same weights and texts.
+"""Embeddings per second, ours beside sentence-transformers, same weights.
 
 python -m benchmarks.encoding [--sizes ...] [--batch 64] [--limit 0] [--repeat 5]
 
@@ -26,8 +26,14 @@ from benchmarks.timing import Spread, ratios, take_turns
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, quiet_loading
 
-Encode = Callable[[list[str]], np.ndarray]
-HEADER = ("encoder", "texts", "embeddings a second", "sentence-transformers / ours, CPU s", "greatest difference")
+EncodeTexts = Callable[[list[str]], np.ndarray]
+HEADER = (
+    "encoder",
+    "texts",
+    "embeddings a second",
+    "sentence-transformers / ours, CPU s",
+    "greatest difference",
+)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -66,7 +72,10 @@ def measure_encoding(encoder: Path, sentences: list[str], options: argparse.Name
     }
     before = load()
     if not options.repeat or not (options.busy or is_quiet()):
-        return row | {"cpu_seconds": {}, "times_not_taken": f"load {before}" if options.repeat else "not wanted"}
+        return row | {
+            "cpu_seconds": {},
+            "times_not_taken": f"load {before}" if options.repeat else "not wanted",
+        }
     works = {who: lambda number, encode=encode: encode(sentences) for who, encode in encoders.items()}
     seconds = take_turns(works, options.repeat)
     rates = {who: Spread.of([len(sentences) / value for value in values]) for who, values in seconds.items()}
@@ -78,19 +87,20 @@ def measure_encoding(encoder: Path, sentences: list[str], options: argparse.Name
     }
 
 
-def our_encode(folder: Path, batch_size: int) -> Encode:
+def our_encode(folder: Path, batch_size: int) -> EncodeTexts:
     """What evaluations encode with."""
     encoder, tokenizer = load_encoder(str(folder), "mean")
     return Embedder(encoder, tokenizer, batch_size=batch_size)
 
 
-def library_encode(folder: Path, batch_size: int) -> Encode:
+def library_encode(folder: Path, batch_size: int) -> EncodeTexts:
     """sentence-transformers with the same weights."""
-    from sentence_transformers import SentenceTransformer, models
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
     with quiet_loading():
-        words = models.Transformer(str(folder))
-    pooling = models.Pooling(words.get_embedding_dimension(), pooling_mode="mean")
+        words = Transformer(str(folder))
+    pooling = Pooling(words.get_embedding_dimension(), pooling_mode="mean")
     model: Any = SentenceTransformer(modules=[words, pooling], device="cpu")
     return lambda sentences: model.encode(sentences, batch_size=batch_size, show_progress_bar=False)
 

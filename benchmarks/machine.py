@@ -1,4 +1,4 @@
-"""The machine that a figure was taken on, and whether it was quiet enough for a time."""
+"""The machine of a figure, and whether it is quiet enough for a time."""
 
 import os
 import platform

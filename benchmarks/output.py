@@ -1,4 +1,4 @@
-"""How a benchmark says what it measured: a table for readers, JSON for whoever compares."""
+"""How a benchmark says what it measured: as a table and as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from typing import Any
 from benchmarks.machine import load
 from rse_study.results.atomic import write_whole
 
-Row = Sequence[str]
+TableCells = Sequence[str]
 
 
-def markdown_table(header: Row, rows: Sequence[Row]) -> str:
+def markdown_table(header: TableCells, rows: Sequence[TableCells]) -> str:
     """A table of Markdown; all columns but the first are of numbers."""
     rules = ["---", *("--:" for _ in header[1:])]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rules, *rows))

@@ -1,7 +1,7 @@
-"""RobustSentEmbed's Algorithm 1, padded and plain: what a faster step is measured against.
+"""RobustSentEmbed's Algorithm 1, plain: what a faster step is measured against.
 
-Written from the paper's equations 2 to 10 for readers, not for speed, and built as a first version and the
-published code are: X+ is encoded again in each inner step; PGD, FGSM and the token-level perturbation each ask for a
+Written from the paper's equations 2 to 10 for readers, not for speed, and padded, and built as a first version and
+the published code are: X+ is encoded again in each inner step; PGD, FGSM and the token-level perturbation each ask for a
 gradient of their own; `backward` goes through all weights there too; three outer passes; a cosine of [b b d].
 Where the paper is silent it takes this project's defaults (docs/methods.md), for the norm linf.
 With P encoder parameters and T tokens a step costs (20 N + 18) P T, and 6 P T and the generator's pass for
@@ -73,7 +73,10 @@ class PlainDraws:
 
 
 class PlainDiscriminator(nn.Module):
-    """Says of every token whether it is the original, with the sentence's vector at position 0 (eq. 8)."""
+    """D of eq. 8: is a token the original?
+
+    It reads the sentence's vector at position 0.
+    """
 
     def __init__(self, backbone: Any) -> None:
         super().__init__()
@@ -105,7 +108,7 @@ class PlainDiscriminator(nn.Module):
 
 
 class PlainRobustSentEmbed(nn.Module):
-    """Encoder, head, discriminator and table of token-level perturbations, and one step of all."""
+    """Encoder, head, discriminator, table of perturbations, and a step of all."""
 
     def __init__(
         self, backbone: Any, settings: PlainSettings, generator: Any = None, mask_token_id: int = 0
@@ -254,7 +257,9 @@ def contrastive_loss(
     others: Float[Tensor, "b d"],
     temperature: float,
 ) -> Tensor:
-    """-log(own positives / (own positives + other sentences' z_pos)), eq. 9, a mean over the batch.
+    """-log(own positives / (own positives + other sentences' z_pos)), eq. 9.
+
+    A mean over the batch.
 
     Parameters
     ----------
@@ -288,7 +293,17 @@ def token_shares(eta: Float[Tensor, "b l d"]) -> Float[Tensor, "b l 1"]:
 
 
 def uniform(shape: tuple[int, ...], sigma: float, dtype: torch.dtype) -> Tensor:
-    """U(-sigma, sigma)/sqrt(d), as delta0 and V begin."""
+    """U(-sigma, sigma)/sqrt(d), as delta0 and V begin.
+
+    Parameters
+    ----------
+    shape
+        Its last axis is d.
+    sigma
+        Half width, times sqrt(d).
+    dtype
+        Of the numbers.
+    """
     return (2 * torch.rand(shape, dtype=dtype) - 1) * sigma / math.sqrt(shape[-1])
 
 

@@ -14,7 +14,7 @@ SECONDS_BETWEEN = 0.2
 WORKER = "ray::"
 """What the title of a Ray worker begins with once it has work"""
 ProcessKind = Literal["driver", "workers", "ray"]
-Key = tuple[int, float]
+ProcessKey = tuple[int, float]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,10 @@ class CommandUse:
 
 
 def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> CommandUse:
-    """Run a command to its end and watch its processes; the last 0.2 s of each may be missed."""
+    """Run a command to its end and watch its processes.
+
+    The last 0.2 s of each may be missed.
+    """
     begun = time.monotonic()
     with subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -48,7 +51,7 @@ class _Watch(threading.Thread):
 
     def __init__(self, root: psutil.Process) -> None:
         super().__init__(daemon=True)
-        self.seconds: dict[Key, tuple[ProcessKind, float]] = {}
+        self.seconds: dict[ProcessKey, tuple[ProcessKind, float]] = {}
         self._root, self._ended = root, threading.Event()
 
     def run(self) -> None:
@@ -79,7 +82,7 @@ class _Watch(threading.Thread):
             except psutil.Error:
                 continue
 
-    def _kind(self, process: psutil.Process, key: Key) -> ProcessKind:
+    def _kind(self, process: psutil.Process, key: ProcessKey) -> ProcessKind:
         if process.pid == self._root.pid:
             return "driver"
         was_worker = self.seconds.get(key, ("ray", 0.0))[0] == "workers"

@@ -1,4 +1,4 @@
-"""Sentences to measure on: Wikipedia's and STS-B's where they are, else the built-in ones."""
+"""Sentences to measure on: Wikipedia's and STS-B's, else the built-in ones."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,10 @@ class Texts:
 
 
 def training_texts(limit: int = 0) -> Texts:
-    """Sentences of Wikipedia, or of the built-in grammar; the first `limit` of them, 0: all."""
+    """Sentences of Wikipedia, else of the built-in grammar.
+
+    The first `limit` of them; 0: all.
+    """
     try:
         corpus = Corpus(source=TextFiles(paths=(WIKIPEDIA,)), limit=limit)
         return Texts("Wikipedia", read_sentences(corpus, data_dir()))
@@ -29,7 +32,7 @@ def training_texts(limit: int = 0) -> Texts:
 
 
 def similarity_texts() -> Texts:
-    """Both sides of STS-B's test pairs as they are read in an evaluation, or of the built-in pairs."""
+    """Both sides of STS-B's test pairs, else of the built-in pairs."""
     try:
         pairs = read_sts("STS-B", "test", data_dir())
     except MissingFile:

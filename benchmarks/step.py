@@ -178,7 +178,17 @@ def cells_of(row: Measured) -> list[str]:
 
 
 def spread_of(row: Measured, kind: str, who: str) -> str:
-    """A median with the least and the greatest; a dash where it was not measured."""
+    """A median with the least and the greatest; a dash where it was not measured.
+
+    Parameters
+    ----------
+    row
+        Of the results.
+    kind
+        `spread` of CPU seconds, or `ratio` to ours.
+    who
+        The contender.
+    """
     values = row.get(kind, {}).get(who)
     return str(Spread(**values)) if values else "-"
 

@@ -1,4 +1,4 @@
-"""Cells per hour of a small grid: the machine's time against what the cells themselves took.
+"""Cells per hour of a small grid: the machine's time against the cells' own.
 
 python -m benchmarks.study [--cells 8] [--steps 40] [--executors inline train]
 
@@ -22,7 +22,7 @@ from benchmarks.process_tree import run_measured
 from rse_study.results.reader import Reader
 
 NAME = "cells-per-hour"
-NUM_SEEDS = 4
+RATES = [1e-4, 1e-3]
 HEADER = (
     *("executor", "cells", "wall s", "cells an hour", "wall s x cores", "cells' own s", "share of it"),
     *("CPU s: command", "workers", "Ray"),
@@ -70,8 +70,6 @@ def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
 
 def grid(executor: str, options: argparse.Namespace) -> dict[str, Any]:
     """The study's file."""
-    num_rows = -(-options.cells // NUM_SEEDS)
-    rates = [round(1e-4 * (number + 1), 6) for number in range(num_rows)]
     return {
         "name": NAME,
         "question": "How many cells an hour?",
@@ -82,8 +80,8 @@ def grid(executor: str, options: argparse.Namespace) -> dict[str, Any]:
             "batch_size": 32,
             "selection": {"dev": "builtin", "every": options.steps},
         },
-        "grid": {"axes": {"optimizer.lr": rates}},
-        "seeds": list(range(min(NUM_SEEDS, options.cells))),
+        "grid": {"axes": {"optimizer.lr": RATES}},
+        "seeds": list(range(-(-options.cells // len(RATES)))),
         "evaluations": ["builtin/test"],
         "resources": {"executor": executor},
     }
@@ -91,8 +89,9 @@ def grid(executor: str, options: argparse.Namespace) -> dict[str, Any]:
 
 def durations(study: Path) -> list[float]:
     """Seconds that each complete cell trained, as its result says."""
-    with Reader.open(study) as reader:
-        return [cell.duration_s for cell in reader.cells() if cell.status == "complete"]
+    with Reader(study) as reader:
+        cells = reader.cells()
+    return [float(seconds) for seconds in cells.loc[cells["status"] == "complete", "duration_s"]]
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -114,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.study")
     executors = ("inline", "train")
-    made.add_argument("--cells", type=int, default=8, help="of the grid; a multiple of 4 where more")
+    made.add_argument("--cells", type=int, default=8, help="of the grid, an even number")
     made.add_argument("--steps", type=int, default=40, help="of each cell")
     made.add_argument("--executors", nargs="+", choices=executors, default=["inline"], help="that run it")
     made.add_argument("--busy", action="store_true", help="run on a busy machine too")

@@ -1,4 +1,7 @@
-"""CPU seconds of contenders that take turns: what one loses to a busy machine, all lose."""
+"""CPU seconds of contenders that take turns.
+
+What one loses to a busy machine, all lose.
+"""
 
 import statistics
 import time
@@ -33,7 +36,7 @@ def take_turns(contenders: Mapping[str, Contender], repeat: int) -> dict[str, li
     """
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for number in range(repeat + 1):
-        order = list(contenders) if number % 2 else list(reversed(contenders))
+        order = list(contenders)[:: 1 if number % 2 else -1]
         for name in order:
             begun = time.process_time()
             contenders[name](number)
