@@ -127,7 +127,7 @@ class LibraryStep:
 
     def __init__(self, shape: StepShape, session: Session) -> None:
         from sentence_transformers import SentenceTransformer
-        from sentence_transformers.losses import MultipleNegativesRankingLoss
+        from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
         from sentence_transformers.sentence_transformer.modules import Dense, Transformer
         from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
 

@@ -1,8 +1,8 @@
 """RobustSentEmbed's Algorithm 1, plain: what a faster step is measured against.
 
-Written from the paper's equations 2 to 10 for readers, not for speed, and padded, and built as a first version and
-the published code are: X+ is encoded again in each inner step; PGD, FGSM and the token-level perturbation each ask for a
-gradient of their own; `backward` goes through all weights there too; three outer passes; a cosine of [b b d].
+Written from the paper's equations 2 to 10 for readers, not for speed. It is padded, and built as a first version and
+as the published code: X+ is encoded again in each inner step; PGD, FGSM and the token-level perturbation each ask for
+a gradient of their own; `backward` goes through all weights there too; three outer passes; a cosine of [b b d].
 Where the paper is silent it takes this project's defaults (docs/methods.md), for the norm linf.
 With P encoder parameters and T tokens a step costs (20 N + 18) P T, and 6 P T and the generator's pass for
 replaced-token detection.

@@ -110,8 +110,7 @@ def measure(name: str, shape: StepShape, folder: Path, options: argparse.Namespa
     }
     flops, peaks = dict[str, int](), dict[str, int]()
     for who, step in steps.items():
-        step(0)  # allocates what the other steps need
-        flops[who] = count_flops(partial(step, 0))
+        flops[who] = count_flops(partial(step, 0))  # allocates what the next step needs, too
         session.optimizer.zero_grad()  # gradients of the step before are no part of this one
         peaks[who] = peak_bytes(partial(step, 0))
     in_pt = {who: count / (parameters * padded) for who, count in flops.items()}
