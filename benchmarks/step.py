@@ -32,8 +32,8 @@ from rse_study.training.session import Session
 
 Measured = dict[str, Any]
 HEADER = (
-    *("encoder", "pooling", "length", "case", "GFLOP", "in P T", "plain / ours", "peak MB", "plain / ours"),
-    *("CPU s", "plain / ours", "library / ours"),
+    *("encoder", "pooling", "length", "padding", "case", "GFLOP", "in P T", "plain / ours"),
+    *("peak MB", "plain / ours", "CPU s", "plain / ours", "library / ours"),
 )
 
 
@@ -159,12 +159,14 @@ def times_of(steps: dict[str, Contender], options: argparse.Namespace) -> Measur
 
 def cells_of(row: Measured) -> list[str]:
     """A row of the table."""
-    name = [row["size"], row["pooling"], str(row["length"]), row["case"]]
+    name = [row["size"], row["pooling"], str(row["length"])]
     if "skipped" in row:
-        return [*name, *("-" for _ in HEADER[len(name) :])]
+        return [*name, "-", row["case"], *("-" for _ in HEADER[len(name) + 2 :])]
     flops, peaks = row["flops"], row["peak_bytes"]
     return [
         *name,
+        f"{100 - 100 * row['real_tokens'] / row['padded_tokens']:.0f} %",
+        row["case"],
         f"{flops['ours'] / 1e9:.2f}",
         f"{row['in_pt']['ours']:.1f}",
         f"{flops['plain'] / flops['ours']:.2f}" if "plain" in flops else "-",

@@ -12,11 +12,9 @@ from benchmarks.plain import (
     PlainDraws,
     PlainRobustSentEmbed,
     PlainSettings,
-    contrastive_loss,
     draw,
-    token_shares,
-    unit,
 )
+from benchmarks.plain_formulas import contrastive_loss, token_shares, unit
 from rse_study.collectives import Collectives
 from rse_study.data import builtin
 from rse_study.data.masking import rtd_mask
