@@ -4,15 +4,17 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import torch
 from torch.profiler import ProfilerActivity, profile
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
 STANDARD_ERROR = 2  # its number as a file
+Shape = torch.Size
 
 
 def count_flops(work: Callable[[], object]) -> int:
     """Floating-point operations of its matrix products, backward passes included."""
-    with FlopCounterMode(display=False) as counter:
+    with FlopCounterMode(display=False, custom_mapping=_FORMULAS) as counter:
         work()
     return int(counter.get_total_flops())
 
@@ -32,6 +34,23 @@ def peak_bytes(work: Callable[[], object]) -> int:
         held += change
         peak = max(peak, held)
     return peak
+
+
+def _forward(query: Shape, key: Shape, value: Shape, *others: object, **named: object) -> int:
+    return int(sdpa_flop_count(query, key, value))
+
+
+def _backward(
+    outcome: Shape, query: Shape, key: Shape, value: Shape, *others: object, **named: object
+) -> int:
+    return int(sdpa_backward_flop_count(outcome, query, key, value))
+
+
+# torch's counter knows attention's fused kernels of GPUs, and takes that of CPUs, which runs without dropout, for free.
+_FORMULAS = {
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _forward,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _backward,
+}
 
 
 def _is_memory(event: object) -> bool:

@@ -36,6 +36,22 @@ def test_a_product_of_matrices_is_two_operations_an_entry_and_step():
     assert count_flops(lambda: left @ right) == 2 * 3 * 5 * 7
 
 
+@pytest.mark.parametrize("dropout", [0.0, 0.1])
+def test_attention_counts_with_and_without_dropout(dropout):
+    vectors = torch.ones(2, 3, 16, 8)  # sentences, heads, tokens, width
+    mask = torch.zeros(2, 1, 1, 16)
+    attention = torch.nn.functional.scaled_dot_product_attention
+    flops = count_flops(lambda: attention(vectors, vectors, vectors, attn_mask=mask, dropout_p=dropout))
+    assert flops == 2 * (2 * 3) * (2 * 16 * 16 * 8)  # two products in each head of each sentence
+
+
+def test_attention_backward_counts_without_dropout():
+    vectors = torch.ones(2, 3, 16, 8, requires_grad=True)
+    out = torch.nn.functional.scaled_dot_product_attention(vectors, vectors, vectors)
+    # Four products, and one more: the fused kernel computes the scores again.
+    assert count_flops(out.sum().backward) == 5 * (2 * 3) * (2 * 16 * 16 * 8)
+
+
 def test_the_peak_holds_what_is_alive_at_a_time():
     def work():
         one = torch.zeros(MEGABYTE, dtype=torch.uint8)
