@@ -20,7 +20,8 @@ import numpy as np
 import torch
 
 from benchmarks.encoders import save_encoder
-from benchmarks.machine import describe_machine, is_quiet, load
+from benchmarks.machine import describe_machine, load, may_time
+from benchmarks.options import common_parser
 from benchmarks.output import heading, markdown_table, write_json
 from benchmarks.timing import Spread
 from rse_study.assets.attack_resources import resources_of
@@ -77,8 +78,7 @@ def measure_recipe(name: str, inputs: Labelled, asked: Victim, options: argparse
         attack = RECIPES.get(name)().build(resources_of(name, data_dir()))
     except InputError as error:
         return {"skipped": str(error)}
-    before = load()
-    is_timed = options.busy or is_quiet()
+    is_timed, before = may_time(options), load()
     num_queries(attack, asked, inputs.take(np.arange(1)), options.seed)
     queries, seconds = list[int](), list[float]()
     for number in range(options.repeat):
@@ -142,17 +142,13 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    made = argparse.ArgumentParser(prog="python -m benchmarks.attacks")
+    made = common_parser("attacks")
     recipes = list(REPLAYABLE)
     made.add_argument("--recipes", nargs="+", choices=recipes, default=["pwws", "textfooler"], help="attacks")
     made.add_argument("--inputs", type=int, default=10, help="texts of each repeat")
     made.add_argument("--repeat", type=int, default=3, help="timed repeats, each on other texts")
     made.add_argument("--training", type=int, default=4000, help="texts the victim is fine-tuned on")
     made.add_argument("--epochs", type=int, default=3, help="of that")
-    made.add_argument("--busy", action="store_true", help="take times on a busy machine too")
-    made.add_argument("--threads", type=int, default=1, help="of torch")
-    made.add_argument("--seed", type=int, default=0, help="of weights and draws")
-    made.add_argument("--out", type=Path, help="a JSON file with everything")
     return made
 
 

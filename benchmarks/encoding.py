@@ -19,7 +19,8 @@ import numpy as np
 import torch
 
 from benchmarks.encoders import encoder_names, save_encoder
-from benchmarks.machine import describe_machine, is_quiet, load
+from benchmarks.machine import describe_machine, load, may_time
+from benchmarks.options import common_parser
 from benchmarks.output import heading, markdown_table, write_json
 from benchmarks.sentences import similarity_texts
 from benchmarks.timing import Spread, ratios, take_turns
@@ -70,12 +71,10 @@ def measure_encoding(encoder: Path, sentences: list[str], options: argparse.Name
         "num_texts": len(sentences),
         "greatest_difference": float(np.abs(ours - library).max()),
     }
+    if not options.repeat or not may_time(options):
+        reason = f"load {load()}" if options.repeat else "not wanted"
+        return row | {"cpu_seconds": {}, "times_not_taken": reason}
     before = load()
-    if not options.repeat or not (options.busy or is_quiet()):
-        return row | {
-            "cpu_seconds": {},
-            "times_not_taken": f"load {before}" if options.repeat else "not wanted",
-        }
     works = {who: lambda number, encode=encode: encode(sentences) for who, encode in encoders.items()}
     seconds = take_turns(works, options.repeat)
     rates = {who: Spread.of([len(sentences) / value for value in values]) for who, values in seconds.items()}
@@ -118,16 +117,12 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    made = argparse.ArgumentParser(prog="python -m benchmarks.encoding")
+    made = common_parser("encoding")
     sizes = encoder_names()
     made.add_argument("--sizes", nargs="+", choices=sizes, default=sizes, help="encoders")
     made.add_argument("--batch", type=int, default=64, help="texts of a forward pass, for both")
     made.add_argument("--limit", type=int, default=0, help="the first so many texts; 0: all")
     made.add_argument("--repeat", type=int, default=5, help="timed runs of each; 0: no times")
-    made.add_argument("--busy", action="store_true", help="take times on a busy machine too")
-    made.add_argument("--threads", type=int, default=1, help="of torch")
-    made.add_argument("--seed", type=int, default=0, help="of random weights")
-    made.add_argument("--out", type=Path, help="a JSON file with everything")
     return made
 
 

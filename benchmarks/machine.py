@@ -1,8 +1,10 @@
 """The machine of a figure, and whether it is quiet enough for a time."""
 
+import argparse
 import os
 import platform
 import subprocess
+import time
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import torch
 
 MOST_LOAD = 2.5
 """Runnable processes, mean of the last minute: above it no time is taken"""
+SECONDS_BETWEEN = 2.0  # two looks at the load
 PACKAGES = ("torch", "transformers", "tokenizers", "sentence-transformers", "numpy", "ray")
 CPU_LIST = Path("/proc/cpuinfo")
 
@@ -37,6 +40,16 @@ def load() -> float:
 def is_quiet() -> bool:
     """Whether a time that is taken now says something."""
     return load() < MOST_LOAD
+
+
+def may_time(options: argparse.Namespace) -> bool:
+    """Whether a time may be taken: the machine is quiet, becomes so in time, or need not be."""
+    deadline = time.monotonic() + options.wait
+    while not (options.busy or is_quiet()):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(SECONDS_BETWEEN)
+    return True
 
 
 def num_cores() -> int:

@@ -23,7 +23,8 @@ from benchmarks.cases import CASES
 from benchmarks.contenders import LibraryStep, PlainStep, StepShape, open_ours
 from benchmarks.counting import count_flops, peak_bytes
 from benchmarks.encoders import encoder_names, save_encoder
-from benchmarks.machine import describe_machine, is_quiet, load
+from benchmarks.machine import describe_machine, load, may_time
+from benchmarks.options import common_parser
 from benchmarks.output import heading, markdown_table, write_json
 from benchmarks.sentences import Texts, training_texts
 from benchmarks.timing import Contender, Spread, ratios, take_turns
@@ -145,9 +146,10 @@ def num_parameters(session: Session) -> int:
 
 def times_of(steps: dict[str, Contender], options: argparse.Namespace) -> Measured:
     """CPU seconds of alternating steps, where they are wanted and say something."""
+    if not options.repeat or not may_time(options):
+        reason = f"load {load()}" if options.repeat else "not wanted"
+        return {"cpu_seconds": {}, "times_not_taken": reason}
     before = load()
-    if not options.repeat or not (options.busy or is_quiet()):
-        return {"cpu_seconds": {}, "times_not_taken": f"load {before}" if options.repeat else "not wanted"}
     seconds = take_turns(steps, options.repeat)
     return {
         "cpu_seconds": seconds,
@@ -196,7 +198,7 @@ def spread_of(row: Measured, kind: str, who: str) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    made = argparse.ArgumentParser(prog="python -m benchmarks.step")
+    made = common_parser("step")
     sizes, poolings = encoder_names(), ("cls", "mean")
     made.add_argument("--sizes", nargs="+", choices=sizes, default=sizes, help="encoders")
     made.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES), help="methods")
@@ -204,10 +206,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--length", type=int, nargs="+", default=[32], help="most tokens of a sentence")
     made.add_argument("--pooling", nargs="+", choices=poolings, default=["cls"], help="of token vectors")
     made.add_argument("--repeat", type=int, default=5, help="timed steps of each; 0: no times")
-    made.add_argument("--busy", action="store_true", help="take times on a busy machine too")
-    made.add_argument("--threads", type=int, default=1, help="of torch")
-    made.add_argument("--seed", type=int, default=0, help="of weights and batches")
-    made.add_argument("--out", type=Path, help="a JSON file with everything")
     return made
 
 

@@ -16,7 +16,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import describe_machine, is_quiet, load, num_cores
+import torch
+
+from benchmarks.machine import describe_machine, load, may_time, num_cores
+from benchmarks.options import common_parser
 from benchmarks.output import heading, markdown_table, write_json
 from benchmarks.process_tree import run_measured
 from rse_study.results.reader import Reader
@@ -32,7 +35,8 @@ HEADER = (
 def main(arguments: list[str] | None = None) -> None:
     """Measure what the command line asks for, and print it."""
     options = parser().parse_args(arguments)
-    machine = describe_machine(0)
+    torch.set_num_threads(options.threads)
+    machine = describe_machine(options.seed)
     rows = [measure_study(executor, options) for executor in options.executors]
     print(heading(f"a grid, {options.steps} steps a cell", machine))
     print(markdown_table(HEADER, [_cells(row) for row in rows]))
@@ -41,13 +45,14 @@ def main(arguments: list[str] | None = None) -> None:
 
 def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
     """Run the grid in folders that are gone afterwards."""
+    if not may_time(options):
+        return {"executor": executor, "times_not_taken": f"load {load()}"}
     before = load()
-    if not (options.busy or is_quiet()):
-        return {"executor": executor, "times_not_taken": f"load {before}"}
     with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as root:
         file = Path(root) / f"{NAME}.yaml"
         file.write_text(json.dumps(grid(executor, options)), encoding="utf-8")
-        environment = os.environ | {"RSE_STUDY_CACHE": f"{root}/cache", "OMP_NUM_THREADS": "1"}
+        threads = str(options.threads)
+        environment = os.environ | {"RSE_STUDY_CACHE": f"{root}/cache", "OMP_NUM_THREADS": threads}
         command = [sys.executable, "-m", "rse_study", "run", str(file), "--store", f"{root}/studies"]
         use = run_measured(command, environment)
         if use.returncode:
@@ -81,9 +86,9 @@ def grid(executor: str, options: argparse.Namespace) -> dict[str, Any]:
             "selection": {"dev": "builtin", "every": options.steps},
         },
         "grid": {"axes": {"optimizer.lr": RATES}},
-        "seeds": list(range(-(-options.cells // len(RATES)))),
+        "seeds": [options.seed + number for number in range(-(-options.cells // len(RATES)))],
         "evaluations": ["builtin/test"],
-        "resources": {"executor": executor},
+        "resources": {"executor": executor, "threads": options.threads},
     }
 
 
@@ -111,13 +116,11 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    made = argparse.ArgumentParser(prog="python -m benchmarks.study")
+    made = common_parser("study")
     executors = ("inline", "train")
     made.add_argument("--cells", type=int, default=8, help="of the grid, an even number")
     made.add_argument("--steps", type=int, default=40, help="of each cell")
     made.add_argument("--executors", nargs="+", choices=executors, default=["inline"], help="that run it")
-    made.add_argument("--busy", action="store_true", help="run on a busy machine too")
-    made.add_argument("--out", type=Path, help="a JSON file with everything")
     return made
 
 

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from argparse import Namespace
 
 import pytest
 import torch
@@ -81,6 +82,16 @@ def test_the_machine_is_quiet_below_the_greatest_load(monkeypatch):
     assert machine.is_quiet()
     monkeypatch.setattr(machine.os, "getloadavg", lambda: (2.6, 0.0, 0.0))
     assert not machine.is_quiet()
+
+
+def test_a_time_waits_for_a_quiet_machine_as_long_as_it_is_told(monkeypatch):
+    loads = iter([9.0, 9.0, 1.0])
+    monkeypatch.setattr(machine, "load", lambda: next(loads))
+    monkeypatch.setattr(machine, "SECONDS_BETWEEN", 0.0)
+    assert machine.may_time(Namespace(busy=False, wait=60.0))
+    monkeypatch.setattr(machine, "load", lambda: 9.0)
+    assert not machine.may_time(Namespace(busy=False, wait=0.0))
+    assert machine.may_time(Namespace(busy=True, wait=0.0))
 
 
 def test_a_package_that_is_absent_is_said_to_be():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks import step
+from benchmarks import machine, step
 from benchmarks.cases import CASES
 from benchmarks.plain import PlainSettings
 from rse_study.methods import METHODS
@@ -81,7 +81,7 @@ def test_a_case_and_its_plain_settings_agree():
 
 
 def test_a_busy_machine_gives_no_times(monkeypatch):
-    monkeypatch.setattr(step, "is_quiet", lambda: False)
+    monkeypatch.setattr(machine, "is_quiet", lambda: False)
     options = step.parser().parse_args(["--sizes", "2x128"])
     assert step.times_of({}, options)["cpu_seconds"] == {}
     assert "load" in step.times_of({}, options)["times_not_taken"]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmarks import study
+from benchmarks import machine, study
 from benchmarks.process_tree import run_measured
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
@@ -41,7 +41,7 @@ def test_the_grid_is_a_study_of_as_many_cells(executor):
 
 
 def test_a_busy_machine_runs_nothing(monkeypatch):
-    monkeypatch.setattr(study, "is_quiet", lambda: False)
+    monkeypatch.setattr(machine, "is_quiet", lambda: False)
     row = study.measure_study("inline", study.parser().parse_args([]))
     assert row.keys() == {"executor", "times_not_taken"}
 
