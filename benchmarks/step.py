@@ -3,9 +3,10 @@
 python -m benchmarks.step [--sizes ...] [--cases ...] [--batch 64] [--length 32 64] [--pooling cls mean] [--repeat 5]
 
 Each case on each encoder: ours beside the plain transcription (`benchmarks.plain`) where there is one, and for SimCSE
-beside sentence-transformers. Operations are those of matrix products, also in units of P T: P encoder parameters
-without embeddings, T padded tokens of a view. Times are of alternating steps on the same sentences, medians with the
-least and the greatest; where the machine is busy none are taken, unless `--busy` says so.
+beside sentence-transformers. Operations are those of matrix products of one batch, also in units of P T: P encoder
+parameters without embeddings, T padded tokens of a view. Padding is that of 100 batches. Times are of alternating
+steps on the same sentences, medians with the least and the greatest; where the machine is busy none are taken, unless
+`--busy` says so.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from benchmarks.timing import Contender, Spread, ratios, take_turns
 from rse_study.errors import InputError
 from rse_study.training.session import Session
 
+NUM_COUNTED = 100  # batches whose padding is counted; operations and memory are of the first
 Measured = dict[str, Any]
 HEADER = (
     *("encoder", "pooling", "length", "padding", "case", "GFLOP", "in P T", "plain / ours"),
@@ -102,13 +104,10 @@ def measure(name: str, shape: StepShape, folder: Path, options: argparse.Namespa
     except InputError as error:
         return {"skipped": str(error)}
     steps = contenders(name, shape, session)
-    lengths = session.batches.corpus.lengths[session.batches.sentences(0)]
-    parameters, padded = num_parameters(session), len(lengths) * int(lengths.max())
-    measured: Measured = {
-        "parameters": parameters,
-        "padded_tokens": padded,
-        "real_tokens": int(lengths.sum()),
-    }
+    parameters, padded = num_parameters(session), batch_tokens(session, 0)[1]
+    tokens = [batch_tokens(session, number) for number in range(NUM_COUNTED)]
+    real_tokens, padded_tokens = (sum(counts) for counts in zip(*tokens, strict=True))
+    measured: Measured = {"parameters": parameters, "padded_share": 1 - real_tokens / padded_tokens}
     flops, peaks = dict[str, int](), dict[str, int]()
     for who, step in steps.items():
         flops[who] = count_flops(partial(step, 0))  # allocates what the next step needs, too
@@ -136,6 +135,12 @@ def contenders(name: str, shape: StepShape, session: Session) -> dict[str, Conte
     if case.in_library:
         steps["library"] = LibraryStep(shape, session)
     return steps
+
+
+def batch_tokens(session: Session, number: int) -> tuple[int, int]:
+    """Tokens of a step's batch: real ones, and with padding to the longest sentence."""
+    lengths = session.batches.corpus.lengths[session.batches.sentences(number)]
+    return int(lengths.sum()), len(lengths) * int(lengths.max())
 
 
 def num_parameters(session: Session) -> int:
@@ -167,7 +172,7 @@ def cells_of(row: Measured) -> list[str]:
     flops, peaks = row["flops"], row["peak_bytes"]
     return [
         *name,
-        f"{100 - 100 * row['real_tokens'] / row['padded_tokens']:.0f} %",
+        f"{100 * row['padded_share']:.0f} %",
         row["case"],
         f"{flops['ours'] / 1e9:.2f}",
         f"{row['in_pt']['ours']:.1f}",

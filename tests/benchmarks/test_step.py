@@ -56,6 +56,11 @@ def test_detection_costs_the_discriminator_and_the_generator(rows):
     assert of_plain > of_ours
 
 
+def test_padding_is_the_share_of_no_real_token(rows):
+    assert 0 < rows["N=5"]["padded_share"] < 0.5
+    assert rows["N=5"]["padded_share"] == rows["N=0"]["padded_share"]
+
+
 def test_times_and_ratios_are_of_every_round(rows):
     row = rows["N=5"]
     assert {who: len(values) for who, values in row["cpu_seconds"].items()} == {"ours": 2, "plain": 2}
