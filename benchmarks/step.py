@@ -138,7 +138,7 @@ def contenders(name: str, shape: StepShape, session: Session) -> dict[str, Conte
 
 
 def batch_tokens(session: Session, number: int) -> tuple[int, int]:
-    """Tokens of a step's batch: real ones, and with padding to the longest sentence."""
+    """Tokens of a step's batch: real ones, and those with padding."""
     lengths = session.batches.corpus.lengths[session.batches.sentences(number)]
     return int(lengths.sum()), len(lengths) * int(lengths.max())
 
