@@ -43,7 +43,10 @@ def is_quiet() -> bool:
 
 
 def may_time(options: argparse.Namespace) -> bool:
-    """Whether a time may be taken: the machine is quiet, becomes so in time, or need not be."""
+    """Whether a time may be taken: the machine is quiet or becomes so in time.
+
+    Or need not be.
+    """
     deadline = time.monotonic() + options.wait
     while not (options.busy or is_quiet()):
         if time.monotonic() >= deadline:
