@@ -5,10 +5,11 @@ STUDY ?= search_spaces/quickstart.yaml
 WORKERS ?= 2
 EXECUTOR ?=
 MINI ?= rse_table6_mini rse_table5_mini rse_masks_mini rse_figure5_mini rse_figure4_mini rse_figure6_mini rse_section_b4_mini
+BENCH ?= build/bench
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help study mini test check-slow schema methods setup lint format types floors check clean
+.PHONY: help study mini test bench check-slow schema methods setup lint format types floors check clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -22,6 +23,12 @@ mini: $(VENV)/.runtime ## the papers' ablations at mini scale (hours on 2 cores;
 
 test: setup ## the test suite, but for what is slow by nature (8 minutes on 2 cores)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+bench: setup ## what a step, an embedding, an attack and a study cost here (a few minutes; files in $(BENCH); on a busy machine no times)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.step --sizes 2x128 --batch 32 --repeat 3 --out $(BENCH)/step.json
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.encoding --limit 500 --repeat 3 --out $(BENCH)/encoding.json
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.attacks --out $(BENCH)/attacks.json
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.study --cells 4 --steps 10 --out $(BENCH)/study.json
 
 check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment, every anchor (50 minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m slow

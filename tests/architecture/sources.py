@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("rse_study", "analysis")
+PACKAGES = ("rse_study", "analysis", "benchmarks")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,175 @@
+"""One training step: ours, the plain one, and sentence-transformers'."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoModel, AutoModelForMaskedLM
+
+from benchmarks.cases import Case
+from benchmarks.plain import PlainBatch, PlainRobustSentEmbed, draw
+from rse_study.assets.synonyms import synonym_table
+from rse_study.collectives import Collectives
+from rse_study.data.builtin import graded_pairs
+from rse_study.data.location import data_dir
+from rse_study.data.tokenised import tokenise
+from rse_study.models.loading import load_tokenizer, quiet_loading
+from rse_study.training.materials import Materials
+from rse_study.training.session import Session
+from rse_study.training.session_setup import open_session
+from rse_study.training.trial import Trial
+
+Pooling = Literal["cls", "mean"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepShape:
+    """What a step is taken on."""
+
+    encoder: Path
+    """folder that `save_encoder` wrote"""
+    sentences: list[str]
+    """the corpus"""
+    batch_size: int
+    length: int
+    """most tokens of a sentence"""
+    pooling: Pooling
+    seed: int
+
+
+def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
+    """Open the session of a cell, as a study does; its `advance` takes a step.
+
+    Parameters
+    ----------
+    case
+        The method.
+    shape
+        Encoder, corpus and batch.
+    folder
+        For the tokenised corpus and what the method needs beside it.
+
+    Raises
+    ------
+    InputError
+        where the method needs data that are not here.
+    """
+    trial = Trial.model_validate(
+        {
+            "method": dict(case.method),
+            "encoder": {"name": str(shape.encoder), "pooling": shape.pooling},
+            "batch_size": shape.batch_size,
+            "max_length": shape.length,
+            "selection": {"dev": "builtin"},
+        }
+    )
+    tokenizer = load_tokenizer(str(shape.encoder))
+    corpus = folder / f"corpus-{shape.length}"
+    if not corpus.exists():
+        tokenise(shape.sentences, tokenizer, shape.length, corpus)
+    needs_synonyms = trial.method.needs_synonyms
+    materials = Materials(
+        corpus=corpus,
+        base=str(shape.encoder),
+        dev=graded_pairs("dev"),
+        generator=str(shape.encoder),
+        synonyms=str(synonym_table(folder, tokenizer, data_dir())) if needs_synonyms else "",
+    )
+    return open_session(trial, shape.seed, materials, folder / "cell", Collectives(), torch.device("cpu"))
+
+
+class PlainStep:
+    """A step of the plain transcription.
+
+    It takes the sentences of the session's step of the same number.
+    """
+
+    def __init__(self, case: Case, shape: StepShape, session: Session) -> None:
+        assert case.plain is not None
+        torch.manual_seed(shape.seed)
+        self._shape, self._session = shape, session
+        self._tokenizer = load_tokenizer(str(shape.encoder))
+        with quiet_loading():
+            backbone = AutoModel.from_pretrained(shape.encoder, add_pooling_layer=False)
+            generator = AutoModelForMaskedLM.from_pretrained(shape.encoder) if case.plain.lambda2 else None
+        settings = replace(case.plain, pooling=shape.pooling)
+        mask_token_id = self._tokenizer.mask_token_id
+        self.model = PlainRobustSentEmbed(backbone, settings, generator, mask_token_id)
+        self._batches: dict[int, PlainBatch] = {}
+
+    def __call__(self, number: int) -> float:
+        """Take a step."""
+        batch = self.batch(number)
+        return self.model.step(batch, draw(batch, self.model))
+
+    def batch(self, number: int) -> PlainBatch:
+        """The sentences of a step, padded to the longest; tokenised once."""
+        if number not in self._batches:
+            texts = batch_texts(self._session, self._shape, number)
+            found = self._tokenizer(
+                texts,
+                padding=True,
+                truncation=True,
+                max_length=self._shape.length,
+                return_tensors="pt",
+                return_special_tokens_mask=True,
+            )
+            mask = found["attention_mask"].bool()
+            perturbable = mask & ~found["special_tokens_mask"].bool()
+            self._batches[number] = PlainBatch(found["input_ids"], mask, perturbable)
+        return self._batches[number]
+
+
+class LibraryStep:
+    """A SimCSE step of sentence-transformers: each sentence is its own positive."""
+
+    def __init__(self, shape: StepShape, session: Session) -> None:
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+        from sentence_transformers.sentence_transformer.modules import Dense, Transformer
+        from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
+
+        torch.manual_seed(shape.seed)
+        self._shape, self._session = shape, session
+        with quiet_loading():
+            words = Transformer(str(shape.encoder), max_seq_length=shape.length)
+        width = words.get_embedding_dimension()
+        pooling = PoolingModule(width, pooling_mode=shape.pooling)
+        head = Dense(width, width, activation_function=nn.Tanh())
+        self.model: Any = SentenceTransformer(modules=[words, pooling, head], device="cpu").train()
+        self._loss = MultipleNegativesRankingLoss(self.model, scale=20.0)
+        self._optimizer = torch.optim.AdamW(self.model.parameters(), lr=7e-6, weight_decay=0.0)
+        self._features: dict[int, dict[str, Tensor]] = {}
+
+    def __call__(self, number: int) -> float:
+        """Take a step."""
+        features = self._tokenised(number)
+        loss: Tensor = self._loss([dict(features), dict(features)], None)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+        return loss.item()
+
+    def _tokenised(self, number: int) -> dict[str, Tensor]:
+        if number not in self._features:
+            texts = batch_texts(self._session, self._shape, number)
+            self._features[number] = self.model.preprocess(texts)
+        return self._features[number]
+
+
+def batch_texts(session: Session, shape: StepShape, number: int) -> list[str]:
+    """The sentences that meet in a step of the session.
+
+    Parameters
+    ----------
+    session
+        Whose global batch it is.
+    shape
+        Its corpus.
+    number
+        Of the step, from 0.
+    """
+    return [shape.sentences[place] for place in session.batches.sentences(number)]

@@ -1,0 +1,71 @@
+"""Operations and bytes held at a time: what does not depend on the load."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
+
+STANDARD_ERROR = 2  # its number as a file
+Shape = torch.Size
+
+
+def count_flops(work: Callable[[], object]) -> int:
+    """Floating-point operations of its matrix products, backward passes included."""
+    with FlopCounterMode(display=False, custom_mapping=_FORMULAS) as counter:
+        work()
+    return int(counter.get_total_flops())
+
+
+def peak_bytes(work: Callable[[], object]) -> int:
+    """Most bytes of tensors alive at a time, beyond those that were before."""
+    with (
+        _without_notes(),
+        profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler,
+    ):
+        work()
+    results = profiler.profiler.kineto_results if profiler.profiler else None
+    assert results is not None
+    changes = sorted((event.start_ns(), event.nbytes()) for event in results.events() if _is_memory(event))
+    held = peak = 0
+    for _, change in changes:
+        held += change
+        peak = max(peak, held)
+    return peak
+
+
+def _forward(query: Shape, key: Shape, value: Shape, *others: object, **named: object) -> int:
+    return int(sdpa_flop_count(query, key, value))
+
+
+def _backward(
+    outcome: Shape, query: Shape, key: Shape, value: Shape, *others: object, **named: object
+) -> int:
+    return int(sdpa_backward_flop_count(outcome, query, key, value))
+
+
+# torch's counter knows attention's fused kernels of GPUs, and takes that of CPUs, which runs without dropout, for free.
+_FORMULAS = {
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _forward,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _backward,
+}
+
+
+def _is_memory(event: object) -> bool:
+    """Whether an event of the profiler is an allocation or its end."""
+    return getattr(event, "name", str)() == "[memory]"
+
+
+@contextmanager
+def _without_notes() -> Iterator[None]:
+    """Keep what the profiler's library writes to standard error, past Python, off the screen."""
+    kept, nothing = os.dup(STANDARD_ERROR), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, STANDARD_ERROR)
+    try:
+        yield
+    finally:
+        os.dup2(kept, STANDARD_ERROR)
+        os.close(kept)
+        os.close(nothing)

@@ -1,0 +1,83 @@
+"""Encoders to measure: three sizes of random weights, and MiniLM if installed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformers import BertConfig, BertForMaskedLM
+
+from benchmarks.sentences import training_texts
+from rse_study.assets.minilm import has_minilm, minilm_folder, with_masked_lm_head
+from rse_study.assets.word_pieces import train_tokenizer
+from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
+
+MINILM = "minilm"
+VOCABULARY_SIZE = 8000  # word pieces of the random ones, as of the asset `tiny`
+NUM_POSITIONS = 512
+HEAD_WIDTH = {128: 64, 256: 64, 384: 32}
+"""width of an attention head by that of the encoder; 384: as MiniLM"""
+
+
+@dataclass(frozen=True)
+class EncoderSize:
+    """Layers and width of a BERT."""
+
+    num_layers: int
+    width: int
+
+
+SIZES = {f"{layers}x{width}": EncoderSize(layers, width) for layers, width in ((2, 128), (4, 256), (6, 384))}
+"""Encoders with random weights by name, layers times width; 6x384 has MiniLM's shape"""
+
+
+def encoder_names() -> list[str]:
+    """Those that can be made here."""
+    return [*SIZES, *([MINILM] if has_minilm() else [])]
+
+
+def save_encoder(name: str, folder: Path, seed: int = 0) -> Path:
+    """Write a masked LM and its tokenizer into a folder.
+
+    The encoder in it is the one that is measured.
+
+    Parameters
+    ----------
+    name
+        Of `encoder_names`.
+    folder
+        Is made.
+    seed
+        Of random weights; MiniLM's masked-LM head is random and untrained, which costs the same.
+    """
+    if name == MINILM:
+        tokenizer, model = load_tokenizer(str(minilm_folder())), with_masked_lm_head(minilm_folder(), seed)
+    else:
+        tokenizer = train_tokenizer(training_texts().sentences, VOCABULARY_SIZE, NUM_POSITIONS)
+        model = random_masked_lm(SIZES[name], len(tokenizer), seed)
+    with quiet_loading():
+        model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def random_masked_lm(size: EncoderSize, num_tokens: int, seed: int) -> BertForMaskedLM:
+    """A BERT with the weights it is initialised with.
+
+    Parameters
+    ----------
+    size
+        Layers and width.
+    num_tokens
+        Of its vocabulary.
+    seed
+        Of the weights.
+    """
+    config = BertConfig(
+        vocab_size=num_tokens,
+        hidden_size=size.width,
+        num_hidden_layers=size.num_layers,
+        num_attention_heads=size.width // HEAD_WIDTH[size.width],
+        intermediate_size=4 * size.width,
+        max_position_embeddings=NUM_POSITIONS,
+    )
+    with seeded_init(seed):
+        return BertForMaskedLM(config).float()

@@ -1,0 +1,90 @@
+"""CPU seconds of a command and of everything it starts, whoever collects the dead."""
+
+import subprocess
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import psutil
+
+SECONDS_BETWEEN = 0.2
+WORKER = "ray::"
+"""What the title of a Ray worker begins with once it has work"""
+ProcessKind = Literal["driver", "workers", "ray"]
+ProcessKey = tuple[int, float]
+
+
+@dataclass(frozen=True)
+class CommandUse:
+    """What a command took."""
+
+    wall_s: float
+    cpu_s: dict[ProcessKind, float]
+    """of the command itself, of Ray's workers, and of Ray's other processes"""
+    num_processes: int
+    returncode: int
+    output: str
+
+
+def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> CommandUse:
+    """Run a command to its end and watch its processes.
+
+    The last 0.2 s of each may be missed.
+    """
+    begun = time.monotonic()
+    with subprocess.Popen(
+        command, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        watch = _Watch(psutil.Process(process.pid))
+        watch.start()
+        output, _ = process.communicate()
+        wall = time.monotonic() - begun
+        watch.stop()
+    return CommandUse(wall, watch.by_kind(), len(watch.seconds), process.returncode, output)
+
+
+class _Watch(threading.Thread):
+    """Looks at the processes below one every so often, and keeps the most it has seen of each."""
+
+    def __init__(self, root: psutil.Process) -> None:
+        super().__init__(daemon=True)
+        self.seconds: dict[ProcessKey, tuple[ProcessKind, float]] = {}
+        self._root, self._ended = root, threading.Event()
+
+    def run(self) -> None:
+        while not self._ended.wait(SECONDS_BETWEEN):
+            self._look()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._ended.set()
+        self.join()
+
+    def by_kind(self) -> dict[ProcessKind, float]:
+        """Sum over the processes of each kind."""
+        sums: dict[ProcessKind, float] = defaultdict(float)
+        for kind, seconds in self.seconds.values():
+            sums[kind] += seconds
+        return dict(sums)
+
+    def _look(self) -> None:
+        try:
+            below = self._root.children(recursive=True)
+        except psutil.Error:
+            return
+        for process in (self._root, *below):
+            try:
+                times, key = process.cpu_times(), (process.pid, process.create_time())
+                self.seconds[key] = self._kind(process, key), times.user + times.system
+            except psutil.Error:
+                continue
+
+    def _kind(self, process: psutil.Process, key: ProcessKey) -> ProcessKind:
+        if process.pid == self._root.pid:
+            return "driver"
+        was_worker = self.seconds.get(key, ("ray", 0.0))[0] == "workers"
+        title = " ".join(process.cmdline()[:1])
+        return "workers" if was_worker or title.startswith(WORKER) else "ray"

@@ -1,0 +1,40 @@
+"""Sentences to measure on: Wikipedia's and STS-B's, else the built-in ones."""
+
+from dataclasses import dataclass
+
+from rse_study.data import builtin
+from rse_study.data.corpus import Corpus, TextFiles, read_sentences
+from rse_study.data.location import data_dir
+from rse_study.data.readers import read_sts
+from rse_study.errors import MissingFile
+
+WIKIPEDIA = "wiki/wiki1m_head/wiki1m_for_simcse.head.txt"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Sentences, and where they come from."""
+
+    name: str
+    sentences: list[str]
+
+
+def training_texts(limit: int = 0) -> Texts:
+    """Sentences of Wikipedia, else of the built-in grammar.
+
+    The first `limit` of them; 0: all.
+    """
+    try:
+        corpus = Corpus(source=TextFiles(paths=(WIKIPEDIA,)), limit=limit)
+        return Texts("Wikipedia", read_sentences(corpus, data_dir()))
+    except MissingFile:
+        return Texts("built-in corpus", builtin.corpus()[: limit or None])
+
+
+def similarity_texts() -> Texts:
+    """Both sides of STS-B's test pairs, else of the built-in pairs."""
+    try:
+        pairs = read_sts("STS-B", "test", data_dir())
+    except MissingFile:
+        pairs = builtin.graded_pairs("test")
+    return Texts(f"{pairs.name}/{pairs.split}", [*pairs.first, *pairs.second])

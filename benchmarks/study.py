@@ -1,0 +1,128 @@
+"""Cells per hour of a small grid: the machine's time against the cells' own.
+
+python -m benchmarks.study [--cells 8] [--steps 40] [--executors inline train]
+
+`rse-study run` on a grid of learning rates and seeds, generated sentences, the encoder `tiny-vectors`, as a user runs
+it: from an empty cache, with baselines, evaluation and report. Beside wall seconds times cores stand the seconds that
+the ledger's cells trained, and the CPU seconds of the command, of Ray's workers and of Ray's other processes. On a busy
+machine nothing is run, unless `--busy` says so: a study is all time.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.machine import describe_machine, load, may_time, num_cores
+from benchmarks.options import common_parser
+from benchmarks.output import heading, markdown_table, write_json
+from benchmarks.process_tree import run_measured
+from rse_study.results.reader import Reader
+
+NAME = "cells-per-hour"
+RATES = [1e-4, 1e-3]
+HEADER = (
+    *("executor", "cells", "wall s", "cells an hour", "wall s x cores", "cells' own s", "share of it"),
+    *("CPU s: command", "workers", "Ray"),
+)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure what the command line asks for, and print it."""
+    options = parser().parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    machine = describe_machine(options.seed)
+    rows = [measure_study(executor, options) for executor in options.executors]
+    print(heading(f"a grid, {options.steps} steps a cell", machine))
+    print(markdown_table(HEADER, [_cells(row) for row in rows]))
+    write_json(options.out, machine, vars(options), rows)
+
+
+def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Run the grid in folders that are gone afterwards."""
+    if not may_time(options):
+        return {"executor": executor, "times_not_taken": f"load {load()}"}
+    before = load()
+    with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as root:
+        file = Path(root) / f"{NAME}.yaml"
+        file.write_text(json.dumps(grid(executor, options)), encoding="utf-8")
+        threads = str(options.threads)
+        environment = os.environ | {"RSE_STUDY_CACHE": f"{root}/cache", "OMP_NUM_THREADS": threads}
+        command = [sys.executable, "-m", "rse_study", "run", str(file), "--store", f"{root}/studies"]
+        use = run_measured(command, environment)
+        if use.returncode:
+            raise SystemExit(use.output)
+        seconds = durations(Path(root) / "studies" / NAME)
+    capacity = use.wall_s * num_cores()
+    return {
+        "executor": executor,
+        "cells": len(seconds),
+        "wall_s": use.wall_s,
+        "cells_per_hour": 3600 * len(seconds) / use.wall_s,
+        "wall_s_times_cores": capacity,
+        "own_s": sum(seconds),
+        "share": sum(seconds) / capacity,
+        "cpu_s": use.cpu_s,
+        "num_processes": use.num_processes,
+        "load": [before, load()],
+    }
+
+
+def grid(executor: str, options: argparse.Namespace) -> dict[str, Any]:
+    """The study's file."""
+    return {
+        "name": NAME,
+        "question": "How many cells an hour?",
+        "base": {
+            "encoder": {"name": "tiny-vectors", "pooling": "mean"},
+            "method": {"head": "none"},
+            "budget": {"unit": "steps", "amount": options.steps},
+            "batch_size": 32,
+            "selection": {"dev": "builtin", "every": options.steps},
+        },
+        "grid": {"axes": {"optimizer.lr": RATES}},
+        "seeds": [options.seed + number for number in range(-(-options.cells // len(RATES)))],
+        "evaluations": ["builtin/test"],
+        "resources": {"executor": executor, "threads": options.threads},
+    }
+
+
+def durations(study: Path) -> list[float]:
+    """Seconds that each complete cell trained, as its result says."""
+    with Reader(study) as reader:
+        cells = reader.cells()
+    return [float(seconds) for seconds in cells.loc[cells["status"] == "complete", "duration_s"]]
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    if "times_not_taken" in row:
+        return [row["executor"], *("-" for _ in HEADER[1:])]
+    return [
+        row["executor"],
+        str(row["cells"]),
+        f"{row['wall_s']:.0f}",
+        f"{row['cells_per_hour']:.0f}",
+        f"{row['wall_s_times_cores']:.0f}",
+        f"{row['own_s']:.0f}",
+        f"{100 * row['share']:.0f} %",
+        *(f"{row['cpu_s'].get(kind, 0.0):.0f}" for kind in ("driver", "workers", "ray")),
+    ]
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    made = common_parser("study")
+    executors = ("inline", "train")
+    made.add_argument("--cells", type=int, default=8, help="of the grid, an even number")
+    made.add_argument("--steps", type=int, default=40, help="of each cell")
+    made.add_argument("--executors", nargs="+", choices=executors, default=["inline"], help="that run it")
+    return made
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""The plain transcription, written from the paper alone, computes what a study's step computes."""
+
+import copy
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from benchmarks.plain import (
+    PlainBatch,
+    PlainDraws,
+    PlainRobustSentEmbed,
+    PlainSettings,
+    draw,
+)
+from benchmarks.plain_formulas import contrastive_loss, token_shares, unit
+from rse_study.collectives import Collectives
+from rse_study.data import builtin
+from rse_study.data.masking import rtd_mask
+from rse_study.data.tokenised import tokenise
+from rse_study.perturbations.ascent import Anchor
+from rse_study.perturbations.noise import start_delta
+from rse_study.training.materials import Materials
+from rse_study.training.session import Session
+from rse_study.training.session_setup import open_session
+from rse_study.training.trial import Trial
+from tests.tiny_models import save_bert, word_tokenizer, words_of
+
+# No dropout, and weights at which sentences differ: at BERT's 0.02 a loss hardly sees a perturbation.
+ENCODER = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "initializer_range": 0.3}
+# Steps that matter next to the start, and reach the bounds, which are a trial's own.
+STEPS = {"alpha": 1e-2, "beta": 5e-3, "gamma": 0.1, "rho": 0.3, "sigma": 0.08, "lambda1": 0.2, "lambda2": 0.3}
+SETTINGS = {**STEPS, "delta_radius": 3e-2, "eta_radius": 0.2, "temperature": 0.05}
+CLOSE = {"atol": 1e-9, "rtol": 1e-9}
+
+
+@dataclass
+class Pair:
+    """A session and the transcription with the same weights, V and generator."""
+
+    session: Session
+    plain: PlainRobustSentEmbed
+
+    def both(self, number):
+        """Losses of one step, ours and plain, from the same draws."""
+        session = self.session
+        batch = session.batches.batch(number)
+        ours = session.trial.method.step(session.networks, session.method_state, batch, session.run, number)
+        embeddings = session.networks.encoder.word_embeddings(batch.ids).detach()
+        anchor = Anchor(embeddings, batch.ids, batch.mask, batch.perturbable, batch.rows, number)
+        draws = PlainDraws(
+            start_delta(anchor, session.run.streams, self.plain.settings.sigma),
+            rtd_mask(batch, session.run.streams, number, self.plain.settings.masked_share),
+        )
+        return ours.loss, self.plain.loss(PlainBatch(batch.ids, batch.mask, batch.perturbable), draws)
+
+
+@pytest.fixture(scope="module")
+def materials(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plain")
+    sentences = builtin.corpus(seed=0, num_sentences=24)
+    tokenizer = word_tokenizer(words_of(sentences))
+    save_bert(folder / "base", tokenizer, **ENCODER)
+    tokenise(sentences, tokenizer, 16, folder / "corpus")
+    base = str(folder / "base")
+    return Materials(corpus=folder / "corpus", base=base, dev=builtin.graded_pairs("dev"), generator=base)
+
+
+@pytest.fixture
+def pair(materials, tmp_path):
+    def make(num_steps, *, detects, pooling="cls"):
+        off = ({} if num_steps else {"lambda1": 0.0}) | ({} if detects else {"lambda2": 0.0})
+        settings = PlainSettings(**SETTINGS | {"num_steps": num_steps, "pooling": pooling} | off)
+        inner = {"num_steps": num_steps, "sigma": settings.sigma}
+        blend = {
+            "pgd": inner | {"step_size": settings.alpha},
+            "fgsm": inner | {"step_size": settings.beta},
+            "rho": settings.rho,
+        }
+        eta = {"step_size": settings.gamma, "sigma": settings.sigma}
+        method = {"blend": blend, "token_level": eta}
+        method |= {"lambda1": settings.lambda1, "lambda2": settings.lambda2}
+        trial = Trial.model_validate(
+            {
+                "method": method,
+                "encoder": {"name": materials.base, "pooling": pooling},
+                "batch_size": 6,
+                "max_length": 16,
+                "precision": "float64",
+            }
+        )
+        session = open_session(trial, 0, materials, tmp_path, Collectives(), torch.device("cpu"))
+        return Pair(session, plain_of(session, settings))
+
+    return make
+
+
+def plain_of(session, settings):
+    """The transcription with a session's weights."""
+    generator = session.run.generator.model if session.run.generator else None
+    backbone = copy.deepcopy(session.networks.encoder.backbone)
+    plain = PlainRobustSentEmbed(backbone, settings, generator, session.tokenizer.mask_token_id).double()
+    plain.head[0].load_state_dict(session.networks.head.linear.state_dict())
+    if settings.lambda2:
+        plain.discriminator.output.load_state_dict(session.networks.discriminator.output.state_dict())
+    if settings.num_steps:
+        plain.V = session.method_state["V"].clone()
+    return plain
+
+
+@pytest.mark.parametrize("detects", [False, True], ids=["contrastive", "rtd"])
+@pytest.mark.parametrize("num_steps", [0, 1, 2])
+def test_losses_and_the_table_of_perturbations_are_those_of_a_study(pair, num_steps, detects):
+    pair = pair(num_steps, detects=detects)
+    for number in (0, 1, 2):  # V goes on from batch to batch
+        ours, plain = pair.both(number)
+        assert_close(plain, ours, **CLOSE)
+        if num_steps:
+            assert_close(pair.plain.V, pair.session.method_state["V"], **CLOSE)
+
+
+def test_mean_pooling_too(pair):
+    ours, plain = pair(2, detects=True, pooling="mean").both(0)
+    assert_close(plain, ours, **CLOSE)
+
+
+def test_gradients_are_those_of_a_study(pair):
+    pair = pair(2, detects=True)
+    ours, plain = pair.both(0)
+    ours.backward()
+    plain.backward()
+    of_plain = dict(pair.plain.backbone.named_parameters())
+    for name, weight in pair.session.networks.encoder.backbone.named_parameters():
+        assert_close(of_plain[name].grad, weight.grad, **CLOSE)
+    discriminator = pair.session.networks.discriminator.output
+    assert_close(pair.plain.discriminator.output.weight.grad, discriminator.weight.grad, **CLOSE)
+
+
+@pytest.mark.parametrize("changed", [{name: 0.9 * value} for name, value in SETTINGS.items()], ids=str)
+def test_the_losses_see_every_setting(pair, changed):
+    pair = pair(2, detects=True)
+    pair.plain.settings = replace(pair.plain.settings, **changed)
+    differences = [abs((ours - plain).item()) for ours, plain in map(pair.both, (0, 1))]
+    assert max(differences) > 1e-6
+
+
+def test_the_loss_of_known_vectors():
+    z = torch.eye(3, dtype=torch.float64)
+    # Own positive at cosine 1, two negatives at 0, temperature 1: -log(e / (e + 2)).
+    expected = torch.log1p(2 / torch.tensor(1.0, dtype=torch.float64).exp())
+    assert_close(contrastive_loss(z, [z], z, 1.0), expected)
+
+
+def test_norms_of_nothing_are_harmless():
+    zeros = torch.zeros(2, 3, 4)
+    assert torch.equal(unit(zeros, (1, 2)), zeros)
+    assert torch.equal(token_shares(zeros), torch.ones(2, 3, 1))
+
+
+def test_draws_mask_a_fifth_of_the_tokens_and_at_least_one(pair):
+    plain = pair(1, detects=True).plain
+    perturbable = torch.zeros(2, 13, dtype=torch.bool)
+    perturbable[0, 1:11] = True
+    perturbable[1, 1:3] = True
+    batch = PlainBatch(torch.full((2, 13), 7), torch.ones(2, 13, dtype=torch.bool), perturbable)
+    draws = draw(batch, plain)
+    assert draws.masked.sum(1).tolist() == [2, 1]
+    assert not (draws.masked & ~perturbable).any()
+    assert draws.delta0.abs().max() <= plain.settings.sigma / 16**0.5

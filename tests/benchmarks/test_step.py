@@ -1,0 +1,92 @@
+"""Operations, memory and times of a step, at toy size."""
+
+import json
+
+import pytest
+
+from benchmarks import machine, step
+from benchmarks.cases import CASES
+from benchmarks.plain import PlainSettings
+from rse_study.methods import METHODS
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory):
+    """What the command writes, on generated sentences."""
+    folder = tmp_path_factory.mktemp("step")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RSE_STUDY_DATA", str(folder / "nothing"))
+        out = folder / "step.json"
+        cases = ("--cases", "N=0", "N=5", "N=5+rtd", "v_adv_cse", "dcl")
+        toy = ("--sizes", "2x128", "--batch", "4", "--repeat", "2", "--busy")
+        step.main([*toy, *cases, "--out", str(out)])
+    return json.loads(out.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def rows(content):
+    return {row["case"]: row for row in content["rows"]}
+
+
+def test_machine_versions_load_and_seed_are_written(content):
+    machine = content["machine"]
+    assert machine["cores"] >= 1
+    assert machine["cpu"]
+    assert machine["packages"]["torch"]
+    assert {"load_before", "load_after", "seed", "threads", "commit"} <= machine.keys()
+    assert content["options"]["texts"] == "built-in corpus"
+
+
+def test_ours_costs_what_the_structure_of_the_step_says(rows):
+    # Of linear layers alone; attention's own products come on top.
+    assert rows["N=0"]["in_pt"]["ours"] == pytest.approx(12, rel=0.04)
+    assert rows["N=5"]["in_pt"]["ours"] == pytest.approx(4 * 5 + 20, rel=0.04)
+
+
+def test_plain_costs_what_its_docstring_says(rows):
+    assert rows["N=0"]["in_pt"]["plain"] == pytest.approx(12, rel=0.04)
+    assert rows["N=5"]["in_pt"]["plain"] == pytest.approx(20 * 5 + 18, rel=0.04)
+
+
+def test_detection_costs_the_discriminator_and_the_generator(rows):
+    # 6 P T and 2 P T; the generator's layer over the vocabulary is more than that in so narrow an encoder.
+    of_ours = rows["N=5+rtd"]["in_pt"]["ours"] - rows["N=5"]["in_pt"]["ours"]
+    of_plain = rows["N=5+rtd"]["in_pt"]["plain"] - rows["N=5"]["in_pt"]["plain"]
+    assert 8 <= of_ours < 10
+    assert of_plain > of_ours
+
+
+def test_padding_is_the_share_of_no_real_token(rows):
+    assert 0 < rows["N=5"]["padded_share"] < 0.5
+    assert rows["N=5"]["padded_share"] == rows["N=0"]["padded_share"]
+
+
+def test_times_and_ratios_are_of_every_round(rows):
+    row = rows["N=5"]
+    assert {who: len(values) for who, values in row["cpu_seconds"].items()} == {"ours": 2, "plain": 2}
+    assert row["ratio"]["plain"]["least"] <= row["ratio"]["plain"]["median"]
+    assert row["ratio"]["ours"] == {"median": 1.0, "least": 1.0, "greatest": 1.0}
+    assert set(rows["N=0"]["cpu_seconds"]) == {"ours", "plain", "library"}
+    assert row["peak_bytes"]["ours"] > 4 * row["parameters"]  # gradients of all weights, at least
+
+
+def test_a_method_without_its_data_says_what_is_missing(rows):
+    assert "skipped" in rows["dcl"]
+    assert "flops" in rows["v_adv_cse"]
+
+
+def test_every_method_is_measured():
+    assert {dict(case.method).get("name", "robust_sent_embed") for case in CASES.values()} == set(METHODS)
+
+
+def test_a_case_and_its_plain_settings_agree():
+    case = CASES["N=12+rtd"]
+    assert case.method["blend"]["pgd"]["num_steps"] == case.plain.num_steps == 12
+    assert (case.method["lambda1"], case.method["lambda2"]) == (PlainSettings.lambda1, PlainSettings.lambda2)
+
+
+def test_a_busy_machine_gives_no_times(monkeypatch):
+    monkeypatch.setattr(machine, "is_quiet", lambda: False)
+    options = step.parser().parse_args(["--sizes", "2x128"])
+    assert step.times_of({}, options)["cpu_seconds"] == {}
+    assert "load" in step.times_of({}, options)["times_not_taken"]

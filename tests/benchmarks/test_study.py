@@ -1,0 +1,58 @@
+"""Cells per hour, at toy size; and the processes of a command."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from benchmarks import machine, study
+from benchmarks.process_tree import run_measured
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+
+BURN = "import time\nwhile time.process_time() < 1.0: pass\n"
+
+
+def test_the_seconds_of_processes_below_a_command_count():
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN!r}])"
+    use = run_measured([sys.executable, "-c", code], os.environ)
+    assert use.returncode == 0
+    assert use.num_processes == 2
+    assert 0.5 < sum(use.cpu_s.values()) < 3
+    assert use.cpu_s["driver"] < 0.5
+    assert use.wall_s >= 1
+
+
+def test_the_output_of_a_command_that_fails_is_kept():
+    use = run_measured([sys.executable, "-c", "raise SystemExit('no such thing')"], os.environ)
+    assert use.returncode == 1
+    assert "no such thing" in use.output
+
+
+@pytest.mark.parametrize("executor", ["inline", "train"])
+def test_the_grid_is_a_study_of_as_many_cells(executor):
+    options = study.parser().parse_args(["--cells", "8", "--steps", "5"])
+    content = study.grid(executor, options)
+    checked = check_study(build(Study, content, where="bench"), where="bench")
+    assert len(content["grid"]["axes"]["optimizer.lr"]) * len(checked.study.seeds) == 8
+    assert checked.study.resources.runs_on == executor
+
+
+def test_a_busy_machine_runs_nothing(monkeypatch):
+    monkeypatch.setattr(machine, "is_quiet", lambda: False)
+    row = study.measure_study("inline", study.parser().parse_args([]))
+    assert row.keys() == {"executor", "times_not_taken"}
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_a_grid_is_run_and_its_time_is_accounted_for(tmp_path):
+    out = tmp_path / "study.json"
+    study.main(["--cells", "2", "--steps", "2", "--busy", "--out", str(out)])
+    (row,) = json.loads(out.read_text(encoding="utf-8"))["rows"]
+    assert row["cells"] == 2
+    assert 0 < row["share"] < 1
+    assert row["cpu_s"].keys() == {"driver", "workers", "ray"}
+    assert row["wall_s_times_cores"] >= row["wall_s"]
