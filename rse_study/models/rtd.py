@@ -17,7 +17,7 @@ from rse_study.models.sites import require_sites
 
 
 class Discriminator(nn.Module):
-    """Says of every position whether its token was replaced (RobustSentEmbed Eq. 8).
+    """Says of every position whether its token is the original (RobustSentEmbed Eq. 8).
 
     It starts as a copy of the encoder, so it must be made before training moves that; it reads the
     *encoder's* word embeddings, so its own table is dropped.
@@ -38,7 +38,7 @@ class Discriminator(nn.Module):
         *,
         reads_padding: bool = False,
     ) -> Float[Tensor, "b l"]:
-        """Logits of each token: whether it was replaced; 0 at padding.
+        """Logits of each token: whether it is the original one (eq 8); 0 at padding.
 
         Parameters
         ----------
