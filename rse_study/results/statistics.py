@@ -168,7 +168,11 @@ def effect_size(differences: ArrayLike) -> float:
     mean, spread, freedom = float(sample.mean()), float(sample.std(ddof=1)), sample.size - 1
     if _are_equal(sample):
         return 0.0 if mean == 0 else float(np.copysign(np.inf, mean))
-    log_factor = scipy.special.gammaln(freedom / 2) - scipy.special.gammaln((freedom - 1) / 2) - np.log(freedom / 2) / 2
+    log_factor = (
+        scipy.special.gammaln(freedom / 2)
+        - scipy.special.gammaln((freedom - 1) / 2)
+        - np.log(freedom / 2) / 2
+    )
     return float(mean / spread * np.exp(log_factor))
 
 
