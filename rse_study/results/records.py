@@ -9,7 +9,20 @@ AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost
 Stage = Literal["grid", "search", "confirm"]
 Verdict = Literal["continue", "stop"]
 OWN_COLUMNS = frozenset(
-    {"trial", "seed", "stage", "label", "status", "objective", "t", "step", "time", "duration_s", "reason"}
+    {
+        "row",
+        "trial",
+        "seed",
+        "stage",
+        "label",
+        "status",
+        "objective",
+        "t",
+        "step",
+        "time",
+        "duration_s",
+        "reason",
+    }
     | {"identity", "best", "row", "started", "ended"}
 )
 """Headings of the trials table, and of the public frame of cells, that no axis may take."""
