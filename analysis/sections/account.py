@@ -14,6 +14,7 @@ from analysis.formats import counted, show_duration, show_status, show_time, sho
 from analysis.tables import show_score
 from rse_study.results import staleness
 from rse_study.results.citation import citation_of
+from rse_study.results.device_time import INCLUDED
 
 MANY = 12  # rows above which a table is folded
 PARETO = (
@@ -66,7 +67,7 @@ def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
 
 def cost(contents: Contents) -> str:
     """Return the section that says what the study cost: device time, steps, attempts."""
-    frame, parts = pareto_data(contents), [key_values(costs(contents), "cost")]
+    frame, parts = pareto_data(contents), [page.paragraph(INCLUDED), key_values(costs(contents), "cost")]
     if (frame["status"] == "complete").any():
         is_less_better = contents.study.objective.direction == "minimize"
         drawn = draw_pareto(frame, contents.label, contents.decimals, is_less_better)

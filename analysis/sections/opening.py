@@ -6,8 +6,8 @@ from analysis import page
 from analysis.answer import StudyAnswer, claims_answer, grid_answer, search_answer
 from analysis.comparison import Comparison
 from analysis.contents import Contents
-from analysis.cost import by_stage, lost_attempts
-from analysis.formats import counted, join_words, show_duration, show_number, show_value
+from analysis.cost import lost_attempts, time_text
+from analysis.formats import counted, join_words, show_number, show_value
 from analysis.progress import confirmed_trial, stage_progress
 from analysis.search import confirm_plan, num_confirmed, paper_setting, trials
 
@@ -101,9 +101,8 @@ def cost_text(contents: Contents) -> str:
     ended = contents.cells[contents.cells["duration_s"] > 0]
     if ended.empty:
         return ""
-    time = show_duration(float(by_stage(contents)["device_s"].sum()))
     steps = int(ended["t"].fillna(0).sum())
-    told = f"{time} of device time, {counted(steps, 'step')}, {counted(len(ended), 'cell')}; "
+    told = f"{time_text(contents)}, {counted(steps, 'step')}, {counted(len(ended), 'cell')}; "
     return page.escape(told) + page.link("#section-cost", "in detail")
 
 

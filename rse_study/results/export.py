@@ -54,12 +54,12 @@ def flat(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
     named = _RowNames(reader)
-    yield "trials", named.beside(reader.trials_table(), "identity")
-    yield "cells", named.beside(reader.cells(), "identity")
-    yield "attempts", named.beside(reader.attempts(), "cell")
-    yield "metrics", named.beside(reader.metrics(), "cell")
-    yield "rungs", named.beside(reader.rungs(), "cell")
-    yield "evaluations", named.beside(reader.evaluations(), "subject")
+    yield "trials", named.with_rows(reader.trials_table(), "identity")
+    yield "cells", named.with_rows(reader.cells(), "identity")
+    yield "attempts", named.with_rows(reader.attempts(), "cell")
+    yield "metrics", named.with_rows(reader.metrics(), "cell")
+    yield "rungs", named.with_rows(reader.rungs(), "cell")
+    yield "evaluations", named.with_rows(reader.evaluations(), "subject")
     yield "importance", reader.importance()
     yield "revisions", reader.revisions()
     yield "provenance", _provenance(reader)
@@ -74,7 +74,7 @@ class _RowNames:
         names = names_of_cells(reader.study(), cells)
         self._names = {**BASELINES, **dict(zip(cells["identity"], names, strict=True))}
 
-    def beside(self, frame: pd.DataFrame, of: str) -> pd.DataFrame:
+    def with_rows(self, frame: pd.DataFrame, of: str) -> pd.DataFrame:
         """With a first column `row`: the name of what the column `of` identifies."""
         frame = frame.copy()
         frame.insert(0, "row", pd.Series([self._names.get(one, "") for one in frame[of]], dtype=object))

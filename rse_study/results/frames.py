@@ -6,6 +6,7 @@ The columns are those of `frame_columns`. Cells that are no longer part of the s
 import pandas as pd
 
 from rse_study.results.cell_state import HAS_RESULT
+from rse_study.results.device_time import gpus_per_worker, num_devices
 from rse_study.results.frame_columns import with_columns
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
@@ -52,10 +53,9 @@ def attempts_frame(reader: Reader) -> pd.DataFrame:
     attempts = _beside_cell(reader, reader.attempts())
     started, ended = times(attempts["started"]), times(attempts["ended"])
     seconds = (ended - started).dt.total_seconds()
+    devices = num_devices(attempts, gpus_per_worker(reader.cells(), reader.provenance()))
     return with_columns(
-        attempts.assign(
-            started=started, ended=ended, duration_s=seconds, device_s=seconds * attempts["workers"]
-        ),
+        attempts.assign(started=started, ended=ended, duration_s=seconds, device_s=seconds * devices),
         "attempts",
     )
 

@@ -115,7 +115,7 @@ def test_attempts_tell_device_time(store):
     found = rse_study.open_study("joint", store).attempts
     assert (found["outcome"] == "lost").sum() == 1
     ended = found.dropna(subset="ended")
-    assert (ended["device_s"] == ended["duration_s"] * ended["workers"]).all()
+    assert (ended["device_s"] == ended["duration_s"] * ended["workers"] * ended["threads"]).all()
 
 
 def test_contrasts_are_those_of_the_comparison(store):
