@@ -41,7 +41,7 @@ def burndown_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
 
 
 def spent_by(contents: Contents, ends: pd.Series) -> list[float]:
-    """Return the device time of attempts that had ended at each time, in seconds.
+    """Return the device time that had been spent at each time, in seconds.
 
     Attempts at current cells.
     """
