@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.columns import TableCell, read_columns
 from analysis.contents import baseline_scores, label_of
 from analysis.measured import measured_scores
+from analysis.opposed import OpposedRow, opposed_rows
 from analysis.paper.claims import claims_of, printed_values
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
@@ -54,6 +55,8 @@ class Comparison:
     """Cells that other software made, in words."""
     columns: tuple[TableCell, ...] = ()
     """Cells of the table that have metrics of their own."""
+    opposed: tuple[OpposedRow, ...] = ()
+    """Rows that the objective and an evaluation judge in different ways."""
     degenerate: frozenset[str] = frozenset()
     """Rows, and names of `fixed`, with a score that a collapsed model got."""
 
@@ -121,6 +124,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=describe(stale(reader.cells(), reader.provenance())),
         columns=read_columns(reader, table, baseline),
+        opposed=opposed_rows(reader, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
-from analysis.comparison_table import EXACT, claims_table, remarks, rows_table
+from analysis.comparison_table import BETTER, EXACT, claims_table, remarks, rows_table
 from analysis.paper.layout import write_layouts
 from rse_study.cli.arguments import study_folder
 from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
@@ -20,7 +20,7 @@ from rse_study.results.citation import citation
 from rse_study.results.reader import Reader
 
 SEE_ALL = "--wide, --out DIR (CSV), or the report"
-LEAST_IMPORTANT = ("g", EXACT, "SD", "seeds", "paper")
+LEAST_IMPORTANT = (BETTER, "g", EXACT, "SD", "seeds", "paper")
 """columns in the order in which a narrow terminal leaves them out"""
 
 

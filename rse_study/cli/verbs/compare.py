@@ -162,7 +162,8 @@ def _paired(name: str, pair: pd.DataFrame, level: float) -> str:
     (found,) = compare(known, [{FIRST: 1.0, SECOND: -1.0}], level)
     assert found is not None
     left_out = f"; without seeds {', '.join(alone)}, which only one has" if alone else ""
-    return f"{_shown(found)}{left_out}"
+    each = ", ".join(f"{seed}: {value:+.2f}" for seed, value in found.by_seed.items())
+    return f"{_shown(found)}{left_out}\n    by seed: {each}"
 
 
 def _shown(found: ComparedContrast) -> str:
