@@ -53,6 +53,8 @@ class Comparison:
     """What was measured without training."""
     stale: str = ""
     """Cells that other software made, in words."""
+    encoder: str = ""
+    """What is trained, as the study's file names it."""
     columns: tuple[TableCell, ...] = ()
     """Cells of the table that have metrics of their own."""
     opposed: tuple[OpposedRow, ...] = ()
@@ -123,6 +125,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         printed=printed,
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=describe(stale(reader.cells(), reader.provenance())),
+        encoder=study.encoder,
         columns=read_columns(reader, table, baseline),
         opposed=opposed_rows(reader, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),

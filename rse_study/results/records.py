@@ -146,6 +146,11 @@ class StudyRecord(Record):
         """
         return self.measures or tuple(Measure(name=name, metric=f"{name}/all") for name in self.evaluations)
 
+    @property
+    def encoder(self) -> str:
+        """What is trained, as the study's file names it; empty where an axis says it."""
+        return str(((self.resolved.get("base") or {}).get("encoder") or {}).get("name", ""))
+
     def is_less_better(self, metric: str = "") -> bool:
         """Whether an encoder should have little of a metric; of the objective without one.
 
