@@ -1,4 +1,4 @@
-"""Which value of a grid's axis is best, without a baseline: each pair of its values.
+"""Each pair of values of a grid's axis: which is best, without a baseline.
 
 A value stands for the mean of its rows over the values of the other axes, seed by seed.
 """

@@ -110,7 +110,7 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
 
 
 def show_better_seeds(one: ComparedContrast, *, less_is_better: bool) -> str:
-    """Return with how many seeds a contrast is better, and which: "2 of 3 seeds (0, 2)"."""
+    """Return the seeds with which a contrast is better: "2 of 3 seeds (0, 2)"."""
     better = one.better_seeds(less_is_better=less_is_better)
     listed = f" ({', '.join(map(str, better))})" if 0 < len(better) < one.n <= FEW_SEEDS else ""
     return f"{len(better)} of {counted(one.n, 'seed')}{listed}"

@@ -34,9 +34,9 @@ def device_time(contents: Contents) -> float:
 
 
 def time_text(contents: Contents) -> str:
-    """Return the device time as a sentence has it; without attempts on record that of the cells alone.
+    """Return the device time as a sentence has it.
 
-    A ledger made anew from files has none.
+    Without attempts on record (a ledger made anew from files has none) the time of the cells alone.
     """
     if (contents.attempts["ended"] != "").any():
         return f"{show_duration(device_time(contents)) or BRIEF} of device time"

@@ -20,7 +20,7 @@ FEW = 3  # rows that are told; the others are counted
 
 @dataclass(frozen=True)
 class OpposedRow:
-    """A row that is better than the baseline on the objective and worse elsewhere, or the other way round."""
+    """A row that is better on the objective and worse elsewhere, or the reverse."""
 
     row: str
     baseline: str
@@ -76,7 +76,7 @@ def opposed_text(rows: Sequence[OpposedRow]) -> str:
     """Return one sentence about them; nothing where there is none."""
     if not rows:
         return ""
-    told = "; ".join(_told(one) for one in rows[:FEW])
+    told = "; ".join(_opposed_row_text(one) for one in rows[:FEW])
     more = f"; and {len(rows) - FEW} more" if len(rows) > FEW else ""
     return (
         f"The objective and the evaluations point different ways for {counted(len(rows), 'row')}, as mean differences "
@@ -84,7 +84,7 @@ def opposed_text(rows: Sequence[OpposedRow]) -> str:
     )
 
 
-def _told(one: OpposedRow) -> str:
+def _opposed_row_text(one: OpposedRow) -> str:
     (name, value), *others = one.others
     more = f" ({len(others)} more)" if others else ""
     here, there = show_signed(one.gain, one.decimals), show_signed(value, decimals_of(name, fine=4))

@@ -1,4 +1,4 @@
-"""Captions of tables for papers: what is measured, of what, how often, and what the marks mean."""
+"""Captions of tables for papers: what is measured, how often, what marks mean."""
 
 import re
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from analysis.formats import DEGENERATE, MINUS, PLUS_MINUS, STAR, counted
 from analysis.paper.tables import read_table, table_ids
 
 PAPERS = {"rse": "RobustSentEmbed", "l2p": "L2P-CSR", "vadv": "V-advCSE", "dcl": "DCL"}
-PLACE = re.compile(r"(\w+?)-(table|figure|section)-?([a-z]?)(\d+)")
-APART = "the interval of the difference, with those of all others, excludes 0."
+PLACE_NAME = re.compile(r"(\w+?)-(table|figure|section)-?([a-z]?)(\d+)")
+STAR_MEANING = "the interval of the difference, with those of all others, excludes 0."
 MINI = "A study at mini scale: its numbers are no reproduction of the paper's."
 
 
@@ -21,7 +21,7 @@ def place_name(place: str) -> str:
     >>> place_name("rse-table6"), place_name("rse-section-b4")
     ('Table 6 of RobustSentEmbed', 'Section B.4 of RobustSentEmbed')
     """
-    found = PLACE.fullmatch(place)
+    found = PLACE_NAME.fullmatch(place)
     if not found or found[1] not in PAPERS:
         return place
     paper, kind, letter, number = found.groups()
@@ -45,7 +45,7 @@ def rows_caption(comparison: Comparison, table: pd.DataFrame) -> str:
         else ""
     )
     ours = f"{comparison.name}: {comparison.label}. "
-    return f"{ours}{_encoder_and_seeds(comparison)}{theirs}{minus}{_scale(comparison)}{marks(table, APART)}"
+    return f"{ours}{_encoder_and_seeds(comparison)}{theirs}{minus}{_scale(comparison)}{marks(table, STAR_MEANING)}"
 
 
 def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
@@ -59,7 +59,7 @@ def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
         As it is printed.
     """
     what = f"{comparison.name}: ours, and in parentheses the paper's ({place_name(comparison.table)}). "
-    return f"{what}{_encoder_and_seeds(comparison)}{_scale(comparison)}{marks(table, APART)}"
+    return f"{what}{_encoder_and_seeds(comparison)}{_scale(comparison)}{marks(table, STAR_MEANING)}"
 
 
 def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:
@@ -83,7 +83,7 @@ def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: p
 
 
 def seeds_text(encoder: str, num_seeds: int) -> str:
-    """Return what was trained, and what stands behind a mean: "Encoder tiny; mean ± ..."."""
+    """Return what was trained, and what stands behind a mean."""
     what = f"Encoder {encoder}; " if encoder else ""
     spread = f" {PLUS_MINUS} standard deviation (n {MINUS} 1)" if num_seeds > 1 else ""
     text = f"{what}mean{spread} over {counted(num_seeds, 'seed')}."

@@ -73,7 +73,7 @@ def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
 
 
 def best_row(contents: Contents, comparison: Comparison) -> str:
-    """Return the row of a grid with the best mean, and whether it is shown to be better.
+    """Return a grid's row with the best mean, and whether it is shown to be better.
 
     Nothing while none has a score.
     """

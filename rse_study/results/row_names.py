@@ -119,7 +119,7 @@ def find_cells_row(study: StudyRecord, wanted: str, cells: "pd.DataFrame") -> st
 
 
 def find_combination(wanted: str, axes: Mapping[str, str], rows: Mapping[str, Proposal]) -> str | None:
-    """Return the name of the one combination of axes whose values are spelled; else None.
+    """Return the combination of axes whose values are spelled; None where none is.
 
     Parameters
     ----------
