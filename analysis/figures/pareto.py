@@ -16,7 +16,7 @@ from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, chooser, labe
 from analysis.formats import show_number
 
 COSTS = {
-    "seconds": "device seconds of training and scoring alone",
+    "seconds": "training seconds of a cell",
     "steps": "optimiser steps of a cell",
 }
 """By column, what a cost is called. The ledger has no count of operations."""
