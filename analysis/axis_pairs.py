@@ -21,7 +21,8 @@ MAX_VALUES = 8  # of an axis: 28 pairs
 class AxisPairs:
     """The values of one axis, each compared with each other."""
 
-    heading: str
+    axis: str
+    """Its name, as rows are called by it."""
     means: Mapping[str, float]
     """Of each value that has a score."""
     compared: Mapping[tuple[str, str], ComparedContrast | None]
@@ -41,7 +42,7 @@ def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
         Of its rows.
     """
     found = []
-    for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True):
+    for axis in contents.study.axes:
         values = _rows_by_value(contents, axis.name, scores.table)
         if not 2 <= len(values) <= MAX_VALUES:
             continue
@@ -51,7 +52,7 @@ def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
         means = {value: float(scores.table.loc[rows].mean(axis=1).mean()) for value, rows in values.items()}
         found.append(
             AxisPairs(
-                heading,
+                axis.name,
                 means,
                 dict(zip(pairs, shown, strict=True)),
                 scores.less_is_better,
@@ -102,7 +103,7 @@ def pairs_answer(pairs: AxisPairs) -> str:
     """Return which value is best, and how surely, in a sentence or two."""
     best = (min if pairs.less_is_better else max)(pairs.means, key=lambda value: pairs.means[value])
     end = "lowest" if pairs.less_is_better else "highest"
-    told = f"{pairs.heading} = {best} has the {end} mean, {show_number(pairs.means[best], pairs.decimals)}"
+    told = f"{pairs.axis} = {best} has the {end} mean, {show_number(pairs.means[best], pairs.decimals)}"
     against_best = {
         (two if one == best else one): found
         for (one, two), found in pairs.compared.items()

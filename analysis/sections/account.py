@@ -19,8 +19,8 @@ from rse_study.results.device_time import INCLUDED
 MANY = 12  # rows above which a table is folded
 PARETO = (
     "The line joins those that nothing beats in both: none is better without costing more. Cells that were stopped "
-    "early are hollow and not on it. Training seconds are those of training and scoring alone, times devices; the ledger "
-    "counts no operations."
+    "early are hollow and not on it. Training seconds are those of training and scoring alone, times devices; the "
+    "ledger counts no operations."
 )
 
 

@@ -52,7 +52,7 @@ def each_pair(contents: Contents, comparison: Comparison) -> str:
     parts = []
     for number, pairs in enumerate(found):
         parts += [
-            f"<h3>{page.escape(pairs.heading)}: each pair</h3>",
+            f"<h3>{page.escape(pairs.axis)}: each pair</h3>",
             page.paragraph(pairs_answer(pairs)),
             page.table(pairs_table(pairs), kind="long", name=f"pairs-{number}"),
         ]

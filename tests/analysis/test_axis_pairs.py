@@ -63,7 +63,7 @@ def test_a_value_stands_for_the_mean_over_the_other_axes(read):
     gains = (table.iloc[0] + table.iloc[1] - table.iloc[2] - table.iloc[3]) / 2
     assert norms.compared["l1", "l2"].mean == pytest.approx(gains.mean())
     assert list(norms.compared["l1", "l2"].by_seed.values()) == pytest.approx(gains.tolist())
-    assert shares.heading == "rho"
+    assert shares.axis == "rho"
 
 
 def test_a_row_that_has_no_partner_counts_on_neither_side(read):
