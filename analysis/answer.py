@@ -164,7 +164,8 @@ def _without_baseline(comparison: Comparison, decimals: int, less_is_better: boo
     if means.empty:
         return "No answer: no row has a score."
     row = means.idxmin() if less_is_better else means.idxmax()
-    best = f"the best mean: {row}, {show_number(means[row], decimals)}"
+    end = "lowest" if less_is_better else "highest"
+    best = f"the {end} mean: {row}, {show_number(means[row], decimals)}, not shown to be better"
     return f"No answer with an interval: the study names no baseline to compare with; {best}."
 
 

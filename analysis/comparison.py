@@ -11,10 +11,16 @@ import pandas as pd
 from analysis.columns import TableCell, read_columns
 from analysis.contents import baseline_scores, label_of
 from analysis.measured import measured_scores
+from analysis.opposed import OpposedRow, opposed_rows
 from analysis.paper.claims import claims_of, printed_values
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
 from rse_study.results.claims import Judged, judge
 from rse_study.results.comparisons import ComparedContrast, Scores, against, compare, row_scores
+from rse_study.results.contrasts import own_baseline
 from rse_study.results.reader import Reader
+from rse_study.results.records import StudyRecord
+from rse_study.results.row_names import find_cells_row, names_of_cells
 from rse_study.results.staleness import describe, stale
 from rse_study.results.study_results import StudyResults
 
@@ -47,8 +53,12 @@ class Comparison:
     """What was measured without training."""
     stale: str = ""
     """Cells that other software made, in words."""
+    encoder: str = ""
+    """What is trained, as the study's file names it."""
     columns: tuple[TableCell, ...] = ()
     """Cells of the table that have metrics of their own."""
+    opposed: tuple[OpposedRow, ...] = ()
+    """Rows that the objective and an evaluation judge in different ways."""
     degenerate: frozenset[str] = frozenset()
     """Rows, and names of `fixed`, with a score that a collapsed model got."""
 
@@ -77,13 +87,27 @@ class Comparison:
         )
 
 
-def read_comparison(reader: Reader) -> Comparison | None:
-    """The comparison that a study asks for; None of a search, which compares nothing."""
-    study = reader.study()
+def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
+    """Return the comparison of a grid; None of a search, which compares nothing.
+
+    Parameters
+    ----------
+    reader
+        Of the study.
+    baseline
+        The row that all others are compared with; by default the one that the study names.
+
+    Raises
+    ------
+    InputError
+        Where there is no such row.
+    """
+    study, cells = reader.study(), reader.cells()
     if study.kind != "grid":
         return None
     paper = study.resolved.get("paper") or {}
-    scores, baseline = row_scores(reader), study.resolved["grid"].get("baseline", "")
+    scores, own = row_scores(reader), own_baseline(study, cells)
+    baseline = _row_named(study, baseline, cells) if baseline else own
     contrasts = against(scores.table, baseline) if baseline in scores.table.index else {}
     table = paper.get("table", "")
     claims, printed = claims_of(table), printed_values(table)
@@ -97,11 +121,13 @@ def read_comparison(reader: Reader) -> Comparison | None:
         scores=scores,
         baseline=baseline,
         compared=dict(zip(contrasts, compare(scores.table, list(contrasts.values())), strict=True)),
-        judged=judge(claims, scores, _outside(scores.table, baseline, printed), measured),
+        judged=judge(claims, scores, _outside(scores.table, own, printed), measured),
         printed=printed,
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=describe(stale(reader.cells(), reader.provenance())),
+        encoder=study.encoder,
         columns=read_columns(reader, table, baseline),
+        opposed=opposed_rows(reader, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
     )
 
@@ -110,6 +136,17 @@ def comparison_of(study: StudyResults) -> Comparison | None:
     """The comparison of an opened study; None of a search."""
     with Reader(study.folder) as reader:
         return read_comparison(reader)
+
+
+def _row_named(study: StudyRecord, wanted: str, cells: pd.DataFrame) -> str:
+    found = find_cells_row(study, wanted, cells)
+    if found is None:
+        names = list(dict.fromkeys(names_of_cells(study, cells)))
+        remedy = did_you_mean(wanted, names)
+        raise InputError(
+            f"no row {wanted!r}", where=study.name, rule="a baseline is a row of it", remedy=remedy
+        )
+    return found
 
 
 def _outside(table: pd.DataFrame, baseline: str, printed: Mapping[str, float]) -> list[str]:

@@ -26,6 +26,8 @@ from rse_study.results.statistics import Interval
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
 NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
+BETTER = "better with"  # so many of the seeds
+FEW_SEEDS = 10  # of which the better ones are listed
 OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
 
@@ -33,7 +35,7 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """Return a row per row of the grid, what was measured without training first.
 
     Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, p exact and after
-    Holm, Hedges' g.
+    Holm, Hedges' g, and with which seeds the row is better.
     """
     fixed = [
         {"row": row, "mean": show_measured(value, decimals, row in comparison.degenerate)}
@@ -98,14 +100,22 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
     minus = f"minus {comparison.baseline}"
     one = comparison.compared.get(row)
     if one is None:
-        return own | {minus: "", "95 %, all rows at once": "", EXACT: "", HOLM: "", "g": ""}
+        return own | {minus: "", "95 %, all rows at once": "", EXACT: "", HOLM: "", "g": "", BETTER: ""}
     return own | {
         minus: show_signed(one.mean, decimals),
         "95 %, all rows at once": show_interval(one.simultaneous, decimals),
         EXACT: show_number(one.p_exact, 4),
         HOLM: show_number(one.p_holm, 4),
         "g": show_signed(one.effect, 2),
+        BETTER: show_better_seeds(one, less_is_better=comparison.scores.less_is_better),
     }
+
+
+def show_better_seeds(one: ComparedContrast, *, less_is_better: bool) -> str:
+    """Return the seeds with which a contrast is better: "2 of 3 seeds (0, 2)"."""
+    better = one.better_seeds(less_is_better=less_is_better)
+    listed = f" ({', '.join(map(str, better))})" if 0 < len(better) < one.n <= FEW_SEEDS else ""
+    return f"{len(better)} of {counted(one.n, 'seed')}{listed}"
 
 
 def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:

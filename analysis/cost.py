@@ -4,25 +4,59 @@ import pandas as pd
 
 from analysis.contents import Contents
 from analysis.formats import counted, show_duration
+from rse_study.results.device_time import device_seconds, gpus_per_worker, num_devices
 
 BRIEF = "below a second"
 STAGES = {"grid": "grid", "search": "search", "confirm": "confirmation"}
 
 
 def by_stage(contents: Contents) -> pd.DataFrame:
-    """Return a row per stage: cells, device_s, median_s.
+    """Return a row per stage: device_s, cells, alone_s, median_s.
 
-    Cells that ended, their time times their workers, and the time of one of them.
+    Device time of all attempts, NaN where none is on record; the cells that ended, their training and scoring alone,
+    and the median of that.
     """
-    cells = contents.cells[contents.cells["duration_s"] > 0]
-    workers = contents.attempts.sort_values("number").drop_duplicates("cell", keep="last")
-    used = cells["identity"].map(workers.set_index("cell")["workers"]).fillna(1)
-    frame = cells.assign(device_s=cells["duration_s"] * used.astype(float))
-    groups = frame.groupby("stage", sort=False)
-    table = groups.agg(
-        cells=("identity", "count"), device_s=("device_s", "sum"), median_s=("duration_s", "median")
+    cells = contents.cells
+    stages = contents.attempts["cell"].map(cells.set_index("identity")["stage"])
+    ended = cells[cells["duration_s"] > 0].assign(alone_s=alone_seconds(contents))
+    table = ended.groupby("stage").agg(
+        cells=("identity", "count"), alone_s=("alone_s", "sum"), median_s=("duration_s", "median")
     )
+    has_ended = contents.attempts["ended"] != ""
+    device_s = attempt_seconds(contents)[has_ended].groupby(stages[has_ended]).sum().rename("device_s")
+    table = table.join(device_s, how="outer").fillna({"alone_s": 0.0, "cells": 0})
     return table.reindex([stage for stage in STAGES if stage in table.index])
+
+
+def device_time(contents: Contents) -> float:
+    """Return the seconds of device time that a study occupied: `device_time.INCLUDED`."""
+    return float(attempt_seconds(contents).sum())
+
+
+def time_text(contents: Contents) -> str:
+    """Return the device time as a sentence has it.
+
+    Without attempts on record (a ledger made anew from files has none) the time of the cells alone.
+    """
+    if (contents.attempts["ended"] != "").any():
+        return f"{show_duration(device_time(contents)) or BRIEF} of device time"
+    return f"{show_duration(float(alone_seconds(contents).sum())) or BRIEF} of training and scoring alone"
+
+
+def attempt_seconds(contents: Contents) -> pd.Series:
+    """Return the device time of each attempt, in seconds."""
+    gpus = gpus_per_worker(contents.cells, contents.provenance)
+    return device_seconds(contents.attempts, gpus)
+
+
+def alone_seconds(contents: Contents) -> pd.Series:
+    """Return each cell's training and scoring alone, times its devices, in seconds.
+
+    Without the start of workers, and without attempts that were lost. By the index of `cells`.
+    """
+    newest = contents.attempts.sort_values("number").drop_duplicates("cell", keep="last").set_index("cell")
+    devices = num_devices(newest, gpus_per_worker(contents.cells, contents.provenance))
+    return contents.cells["duration_s"] * contents.cells["identity"].map(devices).astype(float).fillna(1.0)
 
 
 def lost_attempts(attempts: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
@@ -61,11 +95,15 @@ def steps(contents: Contents) -> tuple[int, int]:
 def costs(contents: Contents) -> dict[str, str]:
     """The whole account, in words and numbers."""
     account, table = {}, by_stage(contents)
-    for stage, row in table.iterrows():
-        text = f"{show_duration(row['device_s'])}, {counted(int(row['cells']), 'cell')}"
-        account[f"device time, {STAGES[str(stage)]}"] = f"{text}, median {show_duration(row['median_s'])}"
+    for stage, row in table.dropna(subset="device_s").iterrows():
+        account[f"device time, {STAGES[str(stage)]}"] = show_duration(row["device_s"]) or BRIEF
     if len(table) > 1:
-        account["device time in all"] = show_duration(table["device_s"].sum())
+        account["device time in all"] = show_duration(device_time(contents)) or BRIEF
+    for stage, row in table[table["cells"] > 0].iterrows():
+        text = f"{show_duration(row['alone_s'])}, {counted(int(row['cells']), 'cell')}"
+        account[f"training and scoring alone, {STAGES[str(stage)]}"] = (
+            f"{text}, median {show_duration(row['median_s'])}"
+        )
     trained, planned = steps(contents)
     if contents.study.rungs and planned:
         saved = f"{1 - trained / planned:.0%} saved by stopping early"

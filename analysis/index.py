@@ -11,12 +11,13 @@ import pandas as pd
 from analysis import page
 from analysis.comparison import read_comparison
 from analysis.contents import Contents, read_contents
-from analysis.cost import by_stage
+from analysis.cost import device_time
 from analysis.formats import counted, show_duration
 from analysis.progress import stage_progress
 from analysis.report import render, report_path
 from analysis.sections.opening import answer
 from rse_study.errors import InputError
+from rse_study.results.device_time import INCLUDED
 from rse_study.results.lock import holder
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
@@ -25,7 +26,8 @@ FILE_NAME = "index.html"
 STAGES = {"grid": ("grid",), "search": ("search", "confirm")}
 LEGEND = (
     "Every study of this folder: a click on a heading sorts, words in the field filter. An answer is of the moment at "
-    "which its study changed last; the report behind a name has all of it."
+    "which its study changed last; the report behind a name has all of it. "
+    f"{INCLUDED}"
 )
 
 
@@ -83,7 +85,7 @@ def refresh_report(study_dir: Path) -> StudySummary:
         num_ended=ended,
         num_planned=planned,
         num_failed=int((contents.current["status"] == "failed").sum()),
-        device_s=float(by_stage(contents)["device_s"].sum()),
+        device_s=device_time(contents),
         changed=datetime.fromtimestamp(changed, UTC).strftime("%Y-%m-%d %H:%M"),
     )
 

@@ -13,6 +13,7 @@ from analysis import search
 from analysis.comparison import comparison_of
 from analysis.contents import BASE, PAPER_SETTING, Contents, contents_of
 from analysis.formats import show_measured, show_spread
+from analysis.paper.captions import scores_caption
 from analysis.paper.latex import latex
 from analysis.paper.layout import latex_layouts
 from analysis.scores import measures_of, result_scores, summarise
@@ -27,7 +28,7 @@ def write_latex(study: StudyResults, folder: Path) -> list[Path]:
     texts = latex_layouts(comparison, study.citation) if comparison else {}
     measured = scores_table(contents, study.contrasts)
     if len(measured):
-        texts["-scores.tex"] = latex(measured, _caption(study), comment, f"{label}-scores")
+        texts["-scores.tex"] = latex(measured, _caption(study, measured), comment, f"{label}-scores")
     trials = search.trials(contents) if study.record.kind == "search" else pd.DataFrame({"best": []})
     if trials["best"].any():
         setting = search.settings(contents, trials).drop(columns="writes")
@@ -71,12 +72,7 @@ def _plain(row: str) -> str:
     return BASE if row == PAPER_SETTING else re.sub(r"^(trial \d+) \(.*\)$", r"\1", row)
 
 
-def _caption(study: StudyResults) -> str:
-    seeds = study.cells.loc[study.cells["stage"] != "search", "seed"].nunique()
-    contrasts = study.contrasts
-    starred = (
-        f" * the interval of the difference from {contrasts['minus'].iloc[0]}, with those of all rows, excludes 0."
-        if len(contrasts)
-        else ""
-    )
-    return f"{study.name}: mean and standard deviation over {seeds} seeds.{starred}"
+def _caption(study: StudyResults, table: pd.DataFrame) -> str:
+    num_seeds = study.cells.loc[study.cells["stage"] != "search", "seed"].nunique()
+    minus = study.contrasts["minus"].iloc[0] if len(study.contrasts) else ""
+    return scores_caption(study.name, study.record.encoder, num_seeds, minus, table)

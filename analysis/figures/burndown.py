@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from analysis.contents import Contents
+from analysis.cost import attempt_seconds
 from analysis.figures.style import BLUE, GREY, ORANGE, legend_below, plain
 from analysis.figures.timeline import unit_of
 
@@ -18,26 +19,36 @@ def burndown_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     """Return a row per cell that ended, in the order of the ends.
 
     Columns: seconds (since the first start), cell (by `names`), status, left (planned cells still without an end),
-    spent_s (device time so far: durations times workers), planned_low_s and planned_high_s (of the whole study, where
-    its file says hours per cell; else NaN). Times of attempts that were lost are not in it.
+    spent_s (device time of the attempts that ended by then, retired ones left out), planned_low_s and planned_high_s
+    (of the whole study, where its file says hours per cell; else NaN).
     """
     study, cells = contents.study, contents.current
     ended = cells[(cells["ended"] != "") & cells["status"].isin(["complete", "stopped_early", "failed"])]
     ended = ended.assign(at=pd.to_datetime(ended["ended"], utc=True)).sort_values(["at", "trial", "seed"])
     started = pd.to_datetime(contents.attempts["started"].replace("", None), utc=True).min()
-    workers = contents.attempts.sort_values("number").drop_duplicates("cell", keep="last")
-    used = ended["identity"].map(workers.set_index("cell")["workers"]).fillna(1).astype(float)
+    spent = spent_by(contents, ended["at"])
     num_planned = max(study.num_cells, len(cells))
     low, high = hours_per_cell(contents)
     frame = ended.assign(
         seconds=(ended["at"] - started).dt.total_seconds(),
         cell=ended["identity"].map(names),
         left=[num_planned - number for number in range(1, len(ended) + 1)],
-        spent_s=(ended["duration_s"] * used).cumsum(),
+        spent_s=spent,
         planned_low_s=3600 * low * num_planned,
         planned_high_s=3600 * high * num_planned,
     )
     return frame[COLUMNS].reset_index(drop=True)
+
+
+def spent_by(contents: Contents, ends: pd.Series) -> list[float]:
+    """Return the device time that had been spent at each time, in seconds.
+
+    Attempts at current cells.
+    """
+    is_current = contents.attempts["cell"].isin(contents.current["identity"])
+    ended = pd.to_datetime(contents.attempts["ended"].replace("", None), utc=True)
+    seconds = attempt_seconds(contents)[is_current]
+    return [float(seconds[ended[is_current] <= at].sum()) for at in ends]
 
 
 def hours_per_cell(contents: Contents) -> tuple[float, float]:

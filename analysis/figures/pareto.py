@@ -11,11 +11,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import BASE, Contents
+from analysis.cost import alone_seconds
 from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, chooser, label_text, legend_below, plain
 from analysis.formats import show_number
 
 COSTS = {
-    "seconds": "device seconds of a cell",
+    "seconds": "training seconds of a cell",
     "steps": "optimiser steps of a cell",
 }
 """By column, what a cost is called. The ledger has no count of operations."""
@@ -26,18 +27,16 @@ WIDE = 20.0  # the largest cost by the smallest from which the axis is logarithm
 def pareto_data(contents: Contents) -> pd.DataFrame:
     """Return a row per trial of a search, or row of a grid, that has a score.
 
-    Columns: row, objective (mean over its complete cells), seconds (duration times workers, mean), steps (mean),
-    num_cells, status (complete; of a search also stopped_early), is_base.
+    Columns: row, objective (mean over its complete cells), seconds (of training and scoring alone, times
+    devices, mean), steps (mean), num_cells, status (complete; of a search also stopped_early), is_base.
     """
     cells, study = contents.stage(contents.study.kind), contents.study
     statuses = ["complete", "stopped_early"] if study.kind == "search" else ["complete"]
     cells = cells[cells["status"].isin(statuses) & cells["objective"].notna()]
-    workers = contents.attempts.sort_values("number").drop_duplicates("cell", keep="last")
-    used = cells["identity"].map(workers.set_index("cell")["workers"]).fillna(1).astype(float)
     prefix = "trial " if study.kind == "search" else ""
     frame = cells.assign(
         row=prefix + cells["name"].astype(str),
-        seconds=cells["duration_s"] * used,
+        seconds=alone_seconds(contents),
         steps=cells["t"].astype(float),
         is_base=cells["label"] == BASE,
     )

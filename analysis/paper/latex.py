@@ -1,5 +1,6 @@
 """Tables as papers print them: booktabs, every special letter escaped."""
 
+import re
 from collections.abc import Iterable
 
 import pandas as pd
@@ -26,6 +27,11 @@ SPECIAL = {
     STAR: "$^{*}$",
     DEGENERATE: r"\dag{}",
 }
+GREEK = "alpha|beta|rho|phi|tau|xi|sigma|epsilon|eta|lambda|gamma|omega|delta"
+ALONE = re.compile(rf"(?P<name>{GREEK}|N)(?P<index>\d*)(?P<value>)")
+WITH_VALUE = re.compile(
+    rf"(?<![\w.])(?P<name>{GREEK}|N)(?P<index>\d*) = (?P<value>-?[\d.]+(?:e[-+]?\d+)?)(?![\w/.])"
+)
 PREAMBLE = r"needs \usepackage{booktabs}"
 
 
@@ -65,8 +71,35 @@ def latex(table: pd.DataFrame, caption: str, comment: Iterable[str] = (), label:
 
 
 def escaped(text: object) -> str:
-    """Text as LaTeX prints it."""
-    return "".join(SPECIAL.get(letter, letter) for letter in str(text))
+    r"""Return text as LaTeX prints it, symbols and their values as formulas.
+
+    >>> print(escaped("rho = 0.5, norm = l1"), escaped("lambda1"))
+    $\rho = 0.5$, norm = l1 $\lambda_{1}$
+    """
+    whole = str(text)
+    alone = ALONE.fullmatch(whole)
+    if alone:
+        return _formula(alone)
+    parts, end = list[str](), 0
+    for found in WITH_VALUE.finditer(whole):
+        parts += [_plain(whole[end : found.start()]), _formula(found)]
+        end = found.end()
+    return "".join([*parts, _plain(whole[end:])])
+
+
+def _plain(text: str) -> str:
+    return "".join(SPECIAL.get(letter, letter) for letter in text)
+
+
+def _formula(found: re.Match[str]) -> str:
+    """A symbol, alone or with the number that it is."""
+    name, index, value = found["name"], found["index"], found["value"]
+    symbol = ("" if name == "N" else "\\") + name + (f"_{{{index}}}" if index else "")
+    if not value:
+        return f"${symbol}$"
+    number, _, exponent = value.partition("e")
+    times = rf" \times 10^{{{int(exponent)}}}" if exponent else ""
+    return f"${symbol} = {number}{times}$"
 
 
 def _line(cells: Iterable[object]) -> str:

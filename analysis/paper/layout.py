@@ -14,11 +14,10 @@ from analysis.columns_table import columns_of_numbers, printed_table
 from analysis.comparison import Comparison
 from analysis.comparison_table import claims_table, printed_rows, rows_table
 from analysis.formats import MINUS
+from analysis.paper.captions import columns_caption, rows_caption
 from analysis.paper.latex import latex
 from rse_study.results.atomic import write_whole
 from rse_study.results.contrasts import contrast_numbers
-
-STARRED = "* the interval of the difference, with those of all others, excludes 0."
 
 
 def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list[Path]:
@@ -57,10 +56,11 @@ def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
     """
     comment = [cited] if cited else []
     label = re.sub(r"[^A-Za-z0-9]+", "-", comparison.name)
-    texts = {".tex": latex(printed_rows(comparison), _caption(comparison), comment, label)}
+    rows = printed_rows(comparison)
+    texts = {".tex": latex(rows, rows_caption(comparison, rows), comment, label)}
     if comparison.columns:
-        caption = _caption_of_columns(comparison)
-        texts["-columns.tex"] = latex(printed_table(comparison.columns), caption, comment, f"{label}-columns")
+        table = printed_table(comparison.columns)
+        texts["-columns.tex"] = latex(table, columns_caption(comparison, table), comment, f"{label}-columns")
     return texts
 
 
@@ -81,15 +81,3 @@ def contrasts_of(comparison: Comparison) -> pd.DataFrame:
         if one is not None
     ]
     return pd.DataFrame(rows)
-
-
-def _caption(comparison: Comparison) -> str:
-    beside = f", beside {comparison.table}" if comparison.printed else ""
-    starred = f" {STARRED}" if comparison.compared else ""
-    return f"{comparison.name}: {comparison.label}{beside}. Scale: {comparison.scale}.{starred}"
-
-
-def _caption_of_columns(comparison: Comparison) -> str:
-    starred = f" {STARRED}" if any(cell.minus for cell in comparison.columns) else ""
-    what = f"{comparison.name}: {comparison.table}, ours (the paper's in parentheses)."
-    return f"{what} Scale: {comparison.scale}.{starred}"

@@ -17,13 +17,14 @@ from analysis.formats import counted, show_duration, show_status, show_time, sho
 from analysis.tables import show_score
 from rse_study.results import staleness
 from rse_study.results.citation import citation_of
+from rse_study.results.device_time import INCLUDED
 from rse_study.results.records import StudyRecord
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 MANY = 12  # rows above which a table is folded
 PARETO = (
     "The line joins those than which none is both better and cheaper. Cells that were stopped early are hollow and not "
-    "on it. The ledger counts seconds and steps, no operations."
+    "on it. Training seconds are those of training and scoring alone, times devices; the ledger counts no operations."
 )
 
 
@@ -71,7 +72,7 @@ def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
 
 def cost(contents: Contents) -> str:
     """Return the section that says what the study cost: device time, steps, attempts."""
-    frame, parts = pareto_data(contents), [key_values(costs(contents), "cost")]
+    frame, parts = pareto_data(contents), [page.paragraph(INCLUDED), key_values(costs(contents), "cost")]
     if (frame["status"] == "complete").any():
         is_less_better = contents.study.objective.direction == "minimize"
         drawn = draw_pareto(frame, contents.label, contents.decimals, is_less_better)

@@ -1,15 +1,23 @@
 """A grid's rows against its baseline, beside the paper's, and the claims."""
 
 from analysis import page
+from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table
 from analysis.comparison import Comparison
 from analysis.comparison_table import claims_table, remarks, rows_table
+from analysis.contents import Contents
 from analysis.figures.forest import draw_forest, forest_data
 from analysis.formats import counted
+from analysis.opposed import opposed_text
 
 LEGEND = (
     "Each row minus the baseline, paired by seed. The intervals hold for all rows at once with 95 %; p by flipping "
-    "signs, exact, alone and adjusted for all rows (Holm); g is Hedges' effect size. Where an interval holds 0, "
-    "no difference is shown; that is no proof that there is none."
+    "signs, exact, alone and adjusted for all rows (Holm); g is Hedges' effect size; the last column counts the seeds "
+    "on which the row is better, and names them. Where an interval holds 0, no difference is shown; that is no proof "
+    "that there is none."
+)
+PAIRS = (
+    "On the objective: each value of an axis minus each other one, paired by seed, as the mean over the rows that "
+    "differ in nothing else. Intervals and p (Holm) hold for all pairs of the axis at once."
 )
 
 
@@ -27,8 +35,28 @@ def compared(comparison: Comparison, decimals: int) -> str:
     if len(forest):
         parts.append(page.figure(draw_forest(forest), "forest", forest))
     return page.section(
-        "Compared", *parts, *map(page.paragraph, remarks(comparison)), claims(comparison, decimals)
+        "Compared",
+        *parts,
+        page.paragraph(opposed_text(comparison.opposed)),
+        *map(page.paragraph, remarks(comparison)),
+        claims(comparison, decimals),
     )
+
+
+def each_pair(contents: Contents, comparison: Comparison) -> str:
+    """Return section "Each pair": which value of an axis is best, without a baseline.
+
+    Nothing of a grid without an axis of 2 to 8 values.
+    """
+    found = axis_pairs(contents, comparison.scores)
+    parts = []
+    for number, pairs in enumerate(found):
+        parts += [
+            f"<h3>{page.escape(pairs.axis)}: each pair</h3>",
+            page.paragraph(pairs_answer(pairs)),
+            page.table(pairs_table(pairs), kind="long", name=f"pairs-{number}"),
+        ]
+    return page.section("Each pair", page.paragraph(PAIRS), *parts) if found else ""
 
 
 def claims(comparison: Comparison, decimals: int) -> str:

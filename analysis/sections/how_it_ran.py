@@ -9,7 +9,10 @@ from analysis.figures.burndown import burndown_data, draw_burndown
 from analysis.figures.timeline import draw_timeline, timeline_data
 from analysis.sections.account import cell_names
 
-LEFT = "Above: cells that have not ended yet; pauses are in the time. Below: device time of the cells that ended."
+LEFT = (
+    "Above: cells that have not ended yet; pauses are in the time. Below: device time of the attempts, those of "
+    "earlier revisions left out."
+)
 UNPLANNED = (
     "The study's file says nothing of hours per cell: what it was planned to take is not in the ledger."
 )

@@ -6,9 +6,9 @@ from analysis import page
 from analysis.answer import StudyAnswer, claims_answer, grid_answer, search_answer
 from analysis.comparison import Comparison
 from analysis.contents import Contents
-from analysis.cost import by_stage, lost_attempts
+from analysis.cost import lost_attempts, time_text
 from analysis.figures.reasons import alike
-from analysis.formats import counted, join_words, show_duration, show_number, show_value
+from analysis.formats import counted, join_words, show_number, show_value
 from analysis.progress import confirmed_trial, stage_progress
 from analysis.search import confirm_plan, num_confirmed, paper_setting, trials
 
@@ -62,7 +62,11 @@ def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
     aim = "higher" if contents.study.objective.direction == "maximize" else "lower"
     return {
         "objective": page.escape(f"{contents.label} ({aim} is better)"),
-        "best": best_row(contents, comparison) if comparison else best_trial(contents),
+        **(
+            {"highest mean" if aim == "higher" else "lowest mean": best_row(contents, comparison)}
+            if comparison
+            else {"best": best_trial(contents)}
+        ),
         "how far": page.escape(states(contents)),
         "cost": cost_text(contents),
         "failed": failed_text(contents),
@@ -70,15 +74,30 @@ def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
 
 
 def best_row(contents: Contents, comparison: Comparison) -> str:
-    """Return the row of a grid with the best mean; nothing while none has a score."""
+    """Return a grid's row with the best mean, and whether it is shown to be better.
+
+    Nothing while none has a score.
+    """
     table = comparison.scores.table
     means = table.mean(axis=1).dropna()
     if means.empty:
         return ""
     row = means.idxmin() if contents.study.objective.direction == "minimize" else means.idxmax()
     seeds = counted(int(table.loc[row].count()), "seed")
-    told = f"{row}, mean {show_number(means[row], contents.decimals)} over {seeds}; "
+    mean = show_number(means[row], contents.decimals)
+    told = f"{row}, {mean} over {seeds}, {_how_sure(str(row), comparison)}; "
     return page.escape(told) + page.link("#section-results", "all rows")
+
+
+def _how_sure(row: str, comparison: Comparison) -> str:
+    """Whether an interval says that the row is better: the highest mean alone is no winner."""
+    baseline, one = comparison.baseline, comparison.compared.get(row)
+    if not baseline:
+        return "not shown to be better"
+    if row == baseline:
+        return "the baseline itself"
+    is_apart = one is not None and one.simultaneous.excludes(0.0)
+    return f"{'better' if is_apart else 'not shown to be better'} than {baseline}"
 
 
 def best_trial(contents: Contents) -> str:
@@ -102,9 +121,8 @@ def cost_text(contents: Contents) -> str:
     ended = contents.cells[contents.cells["duration_s"] > 0]
     if ended.empty:
         return ""
-    time = show_duration(float(by_stage(contents)["device_s"].sum()))
     steps = int(ended["t"].fillna(0).sum())
-    told = f"{time} of device time, {counted(steps, 'step')}, {counted(len(ended), 'cell')}; "
+    told = f"{time_text(contents)}, {counted(steps, 'step')}, {counted(len(ended), 'cell')}; "
     return page.escape(told) + page.link("#section-cost", "in detail")
 
 

@@ -253,6 +253,12 @@ def check(
         Path | None,
         typer.Option(metavar="DIR", help="Write the table here as CSV and LaTeX, ours beside the paper's."),
     ] = None,
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="ROW", help="Compare with this row: 'SimCSE', 'norm = l1'; default: the study's."
+        ),
+    ] = "",
     store: Store = DEFAULT_STORE,
     wide: Wide = False,
 ) -> int:
@@ -265,7 +271,7 @@ def check(
     """
     from rse_study.cli.verbs.check import check_study
 
-    return check_study(study, store, out, wide)
+    return check_study(study, store, out, wide, baseline)
 
 
 def compare(

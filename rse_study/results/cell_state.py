@@ -9,6 +9,9 @@ from rse_study.results.records import Status
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import cell_folder
 
+HAS_RESULT: tuple[Status, ...] = ("complete", "stopped_early")
+"""A cell with another status has no objective: what was last measured of it is in its metrics."""
+
 
 def status_for_next_run(study_dir: Path, identity: str, status: Status) -> Status:
     """A cell's status as the next run of its study finds it.

@@ -63,6 +63,12 @@ class ComparedContrast:
     """Hedges' g."""
     resolvable: float
     """The true difference that would be found in 4 of 5 studies like this one."""
+    by_seed: Mapping[int, float]
+    """The contrast of each seed."""
+
+    def better_seeds(self, *, less_is_better: bool) -> list[int]:
+        """Return the seeds on which it speaks for what is added."""
+        return [seed for seed, value in self.by_seed.items() if (value < 0 if less_is_better else value > 0)]
 
 
 @dataclass(frozen=True)
@@ -144,8 +150,14 @@ def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:
 
 def differences(table: pd.DataFrame, weights: ContrastWeights) -> np.ndarray:
     """Return the contrast of every seed that all of its rows have a score of: [n]."""
+    return np.array(list(differences_by_seed(table, weights).values()), dtype=float)
+
+
+def differences_by_seed(table: pd.DataFrame, weights: ContrastWeights) -> dict[int, float]:
+    """Return the same by seed."""
     rows = table.loc[list(weights)].dropna(axis="columns")
-    return np.asarray(np.array(list(weights.values()), dtype=float) @ rows.to_numpy(), dtype=float)
+    values = np.array(list(weights.values()), dtype=float) @ rows.to_numpy(dtype=float)
+    return dict(zip(rows.columns, values.tolist(), strict=True))
 
 
 def compare(
@@ -177,7 +189,8 @@ def compare_all(
     KeyError
         where a contrast names a row that its scores do not have.
     """
-    samples = [differences(table, weights) for table, weights in contrasts]
+    by_seed = [differences_by_seed(table, weights) for table, weights in contrasts]
+    samples = [np.array(list(values.values()), dtype=float) for values in by_seed]
     known = [number for number, sample in enumerate(samples) if len(sample) >= 3]
     together = simultaneous_intervals([samples[number] for number in known], level) if known else []
     exact = [sign_flip_p(s) if 3 <= len(s) <= EXACT_UP_TO else np.nan for s in samples]
@@ -200,6 +213,7 @@ def compare_all(
             least_p_holm=min(1.0, least_p(len(sample)) * len(known)),
             effect=effect_size(sample),
             resolvable=smallest_difference(sd, len(sample), level=level, num_comparisons=len(known)),
+            by_seed=by_seed[number],
         )
     return found
 

@@ -25,6 +25,7 @@ from rse_study.results.comparisons import (
 from rse_study.results.frame_columns import COLUMNS, with_columns
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES, StudyRecord
+from rse_study.results.row_names import find_cells_row
 
 BASE = "base"  # label of a search's own setting among the confirmed trials
 
@@ -43,7 +44,7 @@ def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
     study = reader.study()
     found = scores_by_metric(reader, measures_of(study))
     if not minus:
-        minus = own_baseline(study)
+        minus = own_baseline(study, reader.cells())
         if minus not in found[""].table.index:
             return _frame(())
     evaluations = reader.evaluations()
@@ -76,14 +77,22 @@ def measures_of(study: StudyRecord) -> dict[str, str]:
     return {"": objective.label or objective.metric, **others}
 
 
-def own_baseline(study: StudyRecord) -> str:
-    """Return the row that a study compares the others with.
+def own_baseline(study: StudyRecord, cells: pd.DataFrame) -> str:
+    """Return the row that a study compares the others with, by its name.
 
     A grid's baseline, or nothing; of a search its base.
+
+    Parameters
+    ----------
+    study
+        As it was frozen.
+    cells
+        As `Reader.cells` has them.
     """
-    if study.kind == "grid":
-        return str((study.resolved.get("grid") or {}).get("baseline") or "")
-    return BASE
+    if study.kind != "grid":
+        return BASE
+    written = str((study.resolved.get("grid") or {}).get("baseline") or "")
+    return (find_cells_row(study, written, cells) or written) if written else ""
 
 
 def contrast_numbers(one: ComparedContrast) -> dict[str, float]:

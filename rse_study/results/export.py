@@ -8,6 +8,8 @@ import pandas as pd
 
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader
+from rse_study.results.records import BASELINES
+from rse_study.results.row_names import names_of_cells
 from rse_study.spec import canonical_json
 
 
@@ -15,6 +17,8 @@ def write_tables(reader: Reader, folder: Path, kind: Literal["parquet", "csv"]) 
     """Write every frame to a folder and return the files.
 
     Dicts, lists and columns of mixed types become JSON text. Cells that are no longer part of the study are left out.
+    What is of a cell or a baseline has a column `row`: what tables and pages call it. A row with a name of its own has
+    a value in the column of an axis, too: the one that ran.
 
     Parameters
     ----------
@@ -49,16 +53,32 @@ def flat(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
-    yield "trials", reader.trials_table()
-    yield "cells", reader.cells()
-    yield "attempts", reader.attempts()
-    yield "metrics", reader.metrics()
-    yield "rungs", reader.rungs()
-    yield "evaluations", reader.evaluations()
+    named = _RowNames(reader)
+    yield "trials", named.with_rows(reader.trials_table(), "identity")
+    yield "cells", named.with_rows(reader.cells(), "identity")
+    yield "attempts", named.with_rows(reader.attempts(), "cell")
+    yield "metrics", named.with_rows(reader.metrics(), "cell")
+    yield "rungs", named.with_rows(reader.rungs(), "cell")
+    yield "evaluations", named.with_rows(reader.evaluations(), "subject")
     yield "importance", reader.importance()
     yield "revisions", reader.revisions()
     yield "provenance", _provenance(reader)
     yield "events", reader.events()
+
+
+class _RowNames:
+    """What every output calls the row of a cell, and a baseline."""
+
+    def __init__(self, reader: Reader) -> None:
+        cells = reader.cells()
+        names = names_of_cells(reader.study(), cells)
+        self._names = {**BASELINES, **dict(zip(cells["identity"], names, strict=True))}
+
+    def with_rows(self, frame: pd.DataFrame, of: str) -> pd.DataFrame:
+        """With a first column `row`: the name of what the column `of` identifies."""
+        frame = frame.copy()
+        frame.insert(0, "row", pd.Series([self._names.get(one, "") for one in frame[of]], dtype=object))
+        return frame
 
 
 def _provenance(reader: Reader) -> pd.DataFrame:

@@ -5,6 +5,8 @@ The columns are those of `frame_columns`. Cells that are no longer part of the s
 
 import pandas as pd
 
+from rse_study.results.cell_state import HAS_RESULT
+from rse_study.results.device_time import gpus_per_worker, num_devices
 from rse_study.results.frame_columns import with_columns
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
@@ -24,9 +26,10 @@ def cells_frame(reader: Reader) -> pd.DataFrame:
         heading: [proposal.get(axis.name) for proposal in cells["proposal"]]
         for axis, heading in zip(study.axes, study.headings, strict=True)
     }
+    status = cells["identity"].map(reader.statuses_for_next_run())
     values = {
-        "status": cells["identity"].map(reader.statuses_for_next_run()),
-        "objective": cells["identity"].map(last["value"]).astype(float),
+        "status": status,
+        "objective": cells["identity"].map(last["value"]).astype(float).where(status.isin(HAS_RESULT)),
         "t": cells["identity"].map(last["t"]),
         "started": times(cells["started"]),
         "ended": times(cells["ended"]),
@@ -50,10 +53,9 @@ def attempts_frame(reader: Reader) -> pd.DataFrame:
     attempts = _beside_cell(reader, reader.attempts())
     started, ended = times(attempts["started"]), times(attempts["ended"])
     seconds = (ended - started).dt.total_seconds()
+    devices = num_devices(attempts, gpus_per_worker(reader.cells(), reader.provenance()))
     return with_columns(
-        attempts.assign(
-            started=started, ended=ended, duration_s=seconds, device_s=seconds * attempts["workers"]
-        ),
+        attempts.assign(started=started, ended=ended, duration_s=seconds, device_s=seconds * devices),
         "attempts",
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from rse_study.errors import InputError
-from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.cell_state import HAS_RESULT, status_for_next_run
 from rse_study.results.connect import open_to_read
 from rse_study.results.queries import JSON_COLUMNS, LedgerQueries
 from rse_study.results.records import WITHDRAWN, Status, StudyRecord, evaluation_name
@@ -196,14 +196,16 @@ class Reader:
         """Return one row per cell, by trial and seed, for readers.
 
         Columns: trial, seed, stage, label, status, one per axis (`headings`), objective, t, duration_s, reason,
-        identity. `objective` is the value at the cell's last step, never the best one seen on the way.
+        identity. `objective` is the value at the cell's last step, never the best one seen on the way; NaN of a cell
+        that ended neither complete nor stopped early.
         """
         study, cells = self.study(), self.cells()
         table = cells[["trial", "seed", "stage", "label", "status"]].copy()
         for axis, heading in zip(study.axes, study.headings, strict=True):
             table[heading] = [proposal.get(axis.name) for proposal in cells["proposal"]]
         last = self.last_points(study.objective.metric)
-        table["objective"] = cells["identity"].map(last["value"]).astype(float)
+        values = cells["identity"].map(last["value"]).astype(float)
+        table["objective"] = values.where(cells["status"].isin(HAS_RESULT))
         table["t"] = cells["identity"].map(last["t"]).astype("Int64")
         return table.join(cells[["duration_s", "reason", "identity"]])
 

@@ -9,7 +9,20 @@ AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost
 Stage = Literal["grid", "search", "confirm"]
 Verdict = Literal["continue", "stop"]
 OWN_COLUMNS = frozenset(
-    {"trial", "seed", "stage", "label", "status", "objective", "t", "step", "time", "duration_s", "reason"}
+    {
+        "row",
+        "trial",
+        "seed",
+        "stage",
+        "label",
+        "status",
+        "objective",
+        "t",
+        "step",
+        "time",
+        "duration_s",
+        "reason",
+    }
     | {"identity", "best", "row", "started", "ended"}
 )
 """Headings of the trials table, and of the public frame of cells, that no axis may take."""
@@ -132,6 +145,11 @@ class StudyRecord(Record):
         Of a ledger that has none, which knew similarity alone, the first aggregation of each evaluation.
         """
         return self.measures or tuple(Measure(name=name, metric=f"{name}/all") for name in self.evaluations)
+
+    @property
+    def encoder(self) -> str:
+        """What is trained, as the study's file names it; empty where an axis says it."""
+        return str(((self.resolved.get("base") or {}).get("encoder") or {}).get("name", ""))
 
     def is_less_better(self, metric: str = "") -> bool:
         """Whether an encoder should have little of a metric; of the objective without one.

@@ -97,6 +97,39 @@ def find_row(
         return next((name for name in rows if given and numbers.get(name) == int(given[1])), None)
     axes = {axis.name: axis.name for axis in study.axes}
     axes |= {heading: axis.name for axis, heading in zip(study.axes, study.headings, strict=True)}
+    return find_combination(wanted, axes, rows)
+
+
+def find_cells_row(study: StudyRecord, wanted: str, cells: "pd.DataFrame") -> str | None:
+    """Return the name of the row of `Reader.cells` that is meant, as `find_row` does.
+
+    Parameters
+    ----------
+    study
+        The study of the cells.
+    wanted
+        A row's name, or its values spelled otherwise.
+    cells
+        As `Reader.cells` has them.
+    """
+    names = names_of_cells(study, cells)
+    columns = zip(names, cells["label"], cells["proposal"], strict=True)
+    rows = {name: {} if label else values for name, label, values in columns}
+    return find_row(study, wanted, rows, dict(zip(names, cells["trial"], strict=True)))
+
+
+def find_combination(wanted: str, axes: Mapping[str, str], rows: Mapping[str, Proposal]) -> str | None:
+    """Return the combination of axes whose values are spelled; None where none is.
+
+    Parameters
+    ----------
+    wanted
+        Its values, "xi=1e-3, norm=l2", in any order.
+    axes
+        The axes' names by what they may be called.
+    rows
+        Each row's values by axis name, by the row's name.
+    """
     pairs = [[part.strip() for part in pair.split("=", 1)] for pair in wanted.split(",")]
     if any(len(pair) < 2 or pair[0] not in axes for pair in pairs):
         return None

@@ -116,6 +116,7 @@ def provenance_of(materials: Materials, resources: Resources) -> dict[str, Any]:
     return provenance(torch.device("cpu")) | {
         "threads": resources.threads,
         "workers": resources.workers,
+        "gpus": resources.gpus,
         "materials": dict(materials.fingerprints),
         "code": _code_revision(),
     }

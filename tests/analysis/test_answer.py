@@ -116,8 +116,10 @@ def test_a_grid_whose_cells_have_no_score_has_no_answer_yet(tmp_path):
 def test_a_grid_without_a_baseline_tells_its_best_mean_and_no_interval(tmp_path):
     bare = read(tabled.make(tmp_path, {"one": FLAT, "other": ABOVE}))
     best, least = (grid_answer(bare, DONE, 2, less_is_better=less) for less in (False, True))
-    assert best.text.endswith("names no baseline to compare with; the best mean: other, 56.55.")
-    assert least.text.endswith("the best mean: one, 51.50.")
+    assert best.text.endswith(
+        "names no baseline to compare with; the highest mean: other, 56.55, not shown to be better."
+    )
+    assert least.text.endswith("the lowest mean: one, 51.50, not shown to be better.")
     assert not best.is_settled
 
 

@@ -3,15 +3,15 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from analysis.cost import by_stage, costs, lost_attempts, steps, wall
+from analysis.cost import by_stage, costs, device_time, lost_attempts, steps, time_text, wall
 
 ATTEMPTS = pd.DataFrame(
     [
-        ("a", 1, 1, "2026-01-01T10:00:00+00:00", "2026-01-01T10:00:30+00:00", "lost"),
-        ("a", 2, 2, "2026-01-01T10:01:00+00:00", "2026-01-01T10:02:00+00:00", "complete"),
-        ("b", 1, 1, "2026-01-01T10:01:30+00:00", "", "running"),
+        ("a", 1, 1, 1, "2026-01-01T10:00:00+00:00", "2026-01-01T10:00:30+00:00", "lost"),
+        ("a", 2, 2, 3, "2026-01-01T10:01:00+00:00", "2026-01-01T10:02:00+00:00", "complete"),
+        ("b", 1, 1, 3, "2026-01-01T10:01:30+00:00", "", "running"),
     ],
-    columns=["cell", "number", "workers", "started", "ended", "outcome"],
+    columns=["cell", "number", "workers", "threads", "started", "ended", "outcome"],
 )
 
 
@@ -31,15 +31,36 @@ def test_the_wall_is_from_the_first_start_to_the_last_end():
     assert wall(ATTEMPTS) == 120.0
 
 
-def test_device_time_is_time_times_workers(search_dir, contents):
+def test_device_time_is_that_of_all_attempts_times_their_devices(search_dir, contents):
     found = contents(search_dir)
     cells = found.cells.iloc[:2].assign(
-        identity=["a", "b"], duration_s=[60.0, 10.0], stage=["confirm", "search"]
+        identity=["a", "b"], duration_s=[50.0, 10.0], stage=["confirm", "search"]
     )
-    table = by_stage(dataclasses.replace(found, cells=cells, attempts=ATTEMPTS))
+    found = dataclasses.replace(found, cells=cells, attempts=ATTEMPTS)
+    table = by_stage(found)
     assert table.index.tolist() == ["search", "confirm"]
-    assert table["device_s"].tolist() == [10.0, 120.0]
-    assert table["median_s"].tolist() == [10.0, 60.0]
+    assert table["device_s"].fillna(-1).tolist() == [-1, 30.0 + 60.0 * 2 * 3]  # the lost one, too
+    assert table["alone_s"].tolist() == [10.0 * 3, 50.0 * 2 * 3]
+    assert table["median_s"].tolist() == [10.0, 50.0]
+    assert (device_time(found), time_text(found)) == (390.0, "6 min 30 s of device time")
+    on_gpus = dataclasses.replace(found, provenance=[{"gpus": 0.5}])
+    assert device_time(on_gpus) == 30.0 * 0.5 + 60.0 * 2 * 0.5
+
+
+def test_a_ledger_without_attempts_tells_the_time_of_its_cells(grid_dir, contents):
+    found = contents(grid_dir)
+    found = dataclasses.replace(found, attempts=found.attempts[:0])
+    assert time_text(found) == "13 min 20 s of training and scoring alone"
+    assert "device time, grid" not in costs(found)
+
+
+def with_times(contents):
+    """Attempts that take 5 seconds more than the training of their cell."""
+    found, durations = contents.attempts, contents.cells.set_index("identity")["duration_s"]
+    lasted = pd.to_timedelta(found["cell"].map(durations) + 5, unit="s").where(found["outcome"] != "lost")
+    started = pd.to_datetime(found["ended"].replace("", None), utc=True) - lasted.fillna(pd.Timedelta(0))
+    stamps = [at.isoformat() if pd.notna(at) else "" for at in started]
+    return dataclasses.replace(contents, attempts=found.assign(started=stamps))
 
 
 def test_stopping_early_saves_steps(search_dir, contents):
@@ -48,18 +69,20 @@ def test_stopping_early_saves_steps(search_dir, contents):
 
 
 def test_the_account_of_a_search(search_dir, contents):
-    account = costs(contents(search_dir))
+    account = costs(with_times(contents(search_dir)))
     # 0.4 s a step; 15 steps of the failed cell; four confirmed cells of 31 s.
-    assert account["device time, search"] == "3 min 36 s, 16 cells, median 9.0 s"
-    assert account["device time, confirmation"] == "2 min 04 s, 4 cells, median 31.0 s"
-    assert account["device time in all"] == "5 min 40 s"
+    assert account["training and scoring alone, search"] == "3 min 36 s, 16 cells, median 9.0 s"
+    assert account["training and scoring alone, confirmation"] == "2 min 04 s, 4 cells, median 31.0 s"
+    assert account["device time, search"] == "4 min 56 s"  # 16 attempts with a result
+    assert account["device time, confirmation"] == "2 min 24 s"
+    assert account["device time in all"] == "7 min 20 s"
     assert account["steps of the search"] == "525 trained of 900 planned: 42% saved by stopping early"
     assert account["attempts"] == "21, 1 of them lost"
 
 
 def test_a_grid_counts_its_retired_cells_too_and_saves_nothing(grid_dir, contents):
     account = costs(contents(grid_dir))
-    assert account["device time, grid"] == "13 min 20 s, 20 cells, median 40.0 s"
+    assert account["training and scoring alone, grid"] == "13 min 20 s, 20 cells, median 40.0 s"
     assert "steps of the search" not in account
 
 

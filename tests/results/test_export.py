@@ -27,9 +27,9 @@ def test_every_frame_has_a_file_that_reads_back(searched_dir, tmp_path, kind):
         trials, metrics, cells = reader.trials_table(), reader.metrics(), reader.cells()
     assert {path.name for path in paths} == {f"{name}.{kind}" for name in NAMES}
     back = {path.stem: READ[kind](path) for path in paths}
-    assert back["trials"]["objective"].tolist()[:4] == trials["objective"].tolist()[:4]
-    assert list(back["trials"].columns) == list(trials.columns)
-    pd.testing.assert_frame_equal(back["metrics"], metrics)
+    assert back["trials"]["objective"].fillna(-1).tolist() == trials["objective"].fillna(-1).tolist()
+    assert list(back["trials"].columns) == ["row", *trials.columns]
+    pd.testing.assert_frame_equal(back["metrics"].drop(columns="row"), metrics)
     assert [json.loads(text) for text in back["cells"]["config"]] == cells["config"].tolist()
     assert [json.loads(text)["num_trials"] for text in back["revisions"]["study"]] == [3, 5]
     assert json.loads(back["provenance"]["content"][0]) == {"threads": 1}
@@ -37,11 +37,21 @@ def test_every_frame_has_a_file_that_reads_back(searched_dir, tmp_path, kind):
     assert len(back["attempts"]) == 5
 
 
+def test_what_is_of_a_cell_or_a_baseline_has_the_name_that_all_outputs_use(searched_dir, tmp_path):
+    with Reader(searched_dir) as reader:
+        write_tables(reader, tmp_path, "csv")
+    trials, evaluations = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("trials", "evaluations"))
+    assert trials["row"].tolist() == ["base", "trial 0", "trial 1", "trial 2", "trial 3", "trial 4"]
+    assert set(evaluations.loc[evaluations["subject"] == "untrained", "row"]) <= {"untrained encoder"}
+    assert evaluations["row"].notna().all()
+
+
 def test_an_empty_study_has_all_files_too(study_dir, tmp_path, kind):
     with Reader(study_dir) as reader:
         paths = write_tables(reader, tmp_path, kind)
     assert {path.stem for path in paths} == NAMES
     assert list(READ[kind](tmp_path / f"rungs.{kind}").columns) == [
+        "row",
         "cell",
         "trial",
         "seed",

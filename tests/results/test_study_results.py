@@ -97,6 +97,7 @@ def test_cells_have_their_rows_their_last_objective_and_their_axes(store):
     assert one["started"] <= one["ended"]
     failed = cells[cells["status"] == "failed"]
     assert failed["reason"].tolist() == ["step 3: the loss is nan"]
+    assert failed["objective"].isna().all()
     assert rse_study.open_study("joint", store).cells["norm"].isin(["l1", "l2", "linf"]).all()
 
 
@@ -114,7 +115,7 @@ def test_attempts_tell_device_time(store):
     found = rse_study.open_study("joint", store).attempts
     assert (found["outcome"] == "lost").sum() == 1
     ended = found.dropna(subset="ended")
-    assert (ended["device_s"] == ended["duration_s"] * ended["workers"]).all()
+    assert (ended["device_s"] == ended["duration_s"] * ended["workers"] * ended["threads"]).all()
 
 
 def test_contrasts_are_those_of_the_comparison(store):

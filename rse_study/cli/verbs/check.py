@@ -7,7 +7,7 @@ from pathlib import Path
 
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
-from analysis.comparison_table import EXACT, claims_table, remarks, rows_table
+from analysis.comparison_table import BETTER, EXACT, claims_table, remarks, rows_table
 from analysis.paper.layout import write_layouts
 from rse_study.cli.arguments import study_folder
 from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
@@ -20,11 +20,11 @@ from rse_study.results.citation import citation
 from rse_study.results.reader import Reader
 
 SEE_ALL = "--wide, --out DIR (CSV), or the report"
-LEAST_IMPORTANT = ("g", EXACT, "SD", "seeds", "paper")
+LEAST_IMPORTANT = (BETTER, "g", EXACT, "SD", "seeds", "paper")
 """columns in the order in which a narrow terminal leaves them out"""
 
 
-def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False) -> int:
+def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False, baseline: str = "") -> int:
     """Print how a grid compares, and return the exit code.
 
     Parameters
@@ -37,17 +37,19 @@ def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False
         Folder for the table as CSV and LaTeX, or None.
     is_wide
         Print every column, whatever the terminal's width.
+    baseline
+        The row that all others are compared with; by default the one that the study names.
 
     Raises
     ------
     InputError
-        Where the study is a search: it has no rows to compare.
+        Where the study is a search, which has no rows to compare, or has no row `baseline`.
     """
     if out:
         require_folder(out, where="--out")
     study_dir = study_folder(study, store)
     with Reader(study_dir) as reader:
-        comparison, cited = read_comparison(reader), citation(reader)
+        comparison, cited = read_comparison(reader, baseline), citation(reader)
     if comparison is None:
         rule, remedy = "check compares the rows of a grid", "See its confirmed trials: rse-study report"
         raise InputError("is a search", where=str(study_dir), rule=rule, remedy=remedy)

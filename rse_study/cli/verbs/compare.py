@@ -14,7 +14,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.results.comparisons import LEVEL, ComparedContrast, compare, compare_all, row_scores
 from rse_study.results.reader import Reader
-from rse_study.results.row_names import find_row, names_of_cells
+from rse_study.results.row_names import find_cells_row
 from rse_study.results.statistics import EXACT_UP_TO, welch_interval
 
 MIN_SEEDS = 3
@@ -131,11 +131,7 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
 
 def _row_of(reader: Reader, wanted: str) -> str | None:
     """The name of the row that is meant, however its values are spelled."""
-    study, cells = reader.study(), reader.cells()
-    names = names_of_cells(study, cells)
-    columns = zip(names, cells["label"], cells["proposal"], strict=True)
-    rows = {name: {} if label else values for name, label, values in columns}
-    return find_row(study, wanted, rows, dict(zip(names, cells["trial"], strict=True)))
+    return find_cells_row(reader.study(), wanted, reader.cells())
 
 
 def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -166,7 +162,8 @@ def _paired(name: str, pair: pd.DataFrame, level: float) -> str:
     (found,) = compare(known, [{FIRST: 1.0, SECOND: -1.0}], level)
     assert found is not None
     left_out = f"; without seeds {', '.join(alone)}, which only one has" if alone else ""
-    return f"{_shown(found)}{left_out}"
+    each = ", ".join(f"{seed}: {value:+.2f}" for seed, value in found.by_seed.items())
+    return f"{_shown(found)}{left_out}\n    by seed: {each}"
 
 
 def _shown(found: ComparedContrast) -> str:

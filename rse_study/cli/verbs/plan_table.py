@@ -59,6 +59,10 @@ def lines_below(plan: Plan) -> Iterator[str]:
         if plan.source
         else "no history tells how long its cells take: use --probe"
     )
+    if plan.spent_hours:
+        from rse_study.results.device_time import INCLUDED  # pandas, as above
+
+        yield f"spent before: {INCLUDED}"
     for note in plan.notes:
         yield f"note: {note}"
 
@@ -153,7 +157,11 @@ def _time(hours: Range | None) -> str:
 
 
 def _spent(plan: Plan) -> str:
-    return f", {plan.spent_hours:.3g} h spent before" if plan.spent_hours else ""
+    if not plan.spent_hours:
+        return ""
+    from analysis.formats import show_duration  # pandas, which has been read for what was spent
+
+    return f", {show_duration(3600 * plan.spent_hours)} spent before"
 
 
 def _price(plan: Plan) -> str:

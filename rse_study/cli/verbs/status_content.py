@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.cost import lost_attempts
 from rse_study.cli.cell_names import names_by_identity
 from rse_study.cli.verbs.status_pace import pace_of
+from rse_study.results.device_time import device_seconds, gpus_per_worker
 from rse_study.results.lock import holder
 from rse_study.results.reader import Reader
 from rse_study.results.records import Record, StudyRecord
@@ -96,6 +97,8 @@ class StudyStatus(Record):
     num_attempts: int
     num_retries: int
     """Attempts at cells that had been tried before."""
+    device_s: float
+    """Device time that was spent so far, in seconds: `device_time.INCLUDED`."""
     median_s: float | None
     """Seconds of a cell that ended with a result, the median."""
     cells_at_a_time: int
@@ -115,6 +118,8 @@ def state_of(study_dir: Path) -> StudyStatus:
         counts, table, events = reader.counts(), reader.trials_table(), reader.events().tail(NUM_EVENTS)
         revision = int(reader.revisions()["number"].max())
         cells = cells.assign(status=cells["identity"].map(reader.statuses_for_next_run()))
+        gpus = gpus_per_worker(reader.cells(retired=True), reader.provenance())
+        spent = float(device_seconds(reader.attempts(retired=True), gpus).sum())
     pace = pace_of(study, cells, attempts, {cell.identity: cell.share for cell in running})
     confirms = table["stage"] == "confirm"
     return StudyStatus(
@@ -132,6 +137,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         lost=_lost(cells, attempts, names),
         num_attempts=len(attempts),
         num_retries=int((attempts["number"] > 1).sum()),
+        device_s=spent,
         **vars(pace),
         events=tuple(events.to_dict("records")),
     )

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.records import StudyRecord
-
-HAS_RESULT = ("complete", "stopped_early")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from analysis.formats import show_duration, show_value
+from analysis.formats import counted, show_duration, show_value
 from rse_study.cli.cell_names import describe_counts
 from rse_study.cli.screen import describe
 from rse_study.cli.verbs.status_content import EndedCell, RankedTrial, Running, StudyStatus
@@ -21,6 +21,8 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
         selected = " (selected by this very value)" if state.kind == "search" and not state.confirmed else ""
         yield f"best: {_ranked(state.best)}{selected}"
     yield from (f"confirmed: {_ranked(trial)}" for trial in state.confirmed)
+    if state.num_attempts:
+        yield f"spent: {show_duration(state.device_s) or '0 s'} of device time (of {_ended_attempts(state)})"
     yield f"left: {_left(state)}"
     yield from _section(
         "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]
@@ -62,6 +64,11 @@ def _left(state: StudyStatus) -> str:
         return "unknown, no cell has ended yet"
     pace = f"median cell {show_duration(state.median_s)}, {state.cells_at_a_time} at a time"
     return f"about {show_duration(state.eta_s) or '0 s'} ({pace})"
+
+
+def _ended_attempts(state: StudyStatus) -> str:
+    running = f", without the {len(state.running)} that run" if state.running and state.holder else ""
+    return f"{counted(state.num_attempts, 'attempt')}{running}; evaluations after training are not in it"
 
 
 def _ranked(ranked: RankedTrial) -> str:

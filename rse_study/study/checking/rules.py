@@ -3,7 +3,9 @@
 No contradiction, and nothing that could never happen.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
 from typing import Any
 
 from rse_study.data.few_labelled import tasks_seen_with
@@ -11,7 +13,10 @@ from rse_study.downstream.registry import all_evaluations
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
-from rse_study.study.definition.config import Resources, Study
+from rse_study.results.row_names import find_combination, row_name
+from rse_study.study.definition.config import Grid, Resources, Study
+from rse_study.study.definition.domains import Domain
+from rse_study.study.definition.rows import MAX_ROWS
 
 SEARCH_ONLY = ("num_trials", "sampler", "search_seed", "early_stopping", "confirm")
 RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
@@ -66,13 +71,25 @@ def _search_only(study: Study) -> RuleProblems:
 
 
 def _baseline_row(study: Study) -> RuleProblems:
-    if study.grid is not None and study.grid.baseline and study.grid.baseline not in study.grid.rows:
-        rule = "must be a row of grid.rows, with which the others are compared"
-        yield (
-            f"grid.baseline = {study.grid.baseline!r}",
-            rule,
-            did_you_mean(study.grid.baseline, study.grid.rows),
-        )
+    grid = study.grid
+    if grid is None or not grid.baseline or grid.baseline in grid.rows:
+        return
+    combinations = _combinations(grid)
+    is_one = grid.baseline in combinations
+    if not is_one and not find_combination(grid.baseline, {name: name for name in grid.axes}, combinations):
+        rule = "must be a row of the grid, with which the others are compared"
+        known = did_you_mean(grid.baseline, [*grid.rows, *combinations])
+        yield f"grid.baseline = {grid.baseline!r}", rule, known
+
+
+def _combinations(grid: Grid) -> dict[str, dict[str, Any]]:
+    """Values of the axes by the name of their row; none where the grid is too large to be one."""
+    axes: Mapping[str, Domain] = grid.axes
+    domains = [domain.values() for domain in axes.values()]
+    if not domains or prod(map(len, domains)) > MAX_ROWS:
+        return {}
+    proposals = [dict(zip(grid.axes, values, strict=True)) for values in product(*domains)]
+    return {row_name("", proposal): proposal for proposal in proposals}
 
 
 def _papers_rows(study: Study) -> RuleProblems:

@@ -103,7 +103,7 @@ class Grid(Spec):
     rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """settings by path, laid over the base, by row name"""
     baseline: str = ""
-    """the row of `rows` that every other is compared with, seed by seed"""
+    """the row that every other is compared with, seed by seed: a name of `rows`, or values of the axes, `norm = l1`"""
 
 
 class Resources(Spec):

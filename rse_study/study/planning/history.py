@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.device_time import device_seconds
 from rse_study.results.reader import Reader
 from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.study.planning.data_sizes import DataSizes
@@ -106,9 +107,7 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
 
 def _spent(attempts: pd.DataFrame) -> tuple[float, float]:
     """Seconds of all attempts, times their workers; and times their threads, too."""
-    columns = (attempts[name] for name in ("started", "ended", "workers", "threads"))
-    each = [(_seconds(s, e) * workers, threads) for s, e, workers, threads in zip(*columns, strict=True)]
-    return float(sum(s for s, _ in each)), float(sum(s * threads for s, threads in each))
+    return float(device_seconds(attempts, gpus=1.0).sum()), float(device_seconds(attempts, gpus=0.0).sum())
 
 
 def _times(

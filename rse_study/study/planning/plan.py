@@ -32,7 +32,7 @@ class Plan:
     scores: ScoresPlan
     price_per_hour: float
     spent_hours: float
-    """device hours of all attempts so far"""
+    """device hours of all attempts so far: `device_time.INCLUDED`"""
     source: str
     """what the hours rest on; empty where they are not known"""
     notes: tuple[str, ...] = ()

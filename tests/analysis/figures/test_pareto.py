@@ -24,7 +24,7 @@ def test_time_and_steps_are_chosen_and_stopped_trials_are_not_on_the_line(search
     figure = draw_pareto(frame, "dev")
     (menu,) = figure.layout.updatemenus
     assert [button.label for button in menu.buttons] == [
-        "device seconds of a cell",
+        "training seconds of a cell",
         "optimiser steps of a cell",
     ]
     shown = [trace for trace in figure.data if trace.visible]

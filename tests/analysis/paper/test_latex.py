@@ -20,8 +20,19 @@ def test_letters_that_mean_something_to_latex_are_escaped(letter):
 
 
 def test_plain_text_and_numbers_are_left_alone():
-    assert escaped("rho = 0.5, 95 (x), +1.00]") == "rho = 0.5, 95 (x), +1.00]"
+    assert escaped("norm = l1, 95 (x), +1.00]") == "norm = l1, 95 (x), +1.00]"
+    assert escaped("no beta, Nx = 5") == "no beta, Nx = 5"
     assert escaped(12) == "12"
+
+
+def test_symbols_and_their_numbers_are_formulas():
+    assert escaped("rho = 0") == r"$\rho = 0$"
+    assert escaped("lambda1 = 1e-05, N = 5, norm = l2") == (
+        r"$\lambda_{1} = 1 \times 10^{-5}$, $N = 5$, norm = l2"
+    )
+    assert escaped("xi") == r"$\xi$"
+    assert escaped("minus rho = 0.5, 95 %") == r"minus $\rho = 0.5$, 95 \%"
+    assert escaped("lambda1 = 1/128") == "lambda1 = 1/128"  # no number that is written as one
 
 
 def test_a_table_without_rows_is_a_head():

@@ -136,8 +136,22 @@ def test_latex_says_in_a_comment_which_study_it_is(comparison, tmp_path):
 
 def test_the_caption_says_where_the_numbers_come_from(comparison, tmp_path):
     caption = re.search(r"\\caption\{(.*)\}\n", tex_of(comparison, tmp_path))[1]
-    start = r"odd\_table: STS-B dev, Spearman x100, beside rse-table6. Scale: mini. * the interval"
-    assert caption.startswith(start)
+    assert caption == (
+        r"odd\_table: STS-B dev, Spearman x100. Mean $\pm$ standard deviation (n $-$ 1) over 3 seeds. The paper's: "
+        "Table 6 of RobustSentEmbed, column Correlation. Differences from SimCSE are paired by seed, their 95 \\% "
+        "intervals hold for all rows at once. A study at mini scale: its numbers are no reproduction of the paper's."
+    )  # no row has a star
+
+
+def test_a_study_of_no_paper_has_no_scale(tmp_path):
+    rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0)}
+    folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", encoder="tiny")
+    with Reader(folder) as reader:
+        text = write_layouts(read_comparison(reader), tmp_path)[-1].read_text(encoding="utf-8")
+    caption = re.search(r"\\caption\{(.*)\}\n", text)[1]
+    assert "scale" not in caption.lower()
+    assert "Encoder tiny; mean" in caption
+    assert "$^{*}$ the interval of the difference" in caption
 
 
 def test_every_number_of_a_contrast_stands_in_a_table_of_its_own(comparison, tmp_path):
@@ -203,4 +217,5 @@ def test_columns_are_numbers_for_programs_and_the_papers_layout_for_people(main_
     )
     text = typeset_table.read_text(encoding="utf-8")
     assert r"RobustSentEmbed & 61.17 $\pm$ 1.04$^{*}$ (28.05) \\" in text
-    assert r"\caption{tabled: rse-table1, ours (the paper's in parentheses). Scale: paper. * the" in text
+    assert r"\caption{tabled: ours, and in parentheses the paper's (Table 1 of RobustSentEmbed). " in text
+    assert r"$^{*}$ the interval" in text

@@ -8,10 +8,13 @@ COMMANDS = {
     "$^{*}$": "\N{ASTERISK OPERATOR}", "\\dag{}": "\N{DAGGER}",
     **{f"\\{letter}": letter for letter in "&%$#_{}"},
 }  # fmt: skip
+FORMULA = re.compile(r"\$(?:\\(?!pm)([a-z]+)|(N))(?:_\{(\d+)\})?( = [\d.]+)?\$")
+"""A symbol with its index and its number: $\\lambda_{1} = 0.5$."""
 
 
 def typeset(text):
     """What LaTeX prints of an escaped text."""
+    text = FORMULA.sub(lambda found: "".join(part or "" for part in found.groups()), text)
     return re.sub("|".join(map(re.escape, COMMANDS)), lambda match: COMMANDS[match[0]], text)
 
 

@@ -42,6 +42,18 @@ def make(tmp_path):
     return write
 
 
+def test_another_row_is_the_baseline_where_one_is_named(rse, make):
+    make(rows_where(1.5), baseline="rho = 0")
+    own, other = rse("check", "little"), rse("check", "little", "--baseline", "rho=0.5")
+    assert (own.code, other.code) == (0, 0)
+    assert "minus rho = 0 " in own.out
+    assert "minus rho = 0.5 " in other.out
+    wrong = rse("check", "little", "--baseline", "rho = 0.7")
+    assert wrong.code == 2
+    assert "no row 'rho = 0.7'" in wrong.err
+    assert "Did you mean 'rho = 0.5'" in wrong.err or "Known" in wrong.err
+
+
 CASES = [
     # halves, scale, exit code, verdict
     (1.01, PAPER, 0, "reproduced"),
@@ -68,7 +80,7 @@ def test_everything_a_reader_needs_is_there(rse, make):
     assert lines[0] == "little: STS-B dev, Spearman x100"
     columns = lines[1].split()
     assert " ".join(columns) == (
-        "row paper mean SD seeds minus SimCSE 95 %, all rows at once p (sign-flip) p (Holm) g"
+        "row paper mean SD seeds minus SimCSE 95 %, all rows at once p (sign-flip) p (Holm) g better with"
     )
     row = next(line for line in lines if line.strip().startswith("rho = 0.5 "))
     assert row.split()[3:5] == ["77.90", "73.88"]  # the paper's, ours

@@ -28,6 +28,11 @@ def one(make):
     return make("one", {"rho = 0.5": FIRST, "SimCSE": SECOND})
 
 
+def compared(ended):
+    """What it printed, without the differences of each seed."""
+    return [line for line in ended.out.splitlines() if not line.startswith("    by seed: ")]
+
+
 def interval(result):
     found = result.confidence_interval(0.95)
     return [found.low, found.high]
@@ -42,7 +47,8 @@ def refused(ended, *messages):
 def test_two_rows_are_paired_by_seed(rse, one):
     ended = rse("compare", "one:rho = 0.5", "one:SimCSE")
     assert (ended.code, ended.err) == (0, "")
-    title, line = ended.out.splitlines()
+    title, line, by_seed = ended.out.splitlines()
+    assert by_seed == "    by seed: " + ", ".join(f"{n}: {gain:+.2f}" for n, gain in enumerate(GAINS))
     assert title == "STS-B dev, Spearman x100: one:rho = 0.5 minus one:SimCSE"
     expected = [GAINS.mean(), *interval(stats.ttest_1samp(GAINS, 0.0))]
     assert [float(number) for number in NUMBERS.findall(line)[:3]] == pytest.approx(expected, abs=0.005)
@@ -71,7 +77,7 @@ def test_two_studies_are_compared_row_by_row(rse, one, make):
     make("two", {"SimCSE": FIRST, "rho = 0.5": FIRST, "rho = 1": FIRST})
     ended = rse("compare", "one", "two")
     assert (ended.code, ended.err) == (0, "")
-    assert [line[:20] for line in ended.out.splitlines()] == [
+    assert [line[:20] for line in compared(ended)] == [
         "STS-B dev, Spearman ",
         "rho = 0.5: +0.00, 95",
         "SimCSE: -1.15, 95 % ",
@@ -80,7 +86,7 @@ def test_two_studies_are_compared_row_by_row(rse, one, make):
 
 def test_intervals_of_several_rows_hold_at_once(rse, one, make):
     make("other", {"rho = 0.5": SECOND, "SimCSE": FIRST})
-    title, line, _ = rse("compare", "one", "other").out.splitlines()
+    title, line, _ = compared(rse("compare", "one", "other"))
     assert title.endswith("one minus other; intervals hold for all 2 rows at once")
     wide = stats.ttest_1samp(GAINS, 0.0).confidence_interval(0.975)
     found = [float(number) for number in NUMBERS.findall(line)[:3]]
@@ -95,7 +101,7 @@ def test_rows_of_two_studies_may_have_two_names(rse, one, make):
 
 def test_a_named_row_is_compared_with_the_same_row_of_a_study(rse, one, make):
     make("two", {"rho = 0.5": SECOND, "SimCSE": SECOND})
-    lines = rse("compare", "one:rho = 0.5", "two").out.splitlines()
+    lines = compared(rse("compare", "one:rho = 0.5", "two"))
     assert len(lines) == 2
     assert lines[1].startswith("rho = 0.5: +1.15")
 
@@ -145,7 +151,7 @@ def test_a_seed_that_failed_in_both_is_no_seed_that_one_has(rse, make):
 
 def test_a_failed_cell_is_a_seed_less(rse, make):
     make("one", {"a": FIRST, "b": (*SECOND[:4], tabled.FAILED)})
-    assert rse("compare", "one:a", "one:b").out.strip().endswith("; without seeds 4, which only one has")
+    assert compared(rse("compare", "one:a", "one:b"))[-1].endswith("; without seeds 4, which only one has")
 
 
 def test_unrelated_seeds_are_not_paired(rse, make):
@@ -269,7 +275,7 @@ def test_more_than_two_are_each_compared_with_the_first(rse, one, make):
     make("two", {"rho = 0.5": SECOND, "SimCSE": SECOND})
     ended = rse("compare", "one:rho = 0.5", "one:SimCSE", "two")
     assert (ended.code, ended.err) == (0, "")
-    title, *lines = ended.out.splitlines()
+    title, *lines = compared(ended)
     assert title.endswith("one:rho = 0.5 minus one:SimCSE, two; intervals hold for all 2 rows at once")
     assert lines[0].startswith("rho = 0.5 minus SimCSE: +1.15")
     assert lines[1].startswith("rho = 0.5 (one:rho = 0.5 minus two): +1.15")

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -58,6 +59,17 @@ def go_halfway(ledger):
     start(ledger, cell_of(3))
     ledger.record_progress(cell_of(3).identity, 0, {"dev": 10.0})
     ledger.record_progress(cell_of(3).identity, 30, {"dev": 40.0, "loss": float("nan")})
+
+
+def test_what_was_spent_is_that_of_all_attempts_that_ended(halfway, study_dir):
+    with sqlite3.connect(study_dir / "ledger.sqlite") as db:
+        times = "started = '2026-01-01T10:00:00+00:00', ended = '2026-01-01T10:01:10+00:00', threads = 2"
+        db.execute(f"UPDATE attempt SET {times} WHERE ended != ''")
+    state = state_of(study_dir)
+    assert state.device_s == 4 * 70.0 * 2  # two complete, one failed, one lost; the fifth runs
+    assert "spent: 9 min 20 s of device time (of 5 attempts, without the 1 that run" in "\n".join(
+        lines_of(state)
+    )
 
 
 def test_everything_is_said_of_a_study_that_runs(halfway, study_dir):

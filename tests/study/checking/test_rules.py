@@ -112,20 +112,25 @@ GRIDS = [
     (
         ["grid.baseline=SimCES"],
         [
-            "x.yaml: grid.baseline = 'SimCES': must be a row of grid.rows, with which the others are compared. "
+            "x.yaml: grid.baseline = 'SimCES': must be a row of the grid, with which the others are compared. "
             "Did you mean 'SimCSE'?"
         ],
     ),
     (
-        ["grid.baseline=rho = 1"],  # a combination of the axes has no name in the file
+        ["grid.baseline=rho = 2"],
         [
-            "x.yaml: grid.baseline = 'rho = 1': must be a row of grid.rows, with which the others are compared. "
-            "Known: SimCSE, ours"
+            "x.yaml: grid.baseline = 'rho = 2': must be a row of the grid, with which the others are compared. "
+            "Did you mean 'rho = 1'?"
         ],
     ),
+    (["grid.baseline=rho = 1"], []),  # a combination of the axes, by the name that outputs give it
+    (["grid.baseline=rho=0.0"], []),
     (
         ["grid.rows=null", "grid.baseline=ours"],
-        ["x.yaml: grid.baseline = 'ours': must be a row of grid.rows, with which the others are compared"],
+        [
+            "x.yaml: grid.baseline = 'ours': must be a row of the grid, with which the others are compared. "
+            "Known: rho = 0, rho = 1"
+        ],
     ),
     (
         ["paper={table: rse-table6}", "objective={metric: loss, direction: minimize}"],

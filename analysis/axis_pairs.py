@@ -1,0 +1,125 @@
+"""Each pair of values of a grid's axis: which is best, without a baseline.
+
+A value stands for the mean of its rows over the values of the other axes, seed by seed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import pandas as pd
+
+from analysis.comparison_table import show_better_seeds, show_interval
+from analysis.contents import Contents
+from analysis.formats import counted, join_words, show_number, show_signed, show_value
+from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare
+
+MAX_VALUES = 8  # of an axis: 28 pairs
+
+
+@dataclass(frozen=True)
+class AxisPairs:
+    """The values of one axis, each compared with each other."""
+
+    axis: str
+    """Its name, as rows are called by it."""
+    means: Mapping[str, float]
+    """Of each value that has a score."""
+    compared: Mapping[tuple[str, str], ComparedContrast | None]
+    """First minus second, adjusted for all pairs; None where too few seeds are shared."""
+    less_is_better: bool
+    decimals: int
+
+
+def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
+    """Return the pairs of each axis with two values or more, and at most 8.
+
+    Parameters
+    ----------
+    contents
+        Of a grid.
+    scores
+        Of its rows.
+    """
+    found = []
+    for axis in contents.study.axes:
+        values = _rows_by_value(contents, axis.name, scores.table)
+        if not 2 <= len(values) <= MAX_VALUES:
+            continue
+        # A row that lacks one seed takes it from its value; one that has no score at all leaves the others.
+        pairs = {(one, other): _weights(values[one], values[other]) for one, other in combinations(values, 2)}
+        shown = compare(scores.table, list(pairs.values()))
+        means = {value: float(scores.table.loc[rows].mean(axis=1).mean()) for value, rows in values.items()}
+        found.append(
+            AxisPairs(
+                axis.name,
+                means,
+                dict(zip(pairs, shown, strict=True)),
+                scores.less_is_better,
+                contents.decimals,
+            )
+        )
+    return found
+
+
+def _rows_by_value(contents: Contents, axis: str, table: pd.DataFrame) -> dict[str, list[str]]:
+    """The rows of each value, where all values have the same settings of the other axes; nothing else is fair."""
+    cells = contents.stage("grid")
+    cells = cells[cells["label"] == ""].drop_duplicates("name")
+    scored = set(table.dropna(how="all").index)
+    found: dict[str, dict[str, str]] = {}
+    for name, proposal in zip(cells["name"], cells["proposal"], strict=True):
+        others = repr(sorted((key, value) for key, value in proposal.items() if key != axis))
+        rows = found.setdefault(show_value(proposal.get(axis)), {})
+        if name in scored:
+            rows[others] = name
+    found = {value: rows for value, rows in found.items() if rows}
+    shared = set.intersection(*(set(rows) for rows in found.values())) if found else set()
+    return {value: [rows[key] for key in rows if key in shared] for value, rows in found.items() if shared}
+
+
+def _weights(ones: list[str], others: list[str]) -> ContrastWeights:
+    return {row: 1.0 / len(ones) for row in ones} | {row: -1.0 / len(others) for row in others}
+
+
+def pairs_table(pairs: AxisPairs) -> pd.DataFrame:
+    """Return a row per pair as text: mean difference, interval, p, seeds."""
+    rows = []
+    for (one, other), found in pairs.compared.items():
+        texts = {"pair": f"{one} minus {other}"}
+        if found is not None:
+            texts |= {
+                "difference": show_signed(found.mean, pairs.decimals),
+                "95 %, all pairs at once": show_interval(found.simultaneous, pairs.decimals),
+                "p (sign-flip)": show_number(found.p_exact, 4),
+                "p (Holm)": show_number(found.p_holm, 4),
+                "better with": show_better_seeds(found, less_is_better=pairs.less_is_better),
+            }
+        rows.append(texts)
+    return pd.DataFrame(rows, dtype=object).fillna("")
+
+
+def pairs_answer(pairs: AxisPairs) -> str:
+    """Return which value is best, and how surely, in a sentence or two."""
+    best = (min if pairs.less_is_better else max)(pairs.means, key=lambda value: pairs.means[value])
+    end = "lowest" if pairs.less_is_better else "highest"
+    told = f"{pairs.axis} = {best} has the {end} mean, {show_number(pairs.means[best], pairs.decimals)}"
+    against_best = {
+        (two if one == best else one): found
+        for (one, two), found in pairs.compared.items()
+        if best in (one, two)
+    }
+    beaten = [value for value, found in against_best.items() if found and found.simultaneous.excludes(0.0)]
+    if len(beaten) == len(against_best):
+        return f"{told}, and is shown to be better than {join_words(beaten)}."
+    if beaten:
+        others = [value for value in against_best if value not in beaten]
+        return f"{told}: shown to be better than {join_words(beaten)}, not than {join_words(others)}."
+    known = [found for found in against_best.values() if found]
+    if not known:
+        return f"{told}, not shown to be better: fewer than 3 seeds are shared, which show nothing."
+    resolvable = show_number(max(one.resolvable for one in known), pairs.decimals)
+    return (
+        f"{told}, not shown to be better than any other value. A true difference of {resolvable} would be found in 4 "
+        f"of 5 studies with {counted(min(one.n for one in known), 'seed')}."
+    )

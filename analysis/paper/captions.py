@@ -1,0 +1,122 @@
+"""Captions of tables for papers: what is measured, how often, what marks mean."""
+
+import re
+from collections.abc import Iterable
+
+import pandas as pd
+
+from analysis.comparison import Comparison
+from analysis.formats import DEGENERATE, MINUS, PLUS_MINUS, STAR, counted
+from analysis.paper.tables import read_table, table_ids
+
+PAPERS = {"rse": "RobustSentEmbed", "l2p": "L2P-CSR", "vadv": "V-advCSE", "dcl": "DCL"}
+PLACE_NAME = re.compile(r"(\w+?)-(table|figure|section)-?([a-z]?)(\d+)")
+STAR_MEANING = "the interval of the difference, with those of all others, excludes 0."
+MINI = "A study at mini scale: its numbers are no reproduction of the paper's."
+
+
+def place_name(place: str) -> str:
+    """Return a table or figure of a paper as people name it.
+
+    >>> place_name("rse-table6"), place_name("rse-section-b4")
+    ('Table 6 of RobustSentEmbed', 'Section B.4 of RobustSentEmbed')
+    """
+    found = PLACE_NAME.fullmatch(place)
+    if not found or found[1] not in PAPERS:
+        return place
+    paper, kind, letter, number = found.groups()
+    return f"{kind.capitalize()} {f'{letter.upper()}.' if letter else ''}{number} of {PAPERS[paper]}"
+
+
+def rows_caption(comparison: Comparison, table: pd.DataFrame) -> str:
+    """Return the caption of a grid's rows beside its baseline and the paper's numbers.
+
+    Parameters
+    ----------
+    comparison
+        Of the study.
+    table
+        As it is printed: marks are explained where they stand.
+    """
+    theirs = f" The paper's: {_paper_column(comparison.table)}." if comparison.printed else ""
+    minus = (
+        f" Differences from {comparison.baseline} are paired by seed, their 95 % intervals hold for all rows at once."
+        if comparison.compared
+        else ""
+    )
+    ours = f"{comparison.name}: {comparison.label}. "
+    return f"{ours}{_encoder_and_seeds(comparison)}{theirs}{minus}{_scale(comparison)}{marks(table, STAR_MEANING)}"
+
+
+def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
+    """Return the caption of a table in the paper's own layout.
+
+    Parameters
+    ----------
+    comparison
+        Of the study.
+    table
+        As it is printed.
+    """
+    what = f"{comparison.name}: ours, and in parentheses the paper's ({place_name(comparison.table)}). "
+    return f"{what}{_encoder_and_seeds(comparison)}{_scale(comparison)}{marks(table, STAR_MEANING)}"
+
+
+def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:
+    """Return the caption of all measures of what is a result.
+
+    Parameters
+    ----------
+    name
+        Of the study.
+    encoder
+        That was trained.
+    num_seeds
+        Of its results.
+    minus
+        The row that stars are about; empty where rows are compared with none.
+    table
+        As it is printed.
+    """
+    apart = f"the interval of the difference from {minus}, with those of all rows, excludes 0."
+    return f"{name}: every measure of its results. {seeds_text(encoder, num_seeds)}{marks(table, apart)}"
+
+
+def seeds_text(encoder: str, num_seeds: int) -> str:
+    """Return what was trained, and what stands behind a mean."""
+    what = f"Encoder {encoder}; " if encoder else ""
+    spread = f" {PLUS_MINUS} standard deviation (n {MINUS} 1)" if num_seeds > 1 else ""
+    text = f"{what}mean{spread} over {counted(num_seeds, 'seed')}."
+    return text[0].upper() + text[1:]
+
+
+def marks(table: pd.DataFrame, apart: str) -> str:
+    """Return what the marks of a table mean; nothing of one that stands nowhere.
+
+    Parameters
+    ----------
+    table
+        Texts.
+    apart
+        What a star says.
+    """
+    text = "".join(_texts(table))
+    star = f" {STAR} {apart}" if STAR in text else ""
+    return f"{star} {DEGENERATE} A collapsed model got it." if DEGENERATE in text else star
+
+
+def _texts(table: pd.DataFrame) -> Iterable[str]:
+    return (str(value) for row in table.itertuples(index=False) for value in row)
+
+
+def _encoder_and_seeds(comparison: Comparison) -> str:
+    return seeds_text(comparison.encoder, comparison.num_seeds)
+
+
+def _paper_column(table: str) -> str:
+    place = place_name(table)
+    return f"{place}, column {read_table(table)['column'].iloc[0]}" if table in table_ids() else place
+
+
+def _scale(comparison: Comparison) -> str:
+    return f" {MINI}" if comparison.table and comparison.scale == "mini" else ""

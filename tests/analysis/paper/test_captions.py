@@ -1,0 +1,40 @@
+"""Captions of tables for papers."""
+
+import pandas as pd
+import pytest
+
+from analysis.formats import DEGENERATE, STAR
+from analysis.paper.captions import marks, place_name, scores_caption
+from analysis.paper.claims import known_places
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("rse-table6", "Table 6 of RobustSentEmbed"),
+        ("vadv-table2", "Table 2 of V-advCSE"),
+        ("dcl-figure3", "Figure 3 of DCL"),
+        ("rse-section-b4", "Section B.4 of RobustSentEmbed"),
+        ("mine", "mine"),
+    ],
+)
+def test_a_place_is_named_as_people_name_it(place, name):
+    assert place_name(place) == name
+
+
+def test_every_place_that_a_study_may_name_has_a_name():
+    assert [place for place in known_places() if place_name(place) == place] == []
+
+
+def test_a_mark_is_explained_where_it_stands_and_nowhere_else():
+    plain, starred, collapsed = (
+        pd.DataFrame({"row": ["a"], "dev": [f"61.2{mark}"]}) for mark in ("", STAR, DEGENERATE)
+    )
+    assert marks(plain, "it differs.") == ""
+    assert marks(starred, "it differs.") == f" {STAR} it differs."
+    assert marks(collapsed, "it differs.") == f" {DEGENERATE} A collapsed model got it."
+
+
+def test_one_seed_has_no_spread():
+    table = pd.DataFrame({"row": ["a"]})
+    assert scores_caption("s", "", 1, "", table) == "s: every measure of its results. Mean over 1 seed."

@@ -1,0 +1,72 @@
+"""Each pair of an axis' values, without a baseline: recomputed by hand."""
+
+import pandas as pd
+import pytest
+from scipy import stats
+
+from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table
+from analysis.comparison import read_comparison
+from analysis.contents import read_contents
+from analysis.report import render
+from rse_study.results.reader import Reader
+from rse_study.results.statistics import holm, sign_flip_p
+from tests.analysis import tabled
+
+L1 = (70.0, 73.5, 68.25, 71.0)
+L2 = (70.5, 73.0, 69.25, 71.5)
+LINF = (80.1, 84.0, 78.5, 81.0)
+
+
+@pytest.fixture
+def read(tmp_path):
+    def pairs_of(rows, **study):
+        with Reader(tabled.make(tmp_path / str(len(list(tmp_path.iterdir()))), rows, **study)) as reader:
+            contents, comparison = read_contents(reader), read_comparison(reader)
+        return axis_pairs(contents, comparison.scores), render(contents, comparison)
+
+    return pairs_of
+
+
+def test_every_pair_is_compared_and_adjusted_for_all_pairs(read):
+    ((pairs,), html) = read({"norm = l1": L1, "norm = l2": L2, "norm = linf": LINF, "SimCSE": L1[::-1]})
+    samples = [[a - b for a, b in zip(*two, strict=True)] for two in ((L1, L2), (L1, LINF), (L2, LINF))]
+    assert list(pairs.compared) == [("l1", "l2"), ("l1", "linf"), ("l2", "linf")]
+    found = list(pairs.compared.values())
+    assert [one.mean for one in found] == pytest.approx([sum(s) / 4 for s in samples])
+    assert [one.p_holm for one in found] == pytest.approx(holm([sign_flip_p(s) for s in samples]).tolist())
+    wide = stats.ttest_1samp(samples[0], 0.0).confidence_interval(1 - 0.05 / 3)
+    assert (found[0].simultaneous.low, found[0].simultaneous.high) == pytest.approx((wide.low, wide.high))
+    assert pairs_table(pairs)["better with"].tolist() == ["1 of 4 seeds (1)", "0 of 4 seeds", "0 of 4 seeds"]
+    assert pairs_answer(pairs) == (
+        "norm = linf has the highest mean, 80.90, and is shown to be better than l1 and l2."
+    )
+    assert "norm: each pair" in html
+
+
+def test_the_highest_mean_is_no_winner_where_nothing_is_shown(read):
+    ((pairs,), _) = read({"norm = l1": L1, "norm = l2": L2})
+    assert pairs_answer(pairs).startswith(
+        "norm = l2 has the highest mean, 71.06, not shown to be better than any other value."
+    )
+    ((pairs,), _) = read({"norm = l1": L1[:2], "norm = l2": L2[:2]})
+    assert "fewer than 3 seeds" in pairs_answer(pairs)
+    assert list(pairs_table(pairs).columns) == ["pair"]
+
+
+def test_a_value_stands_for_the_mean_over_the_other_axes(read):
+    rows = {
+        "norm = l1, rho = 0": L1, "norm = l1, rho = 1": LINF,
+        "norm = l2, rho = 0": L2, "norm = l2, rho = 1": L1,
+    }  # fmt: skip
+    norms, shares = read(rows)[0]
+    table = pd.DataFrame(rows).T
+    gains = (table.iloc[0] + table.iloc[1] - table.iloc[2] - table.iloc[3]) / 2
+    assert norms.compared["l1", "l2"].mean == pytest.approx(gains.mean())
+    assert list(norms.compared["l1", "l2"].by_seed.values()) == pytest.approx(gains.tolist())
+    assert shares.axis == "rho"
+
+
+def test_a_row_that_has_no_partner_counts_on_neither_side(read):
+    rows = {"norm = l1, rho = 0": L1, "norm = l2, rho = 0": L2, "norm = l2, rho = 1": LINF}
+    norms, *_ = read(rows)[0]
+    assert norms.compared["l1", "l2"].weights == {"norm = l1, rho = 0": 1.0, "norm = l2, rho = 0": -1.0}
