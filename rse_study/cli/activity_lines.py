@@ -33,7 +33,10 @@ class Activity:
         return (self.done - self.done_before) / seconds if seconds > 0 else 0.0
 
     def seconds_left(self, now: float) -> float:
-        """Seconds at the pace since the first were done; 0 where nobody knows, as one alone tells no pace."""
+        """Seconds at the pace since the first were done; 0 where nobody knows.
+
+        One alone tells no pace.
+        """
         if self.done - self.done_before <= 1:
             return 0.0
         since, before = self.first or (self.began, self.done_before)

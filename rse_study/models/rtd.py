@@ -17,7 +17,7 @@ from rse_study.models.sites import require_sites
 
 
 class Discriminator(nn.Module):
-    """Says of every position whether its token is the original (RobustSentEmbed Eq. 8).
+    """Says of each position whether its token is original (RobustSentEmbed eq 8).
 
     It starts as a copy of the encoder, so it must be made before training moves that; it reads the
     *encoder's* word embeddings, so its own table is dropped.
