@@ -9,7 +9,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from analysis.comparison_table import show_better_seeds, show_interval
+from analysis.comparison_table import BETTER, show_better_seeds, show_interval
 from analysis.contents import Contents
 from analysis.formats import counted, join_words, show_number, show_signed, show_value
 from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare
@@ -93,7 +93,7 @@ def pairs_table(pairs: AxisPairs) -> pd.DataFrame:
                 "95 %, all pairs at once": show_interval(found.simultaneous, pairs.decimals),
                 "p (sign-flip)": show_number(found.p_exact, 4),
                 "p (Holm)": show_number(found.p_holm, 4),
-                "better with": show_better_seeds(found, less_is_better=pairs.less_is_better),
+                BETTER: show_better_seeds(found, less_is_better=pairs.less_is_better),
             }
         rows.append(texts)
     return pd.DataFrame(rows, dtype=object).fillna("")

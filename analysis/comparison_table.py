@@ -3,6 +3,7 @@
 Rows with ours and the paper's side by side, claims with their verdicts.
 """
 
+from collections.abc import Iterable
 from itertools import chain
 
 import pandas as pd
@@ -26,8 +27,8 @@ from rse_study.results.statistics import Interval
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
 NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
-BETTER = "better with"  # so many of the seeds
-FEW_SEEDS = 10  # of which the better ones are listed
+BETTER = "better seeds"  # so many
+MANY_SEEDS = 20  # more are not named
 OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
 
@@ -112,10 +113,21 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
 
 
 def show_better_seeds(one: ComparedContrast, *, less_is_better: bool) -> str:
-    """Return the seeds with which a contrast is better: "2 of 3 seeds (0, 2)"."""
+    """Return with how many seeds a contrast is better, and which ones disagree.
+
+    "2 of 3, not 1", or "1 of 3: 0": whichever are fewer.
+    """
     better = one.better_seeds(less_is_better=less_is_better)
-    listed = f" ({', '.join(map(str, better))})" if 0 < len(better) < one.n <= FEW_SEEDS else ""
-    return f"{len(better)} of {counted(one.n, 'seed')}{listed}"
+    worse = [seed for seed in one.by_seed if seed not in better]
+    told = f"{len(better)} of {one.n}"
+    if not better or not worse or one.n > MANY_SEEDS:
+        return told
+    fewer = f", not {_listed(worse)}" if len(worse) <= len(better) else f": {_listed(better)}"
+    return f"{told}{fewer}"
+
+
+def _listed(seeds: Iterable[int]) -> str:
+    return ", ".join(map(str, seeds))
 
 
 def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:

@@ -12,8 +12,8 @@ from analysis.opposed import opposed_text
 LEGEND = (
     "Each row minus the baseline, paired by seed. The intervals hold for all rows at once with 95 %; p by flipping "
     "signs, exact, alone and adjusted for all rows (Holm); g is Hedges' effect size; the last column counts the seeds "
-    "on which the row is better, and names them. Where an interval holds 0, no difference is shown; that is no proof "
-    "that there is none."
+    "on which the row is better, and names the fewer. Where an interval holds 0, no difference is shown; that is no "
+    "proof that there is none."
 )
 PAIRS = (
     "On the objective: each value of an axis minus each other one, paired by seed, as the mean over the rows that "

@@ -80,7 +80,7 @@ def test_everything_a_reader_needs_is_there(rse, make):
     assert lines[0] == "little: STS-B dev, Spearman x100"
     columns = lines[1].split()
     assert " ".join(columns) == (
-        "row paper mean SD seeds minus SimCSE 95 %, all rows at once p (sign-flip) p (Holm) g better with"
+        "row paper mean SD seeds minus SimCSE 95 %, all rows at once p (sign-flip) p (Holm) g better seeds"
     )
     row = next(line for line in lines if line.strip().startswith("rho = 0.5 "))
     assert row.split()[3:5] == ["77.90", "73.88"]  # the paper's, ours

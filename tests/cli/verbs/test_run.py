@@ -2,6 +2,7 @@
 
 import pytest
 
+from analysis.comparison_table import NOT_AGAIN
 from rse_study.cli import errors
 from rse_study.cli.verbs.run import conclude
 from rse_study.errors import OverBudget
@@ -12,8 +13,8 @@ from rse_study.results.result_file import Point, Result
 
 def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
     assert conclude(ran) == errors.INCOMPLETE
-    told = "1 of 2 cells are not complete, 1 of them failed. trial 1: step 3: the loss is not finite\n"
-    assert capsys.readouterr().err == told
+    told = "1 of 2 cells are not complete, 1 of them failed. trial 1: step 3: the loss is not finite. "
+    assert capsys.readouterr().err == f"{told}{NOT_AGAIN}\n"
 
 
 def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(rse, ran, monkeypatch):
