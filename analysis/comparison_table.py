@@ -122,11 +122,11 @@ def show_better_seeds(one: ComparedContrast, *, less_is_better: bool) -> str:
     told = f"{len(better)} of {one.n}"
     if not better or not worse or one.n > MANY_SEEDS:
         return told
-    fewer = f", not {_listed(worse)}" if len(worse) <= len(better) else f": {_listed(better)}"
+    fewer = f", not {_seed_list(worse)}" if len(worse) <= len(better) else f": {_seed_list(better)}"
     return f"{told}{fewer}"
 
 
-def _listed(seeds: Iterable[int]) -> str:
+def _seed_list(seeds: Iterable[int]) -> str:
     return ", ".join(map(str, seeds))
 
 

@@ -31,4 +31,6 @@ class Classifier(nn.Module):
     def forward(self, inputs: Inputs) -> Float[Tensor, "b c"]:
         """Logits, or values where the one output is a number."""
         embeddings = self.encoder.word_embeddings(inputs.ids)
-        return self.head(self.dropout(self.encoder(embeddings, inputs.mask, types=inputs.types)))
+        # Attacks compare scores of texts whose tokens may be the same: they must tie. Decision 0025.
+        pooled = self.encoder(embeddings, inputs.mask, types=inputs.types, keeps_padding=True)
+        return self.head(self.dropout(pooled))

@@ -62,7 +62,8 @@ class Embedder:
             ids[i, : len(row)] = torch.tensor(row)
             mask[i, : len(row)] = True
         ids, mask = ids.to(device), mask.to(device)
-        return self.encoder(self.encoder.word_embeddings(ids), mask, ids)
+        # Like lengths lie together: there is little padding, and what ties must tie. Decision 0025.
+        return self.encoder(self.encoder.word_embeddings(ids), mask, ids, keeps_padding=True)
 
 
 def max_length(encoder: SentenceEncoder, tokenizer: Any) -> int:

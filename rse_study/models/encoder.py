@@ -63,6 +63,8 @@ class SentenceEncoder(nn.Module):
         ids: Int[Tensor, "b l"] | None = None,
         weights: Sequence[Float[Tensor, "b l d"] | None] = (),
         types: Int[Tensor, "b l"] | None = None,
+        *,
+        keeps_padding: bool = False,
     ) -> Float[Tensor, "b d"]:
         """Pooled sentence vectors of word embeddings.
 
@@ -78,8 +80,10 @@ class SentenceEncoder(nn.Module):
             Factors of the embedding block's output, after LayerNorm and dropout (0), and of layer i's (i).
         types
             1 for a pair's second sentence, 0 for its first, where the encoder has them.
+        keeps_padding
+            Whether padding is computed, too: rows of the same tokens then have the same vector to the last bit.
         """
-        layout = self.layout(mask)
+        layout = Padded(mask) if keeps_padding else self.layout(mask)
         changes = self._weakening(weights, layout)
         wanted = self._pooled_positions(ids, mask)
         if wanted is not None:

@@ -48,7 +48,9 @@ class WordPredictor:
             ids[i, : len(tokens)] = torch.tensor(tokens, device=device)
             mask[i, : len(tokens)] = True
             at[i, where] = True
-        probabilities = masked_logits(self.generator.model, ids, at, mask).double().softmax(-1).cpu()
+        probabilities = (
+            masked_logits(self.generator.model, ids, at, mask, skips_padding=False).double().softmax(-1).cpu()
+        )
         best = probabilities[:, self._tokens].topk(min(self.num_words, len(self._words)))
         return [
             [(self._words[i], value) for i, value in zip(places_, values, strict=True)]

@@ -70,7 +70,8 @@ def test_the_next_run_goes_on(tmp_path):
     run_and_kill(tmp_path, 3 * NUM_POINTS)
     with Ledger.open(tmp_path) as ledger:
         ledger.close_attempts("the driver ended")
-        assert {cell.status for cell in ledger.cells()} == {"complete", "planned"}
+        # The kill may come before another cell is planned.
+        assert {cell.status for cell in ledger.cells()} in ({"complete", "planned"}, {"complete"})
         assert ledger.start(ledger.cells()[-1].identity, executor="inline", workers=1, threads=1) in (1, 2)
 
 
