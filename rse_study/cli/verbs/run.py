@@ -136,6 +136,7 @@ def conclude(folder: Path) -> int:
     told += "".join(f", {number} of them {what}" for what, number in parts.items() if number)
     failed = cells[cells["status"] == "failed"].to_dict("records")
     if failed:
-        told += f". {names[failed[0]['identity']]}: {failed[0]['reason']}. {NOT_AGAIN}"
+        told += f". {names[failed[0]['identity']]}: {failed[0]['reason']}"
+        told += f". {NOT_AGAIN}" if counts["failed"] else ""
     say(told, stderr())
     return INCOMPLETE
