@@ -9,6 +9,8 @@ from benchmarks.cases import CASES
 from benchmarks.plain import PlainSettings
 from rse_study.methods import METHODS
 
+MEASURED = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def content(tmp_path_factory):
@@ -28,6 +30,7 @@ def rows(content):
     return {row["case"]: row for row in content["rows"]}
 
 
+@MEASURED
 def test_machine_versions_load_and_seed_are_written(content):
     machine = content["machine"]
     assert machine["cores"] >= 1
@@ -37,6 +40,7 @@ def test_machine_versions_load_and_seed_are_written(content):
     assert content["options"]["texts"] == "built-in corpus"
 
 
+@MEASURED
 def test_ours_costs_what_the_structure_of_the_step_says(rows):
     # 12 and 4 N + 20 PT, all of them without padding and without what [CLS] pooling leaves of the last of two layers.
     ours = {case: rows[case]["in_pt"]["ours"] for case in ("N=0", "N=5")}
@@ -45,11 +49,13 @@ def test_ours_costs_what_the_structure_of_the_step_says(rows):
     assert 12 * real / 2 < ours["N=0"] < 12 * real * 0.75
 
 
+@MEASURED
 def test_plain_costs_what_its_docstring_says(rows):
     assert rows["N=0"]["in_pt"]["plain"] == pytest.approx(12, rel=0.04)
     assert rows["N=5"]["in_pt"]["plain"] == pytest.approx(20 * 5 + 18, rel=0.04)
 
 
+@MEASURED
 def test_detection_costs_the_discriminator_and_the_generator(rows):
     # 6 P T and 2 P T; the generator's layer over the vocabulary is more than that in so narrow an encoder.
     of_ours = rows["N=5+rtd"]["in_pt"]["ours"] - rows["N=5"]["in_pt"]["ours"]
@@ -59,11 +65,13 @@ def test_detection_costs_the_discriminator_and_the_generator(rows):
     assert of_plain > of_ours
 
 
+@MEASURED
 def test_padding_is_the_share_of_no_real_token(rows):
     assert 0 < rows["N=5"]["padded_share"] < 0.5
     assert rows["N=5"]["padded_share"] == rows["N=0"]["padded_share"]
 
 
+@MEASURED
 def test_times_and_ratios_are_of_every_round(rows):
     row = rows["N=5"]
     assert {who: len(values) for who, values in row["cpu_seconds"].items()} == {"ours": 2, "plain": 2}
@@ -73,6 +81,7 @@ def test_times_and_ratios_are_of_every_round(rows):
     assert row["peak_bytes"]["ours"] > 4 * row["parameters"]  # gradients of all weights, at least
 
 
+@MEASURED
 def test_a_method_without_its_data_says_what_is_missing(rows):
     assert "skipped" in rows["dcl"]
     assert "flops" in rows["v_adv_cse"]

@@ -35,6 +35,7 @@ def test_it_is_reported_as_it_was(folder):
     assert [line.split()[-1] for line in rows] == ["2", "2", "2"]
 
 
+@pytest.mark.slow
 def test_a_grid_runs_anew_and_loses_nothing(folder, cluster):
     study_dir = folder / "studies" / "old_grid"
     before = Contents.of(study_dir)
