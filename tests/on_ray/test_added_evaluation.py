@@ -14,7 +14,7 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
 from tests.on_ray.world import few
 
-pytestmark = pytest.mark.xdist_group("ray")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 
 
 class Listener:

@@ -19,7 +19,7 @@ from rse_study.study.definition.reading import build
 from tests.on_ray.test_end_to_end import Diary
 from tests.on_ray.world import few
 
-pytestmark = pytest.mark.xdist_group("ray")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 METRIC = "builtin-opinions/replayed/accuracy"
 
 

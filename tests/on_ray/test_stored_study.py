@@ -57,6 +57,7 @@ def stored(study_content, materials, tmp_path_factory, cluster):
 
 
 @pytest.mark.xdist_group("ray")
+@pytest.mark.slow  # a second study beside the stored one
 def test_a_storage_changes_no_value(stored, study_content, materials, tmp_path, cluster):
     shared = tmp_path / "little"
     run_study(study_of(study_content), shared, lambda _: materials, few, Diary(), address=cluster)

@@ -160,7 +160,9 @@ def test_welch_interval_covers_as_often_as_it_says(spread):
     assert abs(missed - 0.05) <= 0.02
 
 
-@pytest.mark.parametrize(("n", "covered"), [(3, 0.75), (4, 0.87), (5, 0.92), (6, 0.92)])
+@pytest.mark.parametrize(
+    ("n", "covered"), mostly_slow([(3, 0.75), (4, 0.87), (5, 0.92), (6, 0.92)], fast=[(3, 0.75)])
+)
 def test_bca_interval_of_few_values_covers_less_than_it_says(n, covered):
     """Of normal differences: the reason why a comparison gives none below 6 seeds."""
     studies = np.random.default_rng(n).normal(size=(NUM_STUDIES, n))
@@ -168,11 +170,13 @@ def test_bca_interval_of_few_values_covers_less_than_it_says(n, covered):
     assert misses(intervals, 0.0).sum() == pytest.approx(1 - covered, abs=0.02)
 
 
+@pytest.mark.slow
 def test_bca_interval_covers_as_often_as_it_says():
     studies = np.random.default_rng(13).normal(3.0, 2.0, (NUM_STUDIES, NUM_SEEDS))
     assert abs(misses(bca_intervals(studies), 3.0).sum() - 0.05) <= 0.02
 
 
+@pytest.mark.slow
 def test_simultaneous_intervals_cover_all_at_once():
     effects = (0.0, 0.5, -1.0, 2.0, 0.0, 5.0)
     covered = [
@@ -185,6 +189,7 @@ def test_simultaneous_intervals_cover_all_at_once():
 
 
 @pytest.mark.parametrize("effects", [(0.0,) * 6, (0.0, 4.0, 0.0, -4.0, 0.0, 4.0)], ids=["none", "half"])
+@pytest.mark.slow
 @pytest.mark.parametrize("p_of", [t_test, sign_flip_p], ids=["t", "sign flip"])
 def test_holm_bounds_the_studies_with_a_false_finding(p_of, effects):
     """Rows that do differ (by 2.8 SD of the differences) are found, and do not let the others in."""
@@ -204,6 +209,7 @@ def test_fewer_than_eight_seeds_cannot_find_one_of_six_rows():
         assert p_values[0] == least_p(n)
 
 
+@pytest.mark.slow
 def test_skewed_differences_are_covered_less_often():
     """Exponential, n = 8: nominal 95 % is a promise for symmetric differences; what fails is the upper end.
 

@@ -96,6 +96,7 @@ def _stop_and_go_on(materials: Materials, directory: Path, group: Group, ask: As
         ask((group.rank, str(error)))
 
 
+@pytest.mark.slow
 def test_stopped_and_continued_they_equal_two_that_never_were(
     materials: Materials, two: Path, tmp_path: Path
 ) -> None:
