@@ -161,7 +161,8 @@ def test_welch_interval_covers_as_often_as_it_says(spread):
 
 
 @pytest.mark.parametrize(
-    ("n", "covered"), mostly_slow([(3, 0.75), (4, 0.87), (5, 0.92), (6, 0.92)], fast=[(3, 0.75)])
+    ("n", "covered"),
+    [(3, 0.75), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((4, 0.87), (5, 0.92), (6, 0.92)))],
 )
 def test_bca_interval_of_few_values_covers_less_than_it_says(n, covered):
     """Of normal differences: the reason why a comparison gives none below 6 seeds."""
