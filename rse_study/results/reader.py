@@ -24,6 +24,7 @@ COUNTED: tuple[Status, ...] = ("complete", "stopped_early", "failed", "running")
 class Reader:
     """Read-only view of a study's ledger.
 
+    Inside `with` all frames are of one moment, whatever a running driver writes meanwhile.
     Cells that are no longer part of the study are left out unless asked for.
     """
 
@@ -40,6 +41,7 @@ class Reader:
         self._db.close()
 
     def __enter__(self) -> "Reader":
+        self._db.execute("BEGIN")  # one snapshot, from the first SELECT on
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:

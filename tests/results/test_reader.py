@@ -164,10 +164,22 @@ def test_one_metric_may_be_asked_for(searched_dir):
 
 
 def test_it_reads_while_another_writes(study_dir, cells):
+    with Ledger.open(study_dir) as ledger:
+        with Reader(study_dir) as reader:
+            assert reader.metrics().empty
+            finish(ledger, cells[1], [(3, {"dev": 1.0})])
+        with Reader(study_dir) as reader:
+            assert reader.metrics()[["trial", "t", "value"]].values.tolist() == [[1, 3, 1.0]]
+
+
+def test_inside_with_everything_is_of_one_moment(study_dir, cells):
+    """Else a screen that reads cells and then their values meets trials it has never heard of."""
     with Ledger.open(study_dir) as ledger, Reader(study_dir) as reader:
-        assert reader.metrics().empty
-        finish(ledger, cells[1], [(3, {"dev": 1.0})])
-        assert reader.metrics()[["trial", "t", "value"]].values.tolist() == [[1, 3, 1.0]]
+        before = len(reader.cells())
+        ledger.plan([cell_of(7)])
+        assert len(reader.trials_table()) == before
+        with Reader(study_dir) as later:
+            assert len(later.trials_table()) == before + 1
 
 
 def test_evaluations_carry_their_metric_name(study_dir):
