@@ -162,6 +162,7 @@ def test_the_same_command_again_trains_nothing(rse, run_folder, trained):
     assert trained.stdout.splitlines()[-2:] == again.stdout.splitlines()[-2:]
 
 
+@pytest.mark.slow
 def test_two_workers_share_a_run(rse, run_folder):
     shared = rse("train", "mine.yaml", "--out", "shared", "--workers", "2")
     assert shared.returncode == 0, shared.stderr

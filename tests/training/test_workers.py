@@ -75,6 +75,7 @@ def test_what_is_watched_is_measured_at_its_steps(two: Path) -> None:
         assert seen == [0, 4, 8]  # stopped before its last step
 
 
+@pytest.mark.slow
 def test_what_is_watched_is_measured_at_the_last_step_too(materials: Materials, tmp_path: Path) -> None:
     """A step that is no multiple of 4, after which rank 0 measures while the other one waits."""
     budget = {"unit": "steps", "amount": 6}
