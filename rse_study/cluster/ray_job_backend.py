@@ -4,6 +4,7 @@ import io
 import json
 import shlex
 import shutil
+import time
 import zipfile
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,9 @@ STATES: dict[str, JobState] = {
     "STOPPED": "stopped",
     "FAILED": "failed",
 }
+NO_AGENT = "No available agent"
+"""what a head says that answers already, before its nodes can take jobs"""
+AGENT_SECONDS, AGENT_PAUSE_SECONDS = 60.0, 2.0
 GROUP_LABEL = "ray.io/node-group"
 """Ray's autoscaler and KubeRay say by it which kind a node is of"""
 
@@ -95,7 +99,11 @@ class RayJobs:
         return ("ray", "job", verb, "--address", self.dashboard.address, *options, submission_id)
 
     def _required(self, command: CommandWords) -> None:
+        until = time.monotonic() + AGENT_SECONDS
         result = call(command, remedy=REMEDY, env=self.dashboard.env)
+        while NO_AGENT in result.complaint and result.code and time.monotonic() < until:
+            time.sleep(AGENT_PAUSE_SECONDS)
+            result = call(command, remedy=REMEDY, env=self.dashboard.env)
         if result.code:
             raise InputError(f"ray job: {result.complaint}", where=self.dashboard.address)
 
