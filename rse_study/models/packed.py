@@ -69,7 +69,7 @@ class Packed:
         Parameters
         ----------
         backbone
-            Of a family in `PACKED_FAMILIES`.
+            Of a family in `FAMILIES`.
         given
             What it reads.
         changes
