@@ -145,10 +145,14 @@ def wait_until(is_so: Callable[[], bool], seconds: float = 900.0) -> None:
 
 
 def complete_cells(slurm: Slurm, study: str) -> dict[str, list[tuple]]:
-    """What the ledger holds of the cells that are complete: their attempts and every value."""
+    """What the ledger holds of the cells that are complete: their attempts and every value.
+
+    Attempts of any outcome: a driver that is killed may have lost an attempt whose worker wrote its result still, and
+    the next driver adopts that.
+    """
     query = """SELECT cell.identity, attempt.number, attempt.started, metric.t, metric.name, metric.value
         FROM cell JOIN attempt ON attempt.cell = cell.identity JOIN metric ON metric.cell = cell.identity
-        WHERE cell.status = 'complete' AND attempt.outcome = 'complete' ORDER BY 1, 2, 4, 5"""
+        WHERE cell.status = 'complete' ORDER BY 1, 2, 4, 5"""
     cells: dict[str, list[tuple]] = {}
     for identity, *row in rows(slurm, study, query):
         cells.setdefault(identity, []).append(tuple(row))
