@@ -1,7 +1,7 @@
 """Batches of a tokenised corpus: a function of the step and nothing else."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.streams import Streams
+from rse_study.tensors import sent
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,46 @@ class Batch:
     """index of the sentence in the global batch, before it is sorted by length"""
     num_rows: int
     """sentences of the global batch, over all workers"""
+    host: "Batch | None" = None
+    """the same on the CPU, where draws are made and counts are known; None: it is there itself"""
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on a device."""
-        moved = {name: getattr(self, name).to(device) for name in ("ids", "mask", "perturbable", "rows")}
-        return replace(self, **moved)
+        moved = {
+            name: sent(getattr(self, name), torch.device(device))
+            for name in ("ids", "mask", "perturbable", "rows")
+        }
+        return replace(self, **moved, host=self.on_host)
+
+    @property
+    def on_host(self) -> "Batch":
+        """The batch on the CPU: reading there waits for no GPU."""
+        return self.host or self
+
+    @cached_property
+    def places(self) -> Int[Tensor, " n"]:
+        """Where real tokens stand among all b * l."""
+        return self.places_of(self.on_host.mask)
+
+    @cached_property
+    def perturbable_places(self) -> Int[Tensor, " n"]:
+        """Where perturbable tokens stand among all b * l."""
+        return self.places_of(self.on_host.perturbable)
+
+    def places_of(self, chosen: Bool[Tensor, "b l"]) -> Int[Tensor, " n"]:
+        """Where tokens chosen on the CPU stand among all b * l, on the batch's device."""
+        return sent(chosen.flatten().nonzero().squeeze(1), self.ids.device)
+
+    def repeated(self, times: int) -> "Batch":
+        """The batch several times over; rows of a repetition are counted on behind the batch's."""
+        tiled = {name: getattr(self, name).repeat(times, 1) for name in ("ids", "mask", "perturbable")}
+        rows = torch.cat([self.rows + i * self.num_rows for i in range(times)])
+        host = self.host and self.host.repeated(times)
+        return replace(self, **tiled, rows=rows, host=host)
+
+    def all_perturbable(self) -> "Batch":
+        """The same batch with special tokens that may move, too."""
+        return replace(self, perturbable=self.mask, host=self.host and self.host.all_perturbable())
 
 
 class Batches:

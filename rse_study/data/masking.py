@@ -6,6 +6,7 @@ from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.streams import Streams
+from rse_study.tensors import sent
 
 
 def mask_tokens(
@@ -60,13 +61,12 @@ def rtd_mask(batch: Batch, streams: Streams, step: int, share: float = 0.2) -> B
     share
         Of the tokens, 0..1.
     """
-    masked = torch.zeros(batch.perturbable.shape, dtype=torch.bool)
-    for row, (index, perturbable) in enumerate(
-        zip(batch.rows.tolist(), batch.perturbable.cpu(), strict=True)
-    ):
+    host = batch.on_host
+    masked = torch.zeros_like(host.perturbable)
+    for row, (index, perturbable) in enumerate(zip(host.rows.tolist(), host.perturbable, strict=True)):
         places = perturbable.nonzero().squeeze(1)
         if len(places):
             count = max(1, round(share * len(places)))
             order = torch.randperm(len(places), generator=streams.generator("rtd", step, index))
             masked[row, places[order[:count]]] = True
-    return masked.to(batch.perturbable.device)
+    return sent(masked, batch.ids.device)

@@ -11,6 +11,7 @@ from torch import Tensor
 from rse_study.data.batches import Batch
 from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
+from rse_study.tensors import sent
 
 FILE = "synonyms.npz"
 PARTS = ("starts", "words", "offsets", "choices")
@@ -85,12 +86,13 @@ def with_synonyms(
     share
         Of a sentence's words, 0..1.
     """
-    ids = batch.ids.cpu().clone()
-    for i, (row, perturbable) in enumerate(zip(batch.rows.tolist(), batch.perturbable.cpu(), strict=True)):
+    host = batch.on_host
+    ids = host.ids.clone()
+    for i, (row, perturbable) in enumerate(zip(host.rows.tolist(), host.perturbable, strict=True)):
         places = synonyms.replaceable(ids[i], perturbable).nonzero()[:, 0]
         count = max(1, round(share * synonyms.num_words(ids[i], perturbable)))
         generator = streams.generator("views", step, row)
         for place in places[torch.randperm(len(places), generator=generator)[:count]].tolist():
             options = synonyms.of(int(ids[i, place]))
             ids[i, place] = options[torch.randint(len(options), (), generator=generator)]
-    return ids.to(batch.ids)
+    return sent(ids, batch.ids.device)

@@ -92,15 +92,15 @@ class Adversary:
         perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
         metrics = {
             "delta/norm": Mean.over(self.blend.mix(blended).flatten(1).norm(dim=1)),
-            "delta/moved": Mean.over(_moved(pgd.delta, pgd.start, perturbable)),
-            "delta/moved_fgsm": Mean.over(_moved(fgsm.delta, fgsm.start, perturbable)),
-            "delta/on_bound_pgd": Mean.over(pgd.ball.on_bound(pgd.delta, perturbable)),
-            "delta/on_bound_fgsm": Mean.over(fgsm.ball.on_bound(fgsm.delta, perturbable)),
-            **inner_losses(ascent, len(anchor.rows)),
+            "delta/moved": _moved(pgd.delta, pgd.start, perturbable),
+            "delta/moved_fgsm": _moved(fgsm.delta, fgsm.start, perturbable),
+            "delta/on_bound_pgd": Mean.among(*pgd.ball.on_bound(pgd.delta, perturbable)),
+            "delta/on_bound_fgsm": Mean.among(*fgsm.ball.on_bound(fgsm.delta, perturbable)),
+            **inner_losses(ascent, len(anchor.ids)),
         }
         if eta is not None:
-            metrics["eta/starved"] = Mean.over(starved(eta, self.token_level.ball.norm))
-            metrics["eta/on_bound"] = Mean.over(eta.ball.on_bound(eta.eta, perturbable))
+            metrics["eta/starved"] = Mean.among(starved(eta, self.token_level.ball.norm), perturbable)
+            metrics["eta/on_bound"] = Mean.among(*eta.ball.on_bound(eta.eta, perturbable))
         return metrics
 
 
@@ -149,7 +149,9 @@ class InnerObjective:
         """
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():
-            pooled = networks.encoder(anchor.embeddings, anchor.mask, anchor.ids)
+            pooled = networks.encoder(
+                anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.places
+            )
             z_pos, moments = networks.head(pooled)
         z_pos = z_pos.to(anchor.embeddings.dtype)
         rows = run.collectives.gather(batch.rows)
@@ -161,9 +163,12 @@ class InnerObjective:
         self.num_passes += 1
         name = f"inner/{self.num_passes}" if self.dropout == "fresh" else "inner"
         assert change.addition is not None
-        points = self.anchor.embeddings + change.addition
-        with self.run.dropout(self.anchor.step, name, points.device), self.run.autocast():
-            pooled = self.networks.encoder(points, self.anchor.mask, self.anchor.ids, change.weights())
+        anchor = self.anchor
+        points = anchor.embeddings + change.addition
+        with self.run.dropout(anchor.step, name, points.device), self.run.autocast():
+            pooled = self.networks.encoder(
+                points, anchor.mask, anchor.ids, change.weights(), places=anchor.batch.places
+            )
             z, _ = self.networks.head(pooled, self.moments)
         z = z.to(points.dtype)
         return info_nce(z, self.z_pos[None], self.others, self.own, self.temperature).sum()
@@ -171,7 +176,8 @@ class InnerObjective:
 
 def _moved(
     delta: Float[Tensor, "b l d"], start: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]
-) -> Float[Tensor, " n"]:
+) -> Mean:
     """||delta - delta0||_2 / ||delta0||_2 of every sentence that can be perturbed."""
-    rows = perturbable.any(1)
-    return (delta - start).flatten(1).norm(dim=1)[rows] / start.flatten(1).norm(dim=1)[rows]
+    return Mean.among(
+        (delta - start).flatten(1).norm(dim=1) / start.flatten(1).norm(dim=1), perturbable.any(1)
+    )

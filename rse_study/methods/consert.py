@@ -77,15 +77,15 @@ class ConSERT(ContrastiveMethod):
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
         embeddings = networks.encoder.word_embeddings(batch.ids)
-        anchor = Anchor(embeddings.detach(), batch.ids, batch.mask, batch.perturbable, batch.rows, step)
+        anchor = Anchor(embeddings.detach(), batch, step)
         delta, metrics = self._adversary(networks, anchor, batch, run) if self._has_adversary else (None, {})
         views = [
             self._view(embeddings, anchor, kind, delta, run, number)
             for number, kind in enumerate((self.first, self.second))
         ]
-        mask, ids = batch.mask.repeat(2, 1), batch.ids.repeat(2, 1)
-        with in_mode(networks, training=self.dropout), run.dropout(step, "outer", ids.device), run.autocast():
-            pooled = networks.encoder(torch.cat(views), mask, ids)
+        twice, device = batch.repeated(2), batch.ids.device
+        with in_mode(networks, training=self.dropout), run.dropout(step, "outer", device), run.autocast():
+            pooled = networks.encoder(torch.cat(views), twice.mask, twice.ids, places=twice.places)
             projected = [networks.head(view) for view in pooled.chunk(2)]
         networks.head.update(projected[0][1])
         first, second = (z.to(embeddings.dtype) for z, _ in projected)
@@ -117,16 +117,18 @@ class ConSERT(ContrastiveMethod):
         self, networks: Networks, anchor: Anchor, batch: Batch, run: RunContext
     ) -> tuple[Float[Tensor, "b l d"], dict[str, Mean]]:
         """delta that raises the loss between X + delta and X, both without dropout."""
+        def encode(points: Float[Tensor, "b l d"]) -> Float[Tensor, "b d"]:
+            return networks.encoder(points, batch.mask, batch.ids, places=batch.places)
+
         with frozen(networks):
             with torch.no_grad(), run.autocast():
-                clean, moments = networks.head(networks.encoder(anchor.embeddings, anchor.mask, anchor.ids))
+                clean, moments = networks.head(encode(anchor.embeddings))
             clean = clean.to(anchor.embeddings.dtype)
 
             def objective(change: Change) -> Float[Tensor, ""]:
                 assert change.addition is not None
                 with run.autocast():
-                    pooled = networks.encoder(anchor.embeddings + change.addition, anchor.mask, anchor.ids)
-                    z, _ = networks.head(pooled, moments)
+                    z, _ = networks.head(encode(anchor.embeddings + change.addition), moments)
                 return self.contrastive(z.to(clean.dtype), clean, batch, run).sum()
 
             ascent = ascend(objective, [self.noise], [self.noise.init(anchor, run.streams)])

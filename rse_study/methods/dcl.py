@@ -25,6 +25,7 @@ from rse_study.models.masked_lm_head import MaskedLMHead
 from rse_study.models.projection import NormKind, Projection
 from rse_study.spec import field
 from rse_study.streams import Streams
+from rse_study.tensors import sent
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class DCL(MethodBase):
             found, count = self._masked_lm(networks, batch, run, step)
             loss = loss + self.masked_lm * found
             metrics["loss/masked_lm"] = Mean(found.detach(), 1 / run.collectives.size)
-            metrics["masked_lm/tokens"] = Mean(torch.tensor(float(count)), 1 / run.collectives.size)
+            metrics["masked_lm/tokens"] = Mean(count, 1 / run.collectives.size)
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
         return StepOutcome(loss, metrics)
 
@@ -122,9 +123,10 @@ class DCL(MethodBase):
         self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
     ) -> _Projected:
         """Both views in one pass of the encoder; each normalised by itself, x alone moves the statistics."""
-        ids, mask = torch.cat([batch.ids, twin]), batch.mask.repeat(2, 1)
+        ids, twice = torch.cat([batch.ids, twin]), batch.repeated(2)
         with run.dropout(step, "outer", ids.device), run.autocast():
-            pooled = networks.encoder(networks.encoder.word_embeddings(ids), mask, ids)
+            words = networks.encoder.word_embeddings(ids)
+            pooled = networks.encoder(words, twice.mask, ids, places=twice.places)
             x, x_aug = pooled.chunk(2)
             projected = networks.head(x, records=True), networks.head(x_aug)
             predicted = networks.predictor(projected[0], records=True), networks.predictor(projected[1])
@@ -135,28 +137,31 @@ class DCL(MethodBase):
     def _target(
         self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
     ) -> _Projected:
-        ids, mask = torch.cat([batch.ids, twin]), batch.mask.repeat(2, 1)
+        ids, twice = torch.cat([batch.ids, twin]), batch.repeated(2)
         target = networks.target
         # In train mode, with dropout masks of its own: the paper says nothing. Decision 0015.
         with torch.no_grad(), run.dropout(step, "target", ids.device), run.autocast():
-            pooled = target.encoder(target.encoder.word_embeddings(ids), mask, ids)
+            words = target.encoder.word_embeddings(ids)
+            pooled = target.encoder(words, twice.mask, ids, places=twice.places)
             x, x_aug = (_full(target.projection(view)) for view in pooled.chunk(2))
         return _Projected(x, x_aug, (x, x_aug))
 
     def _masked_lm(
         self, networks: DCLNetworks, batch: Batch, run: RunContext, step: int
-    ) -> tuple[Float[Tensor, ""], int]:
+    ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
         """Mean over the global batch's chosen tokens: 15 %, of which 80 / 10 / 10 masked, random, kept."""
-        corrupted, chosen = _masked(batch, networks.encoder, run, step)
+        corrupted, picked = _masked(batch, networks.encoder, run, step)
+        chosen = batch.places_of(picked)
         with run.dropout(step, "mlm", corrupted.device), run.autocast():
             words = networks.encoder.word_embeddings(corrupted)
-            hidden = networks.encoder.token_vectors(words, batch.mask)[chosen]
+            vectors = networks.encoder.token_vectors(words, batch.mask, places=batch.places)
+            hidden = vectors.flatten(0, 1)[chosen]
             table: Any = networks.encoder.backbone.get_input_embeddings().weight
             assert networks.masked_lm is not None
             logits = networks.masked_lm(hidden, table)
-        total = F.cross_entropy(_full(logits), batch.ids[chosen], reduction="sum")
-        count = run.collectives.sum(chosen.sum().to(total.dtype))
-        return total / count.clamp(min=1), int(chosen.sum())
+        total = F.cross_entropy(_full(logits), batch.ids.flatten()[chosen], reduction="sum")
+        own = torch.full_like(total, len(chosen)).detach()
+        return total / run.collectives.sum(own).clamp(min=1), own
 
 
 def align(predicted: Float[Tensor, "b d"], target: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
@@ -179,24 +184,28 @@ def _cosines(
     twins = run.collectives.gather(x_aug.detach())
     cosines = F.normalize(x.detach(), dim=-1) @ F.normalize(twins, dim=-1).T
     own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
-    return {"cosine/positive": Mean.over(cosines[own]), "cosine/random": Mean.over(cosines[~own])}
+    return {"cosine/positive": Mean.among(cosines, own), "cosine/random": Mean.among(cosines, ~own)}
 
 
 def _masked(
-    batch: Batch, encoder: SentenceEncoder, run: RunContext, step: int
+    whole: Batch, encoder: SentenceEncoder, run: RunContext, step: int
 ) -> tuple[Int[Tensor, "b l"], Bool[Tensor, "b l"]]:
-    """Row by row, keyed by its index in the global batch and drawn over its real tokens only."""
+    """Corrupted ids, and which tokens were chosen, on the CPU.
+
+    Row by row, keyed by its index in the global batch and drawn over its real tokens only.
+    """
     vocabulary = encoder.backbone.get_input_embeddings().weight.shape[0]
-    ids, chosen = batch.ids.cpu().clone(), torch.zeros_like(batch.mask, device="cpu")
+    batch = whole.on_host
+    ids, chosen = batch.ids.clone(), torch.zeros_like(batch.mask)
     assert encoder.mask_token_id is not None
-    for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.cpu(), strict=True)):
+    for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask, strict=True)):
         places = real.nonzero()[:, 0]
         corrupted, picked = mask_tokens(
             ids[i, places],
-            batch.perturbable[i].cpu()[places],
+            batch.perturbable[i][places],
             mask_id=encoder.mask_token_id,
             vocabulary_size=vocabulary,
             generator=run.streams.generator("mlm", step, row),
         )
         ids[i, places], chosen[i, places] = corrupted, picked
-    return ids.to(batch.ids), chosen.to(batch.mask)
+    return sent(ids, whole.ids.device), chosen

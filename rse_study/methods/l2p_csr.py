@@ -1,5 +1,6 @@
 """L2P-CSR: two views of a sentence, weakened by masks that learn."""
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -112,23 +113,22 @@ class _Twice:
     step: int
 
     def anchor(self, embeddings: Float[Tensor, "b l d"]) -> Anchor:
-        """What both views start from. The second view's noise is keyed by indices beyond the batch's."""
-        batch = self.batch
-        return Anchor(
-            embeddings.repeat(2, 1, 1),
-            batch.ids.repeat(2, 1),
-            batch.mask.repeat(2, 1),
-            batch.mask.repeat(2, 1),  # [CLS] is a token like others
-            torch.cat([batch.rows, batch.rows + batch.num_rows]),
-            self.step,
-        )
+        """What both views start from. [CLS] is a token like others."""
+        return Anchor(embeddings.repeat(2, 1, 1), self.rows.all_perturbable(), self.step)
+
+    @functools.cached_property
+    def rows(self) -> Batch:
+        """Both views' rows. The second view's noise is keyed by indices beyond the batch's."""
+        return self.batch.repeated(2)
 
     def losses(self, embeddings: Float[Tensor, "n l d"], change: Change) -> tuple[Float[Tensor, " b"], Any]:
         """One loss an anchor, and the first view's moments; the gradient reaches both views."""
         points = embeddings if change.addition is None else embeddings + change.addition
-        mask, ids = self.batch.mask.repeat(2, 1), self.batch.ids.repeat(2, 1)
-        with self.run.dropout(self.step, VIEWS, ids.device), self.run.autocast():
-            pooled = self.networks.encoder(points, mask, ids, change.weights())
+        rows = self.rows
+        with self.run.dropout(self.step, VIEWS, rows.ids.device), self.run.autocast():
+            pooled = self.networks.encoder(
+                points, rows.mask, rows.ids, change.weights(), places=rows.places
+            )
             projected = [self.networks.head(view) for view in pooled.chunk(2)]
         first, second = (z.to(points.dtype) for z, _ in projected)
         return self.method.contrastive(first, second, self.batch, self.run), projected[0][1]
@@ -146,6 +146,9 @@ def _weakened(change: Change, anchor: Anchor) -> dict[str, Mean]:
     """The share of real tokens and of features that are weakened, over all sites and both views."""
     if not change.masks:
         return {}
-    tokens = torch.stack([1 - site.tokens for site in change.masks])[:, anchor.mask].flatten()
+    tokens = torch.stack([1 - site.tokens for site in change.masks])
     features = torch.stack([1 - site.features for site in change.masks]).flatten()
-    return {"masks/tokens": Mean.over(tokens), "masks/features": Mean.over(features)}
+    return {
+        "masks/tokens": Mean.among(tokens, anchor.mask.expand_as(tokens)),
+        "masks/features": Mean.over(features),
+    }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from rse_study.collectives import Collectives
@@ -71,6 +71,12 @@ class Mean:
         A thing is a sentence, a token or a coordinate.
         """
         return Mean(values.detach().sum(), float(len(values)))
+
+    @staticmethod
+    def among(values: Tensor, counted: Bool[Tensor, "*shape"]) -> "Mean":
+        """Return the mean of those that are counted."""
+        kept = values.detach().to(torch.promote_types(values.dtype, torch.float32)).masked_fill(~counted, 0)
+        return Mean(kept.sum(), counted.sum())
 
 
 @dataclass(frozen=True)

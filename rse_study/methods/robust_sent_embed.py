@@ -182,8 +182,8 @@ class RobustSentEmbed(MethodBase):
     ) -> InnerAscent | None:
         if not self.has_adversary:
             return None
-        perturbable = batch.perturbable if self.perturbed_tokens == "content" else batch.mask
-        anchor = Anchor(embeddings, batch.ids, batch.mask, perturbable, batch.rows, step)
+        moving = batch if self.perturbed_tokens == "content" else batch.all_perturbable()
+        anchor = Anchor(embeddings, moving, step)
         adversary = Adversary(
             self.blend,
             self.token_level,

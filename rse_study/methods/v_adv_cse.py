@@ -77,7 +77,7 @@ class VAdvCSE(ContrastiveMethod):
     ) -> tuple[Float[Tensor, ""], dict[str, Mean]]:
         """F at the r found, summed over this worker's rows, with gradient through the perturbed branch alone."""
         start = embeddings.detach()
-        anchor = Anchor(start, batch.ids, batch.mask, batch.mask, batch.rows, step)
+        anchor = Anchor(start, batch.all_perturbable(), step)
         with frozen(networks):
             distance = _Distance.at(self, networks, anchor, run)
             ascent = ascend(
@@ -113,15 +113,19 @@ class _Distance:
     def at(cls, method: VAdvCSE, networks: Networks, anchor: Anchor, run: RunContext) -> "_Distance":
         """f(X) once, without gradient; its head moments serve every perturbed pass."""
         with torch.no_grad(), run.autocast():
-            z, moments = networks.head(networks.encoder(anchor.embeddings, anchor.mask, anchor.ids))
+            pooled = networks.encoder(
+                anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.places
+            )
+            z, moments = networks.head(pooled)
         z = z.to(anchor.embeddings.dtype)
         keys = run.collectives.gather(z).detach()
         return cls(method, networks, anchor, run, moments, keys, _log_output(method, z, keys))
 
     def __call__(self, embeddings: Float[Tensor, "b l d"], change: Change) -> Float[Tensor, " b"]:
         assert change.addition is not None
+        points, batch = embeddings + change.addition, self.anchor.batch
         with self.run.autocast():
-            pooled = self.networks.encoder(embeddings + change.addition, self.anchor.mask, self.anchor.ids)
+            pooled = self.networks.encoder(points, batch.mask, batch.ids, places=batch.places)
             z, _ = self.networks.head(pooled, self.moments)
         return divergence(
             self.clean, _log_output(self.method, z.to(embeddings.dtype), self.keys), self.method.divergence

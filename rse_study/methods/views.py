@@ -58,9 +58,11 @@ def encode_views(
     weights = tuple(weight.detach() for weight in weights)
 
     def encode(rows: list[Tensor], weakened: tuple[Tensor, ...], name: str) -> Tensor:
-        mask, ids = batch.mask.repeat(len(rows), 1), batch.ids.repeat(len(rows), 1)
+        all_rows = batch.repeated(len(rows))
         with run.dropout(step, name, batch.ids.device), run.autocast():
-            return networks.encoder(torch.cat(rows), mask, ids, weakened)
+            return networks.encoder(
+                torch.cat(rows), all_rows.mask, all_rows.ids, weakened, places=all_rows.places
+            )
 
     if shares_first and added is not None:
         # Algorithm 1's letter: two passes need one seed, so there are three of them, N + 4 encoder calls in all.

@@ -65,6 +65,7 @@ class SentenceEncoder(nn.Module):
         types: Int[Tensor, "b l"] | None = None,
         *,
         keeps_padding: bool = False,
+        places: Int[Tensor, " T"] | None = None,
     ) -> Float[Tensor, "b d"]:
         """Pooled sentence vectors of word embeddings.
 
@@ -82,8 +83,10 @@ class SentenceEncoder(nn.Module):
             1 for a pair's second sentence, 0 for its first, where the encoder has them.
         keeps_padding
             Whether padding is computed, too: rows of the same tokens then have the same vector to the last bit.
+        places
+            Of the real tokens among all b * l; looked up without them, for which a GPU is waited for.
         """
-        layout = Padded(mask) if keeps_padding else self.layout(mask)
+        layout = Padded(mask) if keeps_padding else self.layout(mask, places)
         changes = self._weakening(weights, layout)
         wanted = self._pooled_positions(ids, mask)
         if wanted is not None:
@@ -101,6 +104,8 @@ class SentenceEncoder(nn.Module):
         embeddings: Float[Tensor, "b l e"],
         mask: Bool[Tensor, "b l"],
         types: Int[Tensor, "b l"] | None = None,
+        *,
+        places: Int[Tensor, " T"] | None = None,
     ) -> Float[Tensor, "b l d"]:
         """Last hidden states of real tokens.
 
@@ -114,8 +119,10 @@ class SentenceEncoder(nn.Module):
             True = real token.
         types
             1 for a pair's second sentence, 0 for its first, where the encoder has them.
+        places
+            Of the real tokens among all b * l; looked up without them.
         """
-        layout = self.layout(mask)
+        layout = self.layout(mask, places)
         return layout.restore(self.hidden_states(layout, embeddings, types))
 
     def hidden_states(
@@ -145,9 +152,11 @@ class SentenceEncoder(nn.Module):
         given = TokenInputs(embeddings, positions, types if self.tells_types else None)
         return layout.run(self.backbone, given, changes, wanted)
 
-    def layout(self, mask: Bool[Tensor, "b l"]) -> Layout:
+    def layout(self, mask: Bool[Tensor, "b l"], places: Int[Tensor, " T"] | None = None) -> Layout:
         """How a batch lies in this encoder: packed where its family can be."""
-        return Packed.of(mask) if self.skips_padding else Padded(mask)
+        if not self.skips_padding:
+            return Padded(mask)
+        return Packed.of(mask) if places is None else Packed(mask, places)
 
     def _pooled_positions(self, ids: Tensor | None, mask: Tensor) -> Int[Tensor, " b"] | None:
         """The one position of each sentence that pooling reads; None where it reads all."""

@@ -12,20 +12,33 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from rse_study.data.batches import Batch
+
 
 @dataclass(frozen=True)
 class Anchor:
     """What is perturbed: the word embeddings of one batch."""
 
     embeddings: Float[Tensor, "b l d"]
-    ids: Int[Tensor, "b l"]
-    mask: Bool[Tensor, "b l"]
-    perturbable: Bool[Tensor, "b l"]
-    """tokens that may move"""
-    rows: Int[Tensor, " b"]
-    """index of each sentence in the global batch"""
+    batch: Batch
+    """of which only perturbable tokens move"""
     step: int
     """optimiser step, counted from 0"""
+
+    @property
+    def ids(self) -> Int[Tensor, "b l"]:
+        """Token ids."""
+        return self.batch.ids
+
+    @property
+    def mask(self) -> Bool[Tensor, "b l"]:
+        """True = real token."""
+        return self.batch.mask
+
+    @property
+    def perturbable(self) -> Bool[Tensor, "b l"]:
+        """Tokens that may move."""
+        return self.batch.perturbable
 
 
 @dataclass(frozen=True)

@@ -61,19 +61,20 @@ class BoundBall:
         """g / ||g||_P over the ball's scope."""
         return self._grouped(g, lambda groups, _: geometry.unit(groups, self.ball.norm))
 
-    def on_bound(self, x: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]) -> Float[Tensor, " n"]:
-        """Return 1 for each coordinate or group that sits on the bound, else 0.
+    def on_bound(
+        self, x: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]
+    ) -> tuple[Bool[Tensor, "b #l #d"], Bool[Tensor, "b #l #d"]]:
+        """Return which coordinates or groups sit on the bound, and which of them count: perturbable ones.
 
-        A coordinate for linf, a group for l1 and l2; perturbable ones only.
+        Coordinates for linf, groups (tokens or sentences) for l1 and l2.
         """
         radius = self.length(self.ball.radius) * (1 - 1e-5)
         if self.ball.norm == "linf":
-            at_bound = (x.abs() >= radius)[perturbable].flatten()
-        elif self.ball.scope == "token":
-            at_bound = (geometry.norm_of(x, self.ball.norm) >= radius)[perturbable].flatten()
-        else:
-            at_bound = (geometry.norm_of(x.flatten(1), self.ball.norm) >= radius[:, 0])[perturbable.any(1), 0]
-        return at_bound.to(x.dtype)
+            return x.abs() >= radius, perturbable[:, :, None].expand_as(x)
+        if self.ball.scope == "token":
+            return geometry.norm_of(x, self.ball.norm) >= radius, perturbable[:, :, None]
+        norms = geometry.norm_of(x.flatten(1), self.ball.norm)[:, :, None]
+        return norms >= radius, perturbable.any(1)[:, None, None]
 
     def _grouped(self, x: Tensor, move) -> Tensor:  # type: ignore[no-untyped-def]
         radius = self.length(self.ball.radius)

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from rse_study.perturbations.ascent import Anchor
 from rse_study.streams import Streams
+from rse_study.tensors import sent
 
 Cut = Literal["none", "shuffle", "token_cutoff", "feature_cutoff"]
 
@@ -45,19 +46,19 @@ def altered(
 def _drawn(
     anchor: Anchor, how: Cut, rate: float, streams: Streams, view: int
 ) -> tuple[Int[Tensor, "b l"], Float[Tensor, "b l d"]]:
-    num_rows, length, width = anchor.embeddings.shape
+    batch, (num_rows, length, width) = anchor.batch.on_host, anchor.embeddings.shape
     order = torch.arange(length).repeat(num_rows, 1)
     keep = torch.ones(num_rows, length, width)
-    for i, row in enumerate(anchor.rows.tolist()):
+    for i, row in enumerate(batch.rows.tolist()):
         generator = streams.generator("views", anchor.step, row, view)
-        places = anchor.perturbable[i].nonzero()[:, 0].cpu()
+        places = batch.perturbable[i].nonzero()[:, 0]
         if how == "shuffle":
             order[i, places] = places[torch.randperm(len(places), generator=generator)]
         elif how == "token_cutoff":
             keep[i, places[_some(len(places), rate, generator)]] = 0
         else:
             keep[i, :, _some(width, rate, generator)] = 0
-    return order.to(anchor.ids.device), keep
+    return sent(order, anchor.ids.device), sent(keep, anchor.ids.device)
 
 
 def _some(number: int, rate: float, generator: torch.Generator) -> Int[Tensor, " n"]:

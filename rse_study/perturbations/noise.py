@@ -11,6 +11,7 @@ from torch import Tensor
 
 from rse_study.perturbations.ascent import Anchor
 from rse_study.streams import Streams
+from rse_study.tensors import sent
 
 
 def uniform_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
@@ -45,11 +46,11 @@ def normal_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Fl
 
 def _drawn(draw: Callable[..., Tensor], anchor: Anchor, streams: Streams, stream: str, width: int) -> Tensor:
     """In float32 whatever the model's precision is, so that precisions can be compared draw by draw."""
-    num_rows, length = anchor.mask.shape
-    noise = torch.zeros(num_rows, length, width)
-    for i, (row, real) in enumerate(zip(anchor.rows.tolist(), anchor.mask.sum(1).tolist(), strict=True)):
+    batch = anchor.batch.on_host
+    noise = torch.zeros(*batch.mask.shape, width)
+    for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.sum(1).tolist(), strict=True)):
         noise[i, :real] = draw(real, width, generator=streams.generator(stream, anchor.step, row))
-    return noise.to(anchor.embeddings)
+    return sent(noise, anchor.embeddings.device).to(anchor.embeddings)
 
 
 def start_delta(anchor: Anchor, streams: Streams, sigma: float) -> Float[Tensor, "b l d"]:

@@ -151,43 +151,50 @@ class TokenLevel(Spec):
         """
         if self.write_back == "none":
             return
-        seen = anchor.perturbable
-        ids = collectives.gather_ragged(anchor.ids[seen])
+        seen = anchor.batch.perturbable_places
+        ids = collectives.gather_ragged(anchor.ids.flatten()[seen])
         values = state.eta - state.start if self.write_back == "accumulate" else state.eta
-        gathered = collectives.gather_ragged(values[seen].to(table.dtype))
+        gathered = collectives.gather_ragged(values.flatten(0, 1)[seen].to(table.dtype))
+        # Every occurrence of a word writes the same row: to count the words a GPU would have to be asked.
+        word = _words(ids)
         if self.write_back == "last":
             order = _reading_order(anchor, collectives)
-            latest = _last_of_each(ids[order])
-            table[ids[order][latest]] = gathered[order][latest]
+            latest = _last_of_each(word[order])
+            table[ids] = gathered[order][latest[word]]
             return
-        words, where = ids.unique(return_inverse=True)
-        total = table.new_zeros(len(words), table.shape[1]).index_add_(0, where, gathered)
+        total = torch.zeros_like(gathered).index_add_(0, word, gathered)[word]
         if self.write_back == "accumulate":
-            table[words] += total
+            table[ids] = table[ids] + total
         else:
-            table[words] = total / torch.bincount(where, minlength=len(words))[:, None].to(table.dtype)
+            occurrences = torch.zeros_like(word).index_add_(0, word, torch.ones_like(word))[word]
+            table[ids] = total / occurrences[:, None].to(table.dtype)
 
 
-def starved(state: EtaState, norm: geometry.Norm) -> Float[Tensor, " n"]:
-    """Return 1 for each perturbable token whose eta is all but 0, else 0.
+def starved(state: EtaState, norm: geometry.Norm) -> Bool[Tensor, "b l"]:
+    """Return for each token whether its eta is all but 0.
 
     Its P-norm is then below 1 % of its sentence's maximum (metric `eta/starved`).
     """
     norms = geometry.norm_of(state.eta, norm)[:, :, 0]
-    below = norms < 0.01 * norms.amax(1, keepdim=True)
-    return below[state.perturbable].to(norms.dtype)
+    return norms < 0.01 * norms.amax(1, keepdim=True)
 
 
 def _reading_order(anchor: Anchor, collectives: Collectives) -> Int[Tensor, " n"]:
     """Order of the gathered tokens in the global batch: by sentence, then by position."""
     num_rows, length = anchor.ids.shape
     position = torch.arange(length, device=anchor.ids.device).expand(num_rows, length)
-    rank_of = anchor.rows[:, None] * 1_000_000 + position
-    return collectives.gather_ragged(rank_of[anchor.perturbable]).argsort()
+    rank_of = (anchor.batch.rows[:, None] * 1_000_000 + position).flatten()
+    return collectives.gather_ragged(rank_of[anchor.batch.perturbable_places]).argsort()
 
 
-def _last_of_each(ids: Int[Tensor, " n"]) -> Int[Tensor, " m"]:
-    """Index of the last occurrence of each distinct id."""
-    words, where = ids.unique(return_inverse=True)
-    index = torch.arange(len(ids), device=ids.device)
-    return torch.zeros_like(words).scatter_reduce_(0, where, index, "amax", include_self=False)
+def _words(ids: Int[Tensor, " n"]) -> Int[Tensor, " n"]:
+    """Number each distinct id, from 0 in their order: what `unique` finds, as many rows as there are ids."""
+    ordered, order = ids.sort(stable=True)
+    begins = torch.cat([torch.zeros_like(ordered[:1]), (ordered[1:] != ordered[:-1]).long()])
+    return torch.empty_like(ids).scatter_(0, order, begins.cumsum(0))
+
+
+def _last_of_each(word: Int[Tensor, " n"]) -> Int[Tensor, " n"]:
+    """Index of the last occurrence of each word, by its number; 0 beyond the last one."""
+    index = torch.arange(len(word), device=word.device)
+    return torch.zeros_like(word).scatter_reduce_(0, word, index, "amax", include_self=False)

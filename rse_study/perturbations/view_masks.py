@@ -13,6 +13,7 @@ from rse_study.perturbations.ascent import Anchor, Change, SiteMask
 from rse_study.perturbations.noise import uniform_rows
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
+from rse_study.tensors import sent
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,13 @@ class ViewMasks(Spec):
         """p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
         width = anchor.embeddings.shape[-1]
         tokens = uniform_rows(anchor, streams, "masks", self.num_sites).permute(2, 0, 1)
-        keys = anchor.rows.tolist()
+        keys = anchor.batch.on_host.rows.tolist()
         if self.features == "shared":
             keys = [view for view in (0, 1) for _ in range(len(keys) // 2)]
         generators = [streams.generator("masks", anchor.step, key, 1) for key in keys]
         features = [torch.rand(self.num_sites, width, generator=generator) for generator in generators]
-        return KeepProbabilities(tokens, torch.stack(features, dim=1).to(anchor.embeddings), anchor.mask)
+        drawn = sent(torch.stack(features, dim=1), tokens.device).to(tokens)
+        return KeepProbabilities(tokens, drawn, anchor.mask)
 
     def apply(self, state: KeepProbabilities) -> Change:
         """Eq 1 at every site."""

@@ -13,6 +13,7 @@ from rse_study.perturbations.ascent import Anchor, Change, SiteMask
 from rse_study.perturbations.noise import uniform_rows
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
+from rse_study.tensors import sent
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,11 @@ class WeakeningMasks(Spec):
         features = torch.stack(
             [
                 torch.rand(self.num_sites, width, generator=streams.generator("masks", anchor.step, row, 1))
-                for row in anchor.rows.tolist()
+                for row in anchor.batch.on_host.rows.tolist()
             ]
         )
-        return Probabilities(
-            tokens.permute(2, 0, 1), features.permute(1, 0, 2).to(anchor.embeddings), anchor.mask
-        )
+        drawn = sent(features.permute(1, 0, 2), tokens.device).to(tokens)
+        return Probabilities(tokens.permute(2, 0, 1), drawn, anchor.mask)
 
     def apply(self, state: Probabilities) -> Change:
         """Eq 1 at every site."""

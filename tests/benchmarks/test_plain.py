@@ -48,7 +48,7 @@ class Pair:
         batch = session.batches.batch(number)
         ours = session.trial.method.step(session.networks, session.method_state, batch, session.run, number)
         embeddings = session.networks.encoder.word_embeddings(batch.ids).detach()
-        anchor = Anchor(embeddings, batch.ids, batch.mask, batch.perturbable, batch.rows, number)
+        anchor = Anchor(embeddings, batch, number)
         draws = PlainDraws(
             start_delta(anchor, session.run.streams, self.plain.settings.sigma),
             rtd_mask(batch, session.run.streams, number, self.plain.settings.masked_share),

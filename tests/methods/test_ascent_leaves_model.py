@@ -33,7 +33,7 @@ def prepared(switches):
     for i, parameter in enumerate(networks.parameters()):
         parameter.grad = torch.full_like(parameter, float(i)) if i % 3 else None
     embeddings = networks.encoder.word_embeddings(batch.ids).detach()
-    where = Anchor(embeddings, batch.ids, batch.mask, batch.perturbable, batch.rows, 3)
+    where = Anchor(embeddings, batch, 3)
     finder = Adversary(
         blend=method.blend,
         token_level=method.token_level,

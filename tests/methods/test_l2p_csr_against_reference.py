@@ -26,9 +26,7 @@ CASES = {
 
 def anchor_of(networks, batch, step):
     embeddings = networks.encoder.word_embeddings(batch.ids).detach()
-    rows = torch.cat([batch.rows, batch.rows + batch.num_rows])
-    mask = batch.mask.repeat(2, 1)
-    return Anchor(embeddings.repeat(2, 1, 1), batch.ids.repeat(2, 1), mask, mask, rows, step)
+    return Anchor(embeddings.repeat(2, 1, 1), batch.repeated(2).all_perturbable(), step)
 
 
 def ours(method, networks, batch, run, step):

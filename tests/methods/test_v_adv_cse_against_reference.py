@@ -48,7 +48,7 @@ def test_a_step_is_the_papers(switches, words, output, options):
     got = gradients(networks)
 
     embeddings = networks.encoder.word_embeddings(batch.ids)
-    anchor = Anchor(embeddings.detach(), batch.ids, batch.mask, batch.mask, batch.rows, 3)
+    anchor = Anchor(embeddings.detach(), batch.all_perturbable(), 3)
     found = reference.step(
         Encode(networks, batch), embeddings, real=batch.mask, r0=method.r.init(anchor, run.streams).delta,
         lambda_=WEIGHT, temperature=TEMPERATURE, key_temperature=TEMPERATURE, **words, **options,

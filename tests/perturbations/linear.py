@@ -2,6 +2,7 @@
 
 import torch
 
+from rse_study.data.batches import Batch
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.streams import Streams
 
@@ -35,7 +36,8 @@ def anchor(lengths=(0, 1, 3), padding=0):
     generator = torch.Generator().manual_seed(0)
     embeddings = torch.randn(len(lengths), max(lengths) + 2, WIDTH, generator=generator, dtype=torch.float64)
     embeddings = torch.cat([embeddings, embeddings.new_zeros(len(lengths), padding, WIDTH)], dim=1)
-    return Anchor(embeddings, ids, mask, perturbable, torch.arange(len(lengths)), step=2)
+    batch = Batch(ids, mask, perturbable, torch.arange(len(lengths)), len(lengths))
+    return Anchor(embeddings, batch, step=2)
 
 
 def linear(direction):

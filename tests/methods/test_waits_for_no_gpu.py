@@ -1,0 +1,75 @@
+"""A step gives a GPU its work and waits for nothing."""
+
+import pytest
+import torch
+
+from rse_study.data.batches import Batch
+from rse_study.methods.consert import ConSERT
+from rse_study.methods.dcl import DCL
+from rse_study.methods.l2p_csr import L2PCSR
+from rse_study.methods.method import Method
+from rse_study.methods.v_adv_cse import VAdvCSE
+from tests.methods.problem import make_batch, make_networks, make_run, settings
+from tests.simulated_gpu import HostWaits, simulated_gpu
+
+SENTENCES = [[2, 5, 6, 7, 3], [2, 8, 9, 3], [2, 5, 5, 6, 10, 11, 3], [2, 12, 3]]
+METHODS: dict[str, Method] = {
+    "robust_sent_embed": settings(),
+    "masks": settings(masks={"phi": 0.3}, perturbed_tokens="all"),
+    "l1, last": settings(norm="l1", token_level={"write_back": "last"}, lambda2=0),
+    "l2, accumulate": settings(norm="l2", token_level={"write_back": "accumulate"}, lambda2=0),
+    "sampled": settings(rtd={"choice": "sample", "positions": "everywhere"}),
+    "summed": settings(rtd={"reduction": "sum"}),
+    "with padding": settings(rtd={"reduction": "mean_padding"}),
+    "l2p_csr": L2PCSR(),
+    "l2p_csr, embeddings": L2PCSR(perturbs="embeddings"),
+    "v_adv_cse": VAdvCSE(),
+    "dcl": DCL(masked_lm=0.1),
+    "consert": ConSERT(),
+    "consert, token cutoff": ConSERT(first="token_cutoff", second="adversarial"),
+}
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+@pytest.mark.parametrize("name", METHODS)
+def test_a_step_waits_for_nothing_and_computes_the_same(name, pooling, monkeypatch):
+    outcomes = []
+    for on_gpu in (False, True):
+        method, run, batch = METHODS[name], make_run(), make_batch(SENTENCES)
+        networks = make_networks(method, run, pooling=pooling, dropout=0.0)
+        state = method.state(networks, run.streams)
+        if not on_gpu:
+            outcomes.append(_step(method, networks, state, batch, run))
+            continue
+        assert run.generator is not None
+        modules = (networks, run.generator)
+        held = [tensor for each in modules for tensor in (*each.parameters(), *each.buffers())]
+        with simulated_gpu(monkeypatch, [*held, *state.values()]):
+            sent = batch.to("cpu")
+            assert sent.host is batch
+            outcomes.append(_step(method, networks, state, sent, run))
+    torch.testing.assert_close(outcomes[0], outcomes[1], rtol=0, atol=0)
+
+
+def test_what_would_wait_is_an_error(monkeypatch):
+    batch = make_batch(SENTENCES)
+    with simulated_gpu(monkeypatch, []) as gpu:
+        sent = gpu.put(batch.mask.clone())
+        for read in (
+            lambda: sent.sum().item(),
+            lambda: sent.nonzero(),
+            lambda: sent[sent],
+            lambda: sent.float() + torch.ones(7),
+            lambda: sent.cpu().tolist(),
+        ):
+            with pytest.raises(HostWaits):
+                read()
+        assert not gpu.lies_there(torch.arange(3))
+        assert gpu.lies_there(torch.arange(3, device=sent.device))
+
+
+def _step(method: Method, networks, state, batch: Batch, run):
+    outcome = method.step(networks, state, batch, run, 3)
+    outcome.loss.backward()
+    torch.nn.utils.clip_grad_norm_(networks.parameters(), 1.0)
+    return [outcome.loss.detach(), *(p.grad for p in networks.parameters() if p.grad is not None), *state.values()]
