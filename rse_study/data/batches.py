@@ -32,11 +32,15 @@ class Batch:
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on a device."""
-        moved = {
-            name: sent(getattr(self, name), torch.device(device))
-            for name in ("ids", "mask", "perturbable", "rows")
-        }
-        return replace(self, **moved, host=self.on_host)
+        to = torch.device(device)
+        return Batch(
+            ids=sent(self.ids, to),
+            mask=sent(self.mask, to),
+            perturbable=sent(self.perturbable, to),
+            rows=sent(self.rows, to),
+            num_rows=self.num_rows,
+            host=self.on_host,
+        )
 
     @property
     def on_host(self) -> "Batch":
@@ -59,10 +63,14 @@ class Batch:
 
     def repeated(self, times: int) -> "Batch":
         """The batch several times over; rows of a repetition are counted on behind the batch's."""
-        tiled = {name: getattr(self, name).repeat(times, 1) for name in ("ids", "mask", "perturbable")}
-        rows = torch.cat([self.rows + i * self.num_rows for i in range(times)])
-        host = self.host and self.host.repeated(times)
-        return replace(self, **tiled, rows=rows, host=host)
+        return Batch(
+            ids=self.ids.repeat(times, 1),
+            mask=self.mask.repeat(times, 1),
+            perturbable=self.perturbable.repeat(times, 1),
+            rows=torch.cat([self.rows + i * self.num_rows for i in range(times)]),
+            num_rows=self.num_rows,
+            host=self.host and self.host.repeated(times),
+        )
 
     def all_perturbable(self) -> "Batch":
         """The same batch with special tokens that may move, too."""

@@ -149,9 +149,7 @@ class InnerObjective:
         """
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():
-            pooled = networks.encoder(
-                anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.places
-            )
+            pooled = networks.encoder(anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.places)
             z_pos, moments = networks.head(pooled)
         z_pos = z_pos.to(anchor.embeddings.dtype)
         rows = run.collectives.gather(batch.rows)

@@ -117,6 +117,7 @@ class ConSERT(ContrastiveMethod):
         self, networks: Networks, anchor: Anchor, batch: Batch, run: RunContext
     ) -> tuple[Float[Tensor, "b l d"], dict[str, Mean]]:
         """delta that raises the loss between X + delta and X, both without dropout."""
+
         def encode(points: Float[Tensor, "b l d"]) -> Float[Tensor, "b d"]:
             return networks.encoder(points, batch.mask, batch.ids, places=batch.places)
 

@@ -113,9 +113,7 @@ class _Distance:
     def at(cls, method: VAdvCSE, networks: Networks, anchor: Anchor, run: RunContext) -> "_Distance":
         """f(X) once, without gradient; its head moments serve every perturbed pass."""
         with torch.no_grad(), run.autocast():
-            pooled = networks.encoder(
-                anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.places
-            )
+            pooled = networks.encoder(anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.places)
             z, moments = networks.head(pooled)
         z = z.to(anchor.embeddings.dtype)
         keys = run.collectives.gather(z).detach()

@@ -1,7 +1,6 @@
 """L2P-CSR equals the loops written from the paper, loss and gradients, in float64."""
 
 import pytest
-import torch
 
 from rse_study.methods import L2PCSR
 from rse_study.perturbations.ascent import Anchor
