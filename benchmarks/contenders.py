@@ -1,6 +1,7 @@
 """One training step: ours, the plain one, and sentence-transformers'."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,6 +38,10 @@ class StepShape:
     """most tokens of a sentence"""
     pooling: Pooling
     seed: int
+    device: str = "cpu"
+    """of ours"""
+    trial: Mapping[str, Any] = field(default_factory=dict)
+    """what else the trial of ours has"""
 
 
 def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
@@ -63,6 +68,7 @@ def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
             "batch_size": shape.batch_size,
             "max_length": shape.length,
             "selection": {"dev": "builtin"},
+            **shape.trial,
         }
     )
     tokenizer = load_tokenizer(str(shape.encoder))
@@ -77,7 +83,9 @@ def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
         generator=str(shape.encoder),
         synonyms=str(synonym_table(folder, tokenizer, data_dir())) if needs_synonyms else "",
     )
-    return open_session(trial, shape.seed, materials, folder / "cell", Collectives(), torch.device("cpu"))
+    return open_session(
+        trial, shape.seed, materials, folder / "cell", Collectives(), torch.device(shape.device)
+    )
 
 
 class PlainStep:

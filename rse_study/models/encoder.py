@@ -27,6 +27,7 @@ class SentenceEncoder(nn.Module):
         self.pooling = pooling
         self.mask_token_id = mask_token_id
         self.skips_padding = can_be_packed(backbone)
+        self._run_packed: Any = Packed.run
         taken = inspect.signature(backbone.forward).parameters
         self._takes_positions = "position_ids" in taken
         # RoBERTa takes types too, but has one: a pair's second half is none the wiser.
@@ -150,7 +151,17 @@ class SentenceEncoder(nn.Module):
         """
         positions = position_ids(self.backbone, layout.mask) if self._takes_positions else None
         given = TokenInputs(embeddings, positions, types if self.tells_types else None)
-        return layout.run(self.backbone, given, changes, wanted)
+        run = self._run_packed if isinstance(layout, Packed) else type(layout).run
+        found: Tensor = run(layout, self.backbone, given, changes, wanted)
+        return found
+
+    def compile_passes(self) -> None:
+        """Have torch.compile fuse the passes without padding, for batches of any shape.
+
+        Passes with padding stay as they are: evaluation's, whose rows must tie to the last bit.
+        """
+        # Dropout draws what it draws without: passes that are to share their masks are compiled each for itself.
+        self._run_packed = torch.compile(Packed.run, dynamic=True, options={"fallback_random": True})
 
     def layout(self, mask: Bool[Tensor, "b l"], places: Int[Tensor, " T"] | None = None) -> Layout:
         """How a batch lies in this encoder: packed where its family can be."""

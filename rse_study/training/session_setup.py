@@ -14,6 +14,7 @@ from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus, vocabulary_fingerprint
 from rse_study.errors import InputError
 from rse_study.methods.method import RunContext
+from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_encoder
 from rse_study.models.rtd import Generator
@@ -62,6 +63,9 @@ def open_session(
     encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)
     batches = _batches(trial, materials, tokenizer, streams, collectives)
     networks = trial.method.networks(encoder, streams, collectives).to(device, dtype).train()
+    if trial.compiled:
+        for reader in (module for module in networks.modules() if isinstance(module, SentenceEncoder)):
+            reader.compile_passes()
     generator = _generator(trial, materials, tokenizer)
     synonyms = Synonyms.open(Path(materials.synonyms)) if trial.method.needs_synonyms else None
     run = RunContext(

@@ -176,6 +176,8 @@ class Trial(Spec):
     """tokens of a sentence in training, special ones included; evaluation never truncates to it"""
     precision: Literal["float32", "bf16", "float64"] = "float32"
     """of weights and arithmetic; bf16: of matrix products, while weights, E + delta and LayerNorms stay float32"""
+    compiled: bool = field(False, neutral=False)
+    """whether torch.compile fuses the encoder's passes in training: minutes once, other last bits; meant for GPUs"""
     selection: Selection = Selection()
     """which checkpoint is kept"""
     report_every: PositiveInt = 10

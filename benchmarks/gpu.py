@@ -1,0 +1,322 @@
+"""What a training step gets out of a GPU, and what several cells at a time do.
+
+python -m benchmarks.gpu [--size 12x768] [--batch 64] [--length 32] [--num-steps 5] [--cells 1 2 4 8]
+
+Three tables: the rate of large bf16 matrix products, which is what the card can do at most; a step of
+RobustSentEmbed with bf16 matrix products, eager and compiled (`compiled: true` of a trial), with its rate as a share
+of that, its waits for the GPU and the CPU's time; and cells of MiniLM's shape on one GPU, several processes at a time
+against one by one. Times are wall seconds, after a step of its own for what is allocated and compiled once.
+`--device cpu` with small sizes shows that it runs.
+"""
+
+import argparse
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.cases import robust_sent_embed
+from benchmarks.contenders import StepShape, open_ours
+from benchmarks.counting import count_flops
+from benchmarks.encoders import BERT_BASE, MINILM_SHAPE, SIZES, save_encoder
+from benchmarks.machine import describe_machine
+from benchmarks.options import common_parser
+from benchmarks.output import heading, markdown_table, write_json
+from benchmarks.packed_cells import steps_a_second
+from benchmarks.sentences import training_texts
+from benchmarks.timing import Spread
+from rse_study.training.session import Session
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "eager": {"precision": "bf16"},
+    "compiled": {"precision": "bf16", "compiled": True},
+}
+STEPS_A_CELL = 500  # of the table of cells
+Row = dict[str, Any]
+WARM_UP = 5  # steps: batches of several lengths, each of which may be compiled for
+
+
+@dataclass(frozen=True)
+class Device:
+    """Where it is measured."""
+
+    name: str
+
+    def wait(self) -> None:
+        """Until everything that was asked for is computed."""
+        if self.name == "cuda":
+            torch.cuda.synchronize()
+
+    def describe(self) -> str:
+        """The card's name and memory."""
+        if self.name != "cuda":
+            return "no GPU: the CPU"
+        card = torch.cuda.get_device_properties(0)
+        return f"{card.name}, {card.total_memory / 2**30:.0f} GiB, CUDA {torch.version.cuda}"
+
+    @contextmanager
+    def counted_waits(self) -> Iterator[list[Any]]:
+        """Within it, what makes the host wait for the GPU is noted, as torch warns of it."""
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always")
+            if self.name == "cuda":
+                torch.cuda.set_sync_debug_mode("warn")
+            try:
+                yield noted
+            finally:
+                if self.name == "cuda":
+                    torch.cuda.set_sync_debug_mode("default")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure what the command line asks for, and print it."""
+    options = parser().parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    machine, device = describe_machine(options.seed), Device(options.device)
+    rate = matrix_rate(device, options.matrix, options.repeat)
+    print(heading(device.describe(), machine))
+    print(f"bf16 products of two {options.matrix} x {options.matrix} matrices: {rate / 1e12:.4g} TFLOP/s\n")
+    with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as folder:
+        steps = [measure_step(name, options, device, rate, Path(folder)) for name in options.variants]
+        print(table_of_steps(steps), end="\n\n", flush=True)
+        cells = measure_cells(options, Path(folder))
+    print(table_of_cells(cells))
+    named = {"device": device.describe(), "matrix_rate": rate}
+    write_json(options.out, machine | named, vars(options), [*steps, *cells])
+
+
+def matrix_rate(device: Device, size: int, repeat: int) -> float:
+    """Floating-point operations a second of large bf16 matrix products, the median.
+
+    Parameters
+    ----------
+    device
+        Where.
+    size
+        Rows and columns.
+    repeat
+        Products that are timed, each by itself.
+    """
+    left, right = (torch.randn(size, size, device=device.name, dtype=torch.bfloat16) for _ in range(2))
+    seconds = [seconds_of(device, lambda: left @ right) for _ in range(repeat + 1)][1:]
+    return 2 * size**3 / Spread.of(seconds).median
+
+
+def measure_step(name: str, options: argparse.Namespace, device: Device, rate: float, folder: Path) -> Row:
+    """Operations, times and waits of a variant's step.
+
+    Parameters
+    ----------
+    name
+        Of the variant.
+    options
+        Of the command line.
+    device
+        Where.
+    rate
+        What the device can do.
+    folder
+        For encoder and corpus.
+    """
+    session = open_session_of(options, options.size, VARIANTS[name], folder)
+    is_first = name == options.variants[0]
+    flops = count_flops(partial(session.advance, 0)) if is_first else None
+    begun = time.perf_counter()
+    for number in range(WARM_UP):
+        session.advance(number)
+    device.wait()
+    warm_up = time.perf_counter() - begun
+    numbers = count(WARM_UP)
+    with device.counted_waits() as noted:
+        session.advance(next(numbers))
+    numbers_timed = [next(numbers) for _ in range(options.repeat)]
+    host = [time_of_host(session, number, device) for number in numbers_timed]
+    wall = seconds_of(device, lambda: [session.advance(next(numbers)) for _ in range(options.repeat)])
+    peak = torch.cuda.max_memory_allocated() if device.name == "cuda" else 0
+    return {
+        "variant": name,
+        "warm_up_s": warm_up,
+        "flops": flops,
+        "waits": len(noted),
+        "host_s": Spread.of(host).median,
+        "step_s": wall / options.repeat,
+        "peak_bytes": peak,
+        "matrix_rate": rate,
+    }
+
+
+def time_of_host(session: Session, number: int, device: Device) -> float:
+    """CPU seconds that a step takes of the process that gives the GPU its work.
+
+    Parameters
+    ----------
+    session
+        Whose step.
+    number
+        Of the step.
+    device
+        Idle when it begins.
+    """
+    device.wait()
+    begun = time.process_time()
+    session.advance(number)
+    return time.process_time() - begun
+
+
+def measure_cells(options: argparse.Namespace, folder: Path) -> list[Row]:
+    """Steps a second of several cells at a time.
+
+    Parameters
+    ----------
+    options
+        Of the command line.
+    folder
+        For encoder and corpus.
+    """
+    shape = shape_of(options, options.cell_size, VARIANTS["eager"], folder)
+    return [
+        {
+            "cells": number,
+            "steps_a_second": steps_a_second(shape, case_of(options), folder, number, options.seconds),
+        }
+        for number in options.cells
+    ]
+
+
+def open_session_of(options: argparse.Namespace, size: str, trial: Row, folder: Path) -> Session:
+    """The session of a cell.
+
+    Parameters
+    ----------
+    options
+        Of the command line.
+    size
+        Of the encoder.
+    trial
+        What the variant sets.
+    folder
+        For encoder and corpus.
+    """
+    return open_ours(case_of(options), shape_of(options, size, trial, folder), folder / f"{size}-materials")
+
+
+def case_of(options: argparse.Namespace) -> Any:
+    """RobustSentEmbed without replaced-token detection."""
+    return robust_sent_embed(options.num_steps, detects=False)
+
+
+def shape_of(options: argparse.Namespace, size: str, trial: Row, folder: Path) -> StepShape:
+    """What a step is taken on; the encoder is written once.
+
+    Parameters
+    ----------
+    options
+        Of the command line.
+    size
+        Of the encoder.
+    trial
+        What the variant sets.
+    folder
+        For the encoder.
+    """
+    encoder = folder / size
+    return StepShape(
+        encoder=encoder if encoder.exists() else save_encoder(size, encoder, options.seed),
+        sentences=training_texts().sentences,
+        batch_size=options.batch,
+        length=options.length,
+        pooling="cls",
+        seed=options.seed,
+        device=options.device,
+        trial=trial,
+    )
+
+
+def seconds_of(device: Device, work: Callable[[], object]) -> float:
+    """Wall seconds until the device has done it."""
+    device.wait()
+    begun = time.perf_counter()
+    work()
+    device.wait()
+    return time.perf_counter() - begun
+
+
+def table_of_steps(rows: list[Row]) -> str:
+    """Each variant beside the first."""
+    header = (
+        "step",
+        "ms",
+        "eager / this",
+        "TFLOP/s",
+        "of the matrix rate",
+        "waits",
+        "CPU ms",
+        "GiB",
+        "warm-up s",
+    )
+    flops, first = rows[0]["flops"], rows[0]["step_s"]
+    return markdown_table(
+        header,
+        [
+            [
+                row["variant"],
+                f"{1e3 * row['step_s']:.1f}",
+                f"{first / row['step_s']:.2f}",
+                f"{flops / row['step_s'] / 1e12:.4g}",
+                f"{100 * flops / row['step_s'] / row['matrix_rate']:.0f} %",
+                str(row["waits"]),
+                f"{1e3 * row['host_s']:.1f}",
+                f"{row['peak_bytes'] / 2**30:.2f}",
+                f"{row['warm_up_s']:.0f}",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def table_of_cells(rows: list[Row]) -> str:
+    """Cells at a time, and what that makes an hour."""
+    first = rows[0]["steps_a_second"] / rows[0]["cells"]
+    return markdown_table(
+        ("cells at a time", "steps a second", f"cells of {STEPS_A_CELL} steps an hour", "one by one"),
+        [
+            [
+                str(row["cells"]),
+                f"{row['steps_a_second']:.2f}",
+                f"{3600 * row['steps_a_second'] / STEPS_A_CELL:.0f}",
+                f"{row['steps_a_second'] / first:.2f} times",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    made = common_parser("gpu")
+    made.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to see that it runs")
+    made.add_argument("--size", choices=list(SIZES), default=BERT_BASE, help="encoder of the step")
+    made.add_argument("--cell-size", choices=list(SIZES), default=MINILM_SHAPE, help="encoder of the cells")
+    made.add_argument(
+        "--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS), help="of the step"
+    )
+    made.add_argument("--batch", type=int, default=64, help="sentences of a step")
+    made.add_argument("--length", type=int, default=32, help="most tokens of a sentence")
+    made.add_argument("--num-steps", type=int, default=5, help="N")
+    made.add_argument("--matrix", type=int, default=8192, help="rows and columns of the matrices")
+    made.add_argument("--repeat", type=int, default=20, help="timed products and steps")
+    made.add_argument("--cells", type=int, nargs="+", default=[1, 2, 4, 8], help="cells at a time")
+    made.add_argument("--seconds", type=float, default=20.0, help="that cells are run for")
+    return made
+
+
+if __name__ == "__main__":
+    main()

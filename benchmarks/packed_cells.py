@@ -1,0 +1,68 @@
+"""Several cells at a time on one device, each in a process of its own."""
+
+import time
+from itertools import count
+from multiprocessing.context import SpawnContext
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.cases import Case
+from benchmarks.contenders import StepShape, open_ours
+
+WARM_UP = 3  # steps before anybody is counted
+
+
+def steps_a_second(shape: StepShape, case: Case, folder: Path, num_cells: int, seconds: float) -> float:
+    """Steps a second of all cells together.
+
+    Parameters
+    ----------
+    shape
+        What each step is taken on.
+    case
+        The method.
+    folder
+        For the tokenised corpus.
+    num_cells
+        At a time.
+    seconds
+        For how long they are counted, once all of them are warm.
+    """
+    context = SpawnContext()
+    ready, counts = context.Barrier(num_cells), context.Queue()
+    given = (shape, case, folder / f"{shape.encoder.name}-materials", seconds, ready, counts)
+    processes = [context.Process(target=_count_steps, args=given) for _ in range(num_cells)]
+    open_ours(case, shape, given[2])  # writes the corpus, once
+    for process in processes:
+        process.start()
+    try:
+        found = [counts.get(timeout=600 + seconds) for _ in processes]
+    finally:
+        for process in processes:
+            process.join(timeout=60)
+            process.kill()
+    return sum(found)
+
+
+def _count_steps(shape: StepShape, case: Case, folder: Path, seconds: float, ready: Any, counts: Any) -> None:
+    torch.set_num_threads(1)
+    session = open_ours(case, shape, folder)
+    for number in range(WARM_UP):
+        session.advance(number)
+    _wait(shape)
+    ready.wait()
+    begun = time.perf_counter()
+    for done in count(1):
+        session.advance(WARM_UP + done)
+        if done % WARM_UP == 0:
+            _wait(shape)
+            if time.perf_counter() - begun >= seconds:
+                counts.put(done / (time.perf_counter() - begun))
+                return
+
+
+def _wait(shape: StepShape) -> None:
+    if shape.device == "cuda":
+        torch.cuda.synchronize()
