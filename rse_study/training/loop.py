@@ -179,11 +179,11 @@ def _advance(state: TrainState, session: Session) -> bool:
     """One step; True where it made a point of the history."""
     try:
         outcome = session.advance(state.t)
+        state.t += 1
+        metrics = session.measure(outcome, state)
     except NonFiniteLoss as loss:
         conclude(state, session, "failed", str(loss))
         raise
-    state.t += 1
-    metrics = session.measure(outcome, state)
     if metrics:
         _note(state, metrics)
     return bool(metrics)
