@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from rse_study.models.chunks import by_chunks
 from rse_study.models.layout import Layout, Padded, TokenInputs
 from rse_study.models.packed import Packed, can_be_packed
 from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
@@ -27,6 +28,8 @@ class SentenceEncoder(nn.Module):
         self.pooling = pooling
         self.mask_token_id = mask_token_id
         self.skips_padding = can_be_packed(backbone)
+        self.chunk_size = 0
+        """most sentences of a pass with gradients of its own; 0: all"""
         taken = inspect.signature(backbone.forward).parameters
         self._takes_positions = "position_ids" in taken
         # RoBERTa takes types too, but has one: a pair's second half is none the wiser.
@@ -83,8 +86,23 @@ class SentenceEncoder(nn.Module):
         keeps_padding
             Whether padding is computed, too: rows of the same tokens then have the same vector to the last bit.
         """
-        layout = Padded(mask) if keeps_padding else self.layout(mask)
-        changes = self._weakening(weights, layout)
+        if keeps_padding:
+            return self._pooled(Padded(mask), embeddings, ids, weights, types)
+
+        def encode(embeddings: Tensor, mask: Tensor, ids: Any, types: Any, *weights: Tensor | None) -> Tensor:
+            return self._pooled(self.layout(mask), embeddings, ids, weights, types)
+
+        return by_chunks(self, encode, self.chunk_size, embeddings, mask, ids, types, *weights)
+
+    def _pooled(
+        self,
+        layout: Layout,
+        embeddings: Float[Tensor, "b l e"],
+        ids: Int[Tensor, "b l"] | None,
+        weights: Sequence[Float[Tensor, "b l d"] | None],
+        types: Int[Tensor, "b l"] | None,
+    ) -> Float[Tensor, "b d"]:
+        mask, changes = layout.mask, self._weakening(weights, layout)
         wanted = self._pooled_positions(ids, mask)
         if wanted is not None:
             return self.hidden_states(layout, embeddings, types, changes, wanted)
@@ -115,8 +133,12 @@ class SentenceEncoder(nn.Module):
         types
             1 for a pair's second sentence, 0 for its first, where the encoder has them.
         """
-        layout = self.layout(mask)
-        return layout.restore(self.hidden_states(layout, embeddings, types))
+
+        def read(embeddings: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
+            layout = self.layout(mask)
+            return layout.restore(self.hidden_states(layout, embeddings, types))
+
+        return by_chunks(self, read, self.chunk_size, embeddings, mask, types)
 
     def hidden_states(
         self,

@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from rse_study.models.modes import in_mode
+
 
 @dataclass(frozen=True)
 class Anchor:
@@ -168,18 +170,6 @@ def frozen(network: nn.Module, *, training: bool = False) -> Iterator[None]:
         finally:
             for parameter in trained:
                 parameter.requires_grad_(True)
-
-
-@contextmanager
-def in_mode(network: nn.Module, *, training: bool) -> Iterator[None]:
-    """Turn dropout on or off inside; every module is as it was outside."""
-    modes = {module: module.training for module in network.modules()}
-    try:
-        network.train(training)
-        yield
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
 
 
 def _gradient(objective: Callable[[Change], Tensor], point: Change) -> tuple[Tensor, Change]:

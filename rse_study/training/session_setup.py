@@ -60,6 +60,7 @@ def open_session(
     require_equal_shares(trial, collectives.size)
     streams, dtype = Streams(seed), DTYPES[trial.precision]
     encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)
+    encoder.chunk_size = trial.chunk_size  # its copies' too: D, and the target of DCL
     batches = _batches(trial, materials, tokenizer, streams, collectives)
     networks = trial.method.networks(encoder, streams, collectives).to(device, dtype).train()
     generator = _generator(trial, materials, tokenizer)
@@ -102,6 +103,7 @@ def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator 
         return None
     generator = load_generator(materials.generator, materials.generator_revision)
     check_same_tokenizer(generator.tokenizer, tokenizer)
+    generator.chunk_size = trial.chunk_size
     return generator
 
 

@@ -176,6 +176,8 @@ class Trial(Spec):
     """tokens of a sentence in training, special ones included; evaluation never truncates to it"""
     precision: Literal["float32", "bf16", "float64"] = "float32"
     """of weights and arithmetic; bf16: of matrix products, while weights, E + delta and LayerNorms stay float32"""
+    chunk_size: int = field(0, ge=0, neutral=0)
+    """sentences that the encoder computes at a time, and once more for their gradients; 0: all. For little memory"""
     selection: Selection = Selection()
     """which checkpoint is kept"""
     report_every: PositiveInt = 10
