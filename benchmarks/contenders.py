@@ -37,6 +37,8 @@ class StepShape:
     """most tokens of a sentence"""
     pooling: Pooling
     seed: int
+    chunk_size: int = 0
+    """sentences that ours computes at a time; 0: all"""
 
 
 def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
@@ -62,6 +64,7 @@ def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
             "encoder": {"name": str(shape.encoder), "pooling": shape.pooling},
             "batch_size": shape.batch_size,
             "max_length": shape.length,
+            "chunk_size": shape.chunk_size,
             "selection": {"dev": "builtin"},
         }
     )

@@ -26,7 +26,9 @@ def taken(method, chunk_size, *, pooling="cls", skips_padding=True, **sizes):
 def hold_all(one, two, tolerance=1e-10):
     assert one.keys() == two.keys()
     for name, expected in one.items():
-        torch.testing.assert_close(two[name], expected, rtol=0, atol=tolerance, msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(
+            two[name], expected, rtol=0, atol=tolerance, msg=lambda m, n=name: f"{n}: {m}"
+        )
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -37,7 +39,9 @@ def test_a_step_in_chunks_is_the_step_of_the_whole_batch(name):
 @pytest.mark.parametrize("skips_padding", [True, False], ids=["packed", "padded"])
 @pytest.mark.parametrize("pooling", ["mean", "first_last", "prompt"])
 def test_chunks_fit_any_pooling_and_layout(pooling, skips_padding, monkeypatch):
-    monkeypatch.setattr("rse_study.models.encoder.prompt_positions", lambda ids, mask_id: torch.ones(len(ids)).long())
+    monkeypatch.setattr(
+        "rse_study.models.encoder.prompt_positions", lambda ids, mask_id: torch.ones(len(ids)).long()
+    )
     method, how = METHODS["RobustSentEmbed"], {"pooling": pooling, "skips_padding": skips_padding}
     hold_all(taken(method, 0, **how), taken(method, 1, **how))
 
