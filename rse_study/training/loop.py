@@ -107,7 +107,8 @@ def train(
     state = session.resume(identity)
     _require_one_view(group, target, directory, state.t)
     stopped_at = ended.history[-1].t if ended is not None else -1
-    yield from _train_from(state, session, stopped_at, checkpoint_seconds)
+    with closing(session):
+        yield from _train_from(state, session, stopped_at, checkpoint_seconds)
 
 
 def drive(points: Points, report: Report) -> None:

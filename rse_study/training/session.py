@@ -119,6 +119,11 @@ class Session:
             self.publish(MODEL_FOLDER)  # first: the state says which model is the best so far
             self.publish(CHECKPOINT_FOLDER)
 
+    def close(self) -> None:
+        """Write what other cells can use."""
+        if self.run.outputs is not None:
+            self.run.outputs.flush()
+
     def _keep(self, dev: float, state: TrainState) -> None:
         if self.trial.selection.keep == "best" and state.best is not None and dev <= state.best:
             return

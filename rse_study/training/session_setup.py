@@ -21,6 +21,7 @@ from rse_study.streams import Streams
 from rse_study.training.materials import Materials
 from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
+from rse_study.training.shared_outputs import open_outputs
 from rse_study.training.trial import Trial
 
 DTYPES = {"float32": torch.float32, "bf16": torch.float32, "float64": torch.float64}
@@ -66,7 +67,12 @@ def open_session(
     generator = _generator(trial, materials, tokenizer)
     synonyms = Synonyms.open(Path(materials.synonyms)) if trial.method.needs_synonyms else None
     run = RunContext(
-        streams, collectives, _autocast(trial, device), generator and generator.to(device), synonyms
+        streams,
+        collectives,
+        _autocast(trial, device),
+        generator and generator.to(device),
+        synonyms,
+        open_outputs(trial, seed, materials, collectives, device),
     )
     adam = trial.optimizer
     # Decay is of every parameter, biases and LayerNorms included. Decision 0015.

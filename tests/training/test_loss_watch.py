@@ -76,8 +76,8 @@ def test_a_lost_loss_that_is_known_late_ends_the_same_way(
     )
     seen: dict[str, list[int]] = {"at once": [], "late": []}
     for name, points in seen.items():
+        cell = train(trial, 3, world.materials(), tmp_path / name, checkpoint_seconds=0.0)
         with pytest.raises(NonFiniteLoss):
-            cell = train(trial, 3, world.materials(), tmp_path / name, checkpoint_seconds=0.0)
             drive(cell, lambda progress, points=points: points.append(progress.t))
         monkeypatch.setattr(session, "LossWatch", OfAGpu)
     expected, found = (read_result(tmp_path / name) for name in seen)
