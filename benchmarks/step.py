@@ -1,6 +1,7 @@
 """Operations, CPU time and memory of one training step.
 
 python -m benchmarks.step [--sizes ...] [--cases ...] [--batch 64] [--length 32 64] [--pooling cls mean] [--repeat 5]
+    [--chunk 8]
 
 Each case on each encoder: ours beside the plain transcription (`benchmarks.plain`) where there is one, and for SimCSE
 beside sentence-transformers. Operations are those of matrix products of one batch, also in units of P T: P encoder
@@ -78,6 +79,7 @@ def measure_all(options: argparse.Namespace, texts: Texts, folder: Path) -> Iter
                     length=length,
                     pooling=pooling,
                     seed=options.seed,
+                    trial={"chunk_size": options.chunk},
                 )
                 for name in options.cases:
                     row = {"size": size, "pooling": pooling, "length": length, "case": name}
@@ -210,6 +212,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--batch", type=int, default=64, help="sentences of a step")
     made.add_argument("--length", type=int, nargs="+", default=[32], help="most tokens of a sentence")
     made.add_argument("--pooling", nargs="+", choices=poolings, default=["cls"], help="of token vectors")
+    made.add_argument("--chunk", type=int, default=0, help="sentences that ours computes at a time; 0: all")
     made.add_argument("--repeat", type=int, default=5, help="timed steps of each; 0: no times")
     return made
 

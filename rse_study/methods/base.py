@@ -4,7 +4,7 @@ A method overrides what it does.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from jaxtyping import Float
 from pydantic import PositiveFloat
@@ -44,6 +44,11 @@ class MethodBase(Spec):
     def generator(self) -> str:
         """None: nothing is generated."""
         return ""
+
+    @property
+    def generator_settings(self) -> dict[str, Any]:
+        """None: nothing is generated."""
+        return {}
 
     @property
     def num_sites(self) -> int:

@@ -13,7 +13,8 @@ from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
 from rse_study.models.heads import HeadKind
-from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
+from rse_study.models.modes import in_mode
+from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen
 from rse_study.perturbations.ball import Ball
 from rse_study.perturbations.cutoffs import Cut, altered
 from rse_study.perturbations.pgd import PGD

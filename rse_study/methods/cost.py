@@ -42,3 +42,14 @@ class StepCost:
         detection = (TRAINED + FORWARD) * self.detects
         inner = ASCENT * self.ascent * self.views_per_ascent + FORWARD * self.clean
         return inner + TRAINED * self.num_views + detection
+
+    def repeated(self, batch_size: int, chunk_size: int) -> float:
+        """Return what passes in chunks compute a second time, in P*T; a pass that fits in a chunk nothing."""
+        if chunk_size == 0:
+            return 0.0
+        passes = (
+            (self.views_per_ascent, self.ascent * self.views_per_ascent),
+            (self.num_views, self.num_views),
+            (1, int(self.detects)),
+        )
+        return FORWARD * sum(views for rows, views in passes if chunk_size < rows * batch_size)

@@ -3,6 +3,7 @@
 The twin has synonyms in place of some words; a masked LM is trained as well.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -20,6 +21,7 @@ from rse_study.methods.base import MethodBase, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.dcl_networks import DCLNetworks
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
+from rse_study.models.chunks import by_chunks
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.masked_lm_head import MaskedLMHead
 from rse_study.models.projection import NormKind, Projection
@@ -157,9 +159,15 @@ class DCL(MethodBase):
             vectors = networks.encoder.token_vectors(words, batch.mask, places=batch.places)
             hidden = vectors.flatten(0, 1)[chosen]
             table: Any = networks.encoder.backbone.get_input_embeddings().weight
-            assert networks.masked_lm is not None
-            logits = networks.masked_lm(hidden, table)
-        total = F.cross_entropy(_full(logits), batch.ids.flatten()[chosen], reduction="sum")
+            head = networks.masked_lm
+            assert head is not None
+
+            def lost(hidden: Tensor, ids: Tensor) -> Tensor:
+                return F.cross_entropy(_full(head(hidden, table)), ids, reduction="sum")[None]
+
+            # As many tokens at a time as the encoder's chunks have, on average: logits are as wide as the vocabulary.
+            most = math.ceil(len(hidden) * networks.encoder.chunk_size / len(batch.rows))
+            total = by_chunks(head, lost, most, hidden, batch.ids.flatten()[chosen]).sum()
         own = torch.full_like(total, len(chosen)).detach()
         return total / run.collectives.sum(own).clamp(min=1), own
 

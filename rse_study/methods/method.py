@@ -14,6 +14,7 @@ from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
 from rse_study.methods.cost import StepCost
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.models.generator_outputs import GeneratorOutputs
 from rse_study.models.rtd import Discriminator, Generator
 from rse_study.streams import Streams
 
@@ -41,6 +42,8 @@ class RunContext:
     autocast: Callable[[], AbstractContextManager[object]]
     generator: Generator | None = None
     synonyms: Synonyms | None = None
+    outputs: GeneratorOutputs | None = None
+    """what the generator made in other cells; None: it makes everything"""
 
     def dropout(self, step: int, pass_name: str, device: torch.device) -> AbstractContextManager[None]:
         """Seed dropout for one pass on this worker.
@@ -105,6 +108,11 @@ class Method(Protocol):
     @property
     def generator(self) -> str:
         """The masked LM it needs, by name; empty where it needs none."""
+        ...
+
+    @property
+    def generator_settings(self) -> dict[str, Any]:
+        """What decides the generator's outputs, besides batch, generator and seed."""
         ...
 
     @property

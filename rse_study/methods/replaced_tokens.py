@@ -3,7 +3,8 @@
 G fills masked tokens, D finds them under eta.
 """
 
-from typing import ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -45,10 +46,20 @@ class ReplacedTokenDetection(Spec):
         batch
             x.
         run
-            Whose generator fills.
+            Whose generator fills, unless another cell's has.
         step
             Keys the draws.
         """
+        compute = partial(self._generated, batch, run, step)
+        return compute() if run.outputs is None else run.outputs.edited(batch.ids, step, compute)
+
+    @property
+    def generator_settings(self) -> dict[str, Any]:
+        """What decides x'', besides x, G and the seed: all but how D reads it."""
+        of_detection = {"generator", "reduction", "h"}  # G itself goes by its weights
+        return {name: value for name, value in self.identity().items() if name not in of_detection}
+
+    def _generated(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
         assert run.generator is not None
         masked = rtd_mask(batch, run.streams, step, self.share)
         uniform = self._uniform(batch, run, step) if self.choice == "sample" else None

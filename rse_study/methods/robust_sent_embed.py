@@ -1,6 +1,6 @@
 """RobustSentEmbed (Asl et al. 2024); SimCSE, RobustEmbed, USCAL as settings."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -103,6 +103,11 @@ class RobustSentEmbed(MethodBase):
     def generator(self) -> str:
         """The masked LM that replaces tokens; none where lambda2 is 0."""
         return self.rtd.generator if self.lambda2 > 0 else ""
+
+    @property
+    def generator_settings(self) -> dict[str, Any]:
+        """What decides the tokens that are put in, besides batch, generator and seed."""
+        return self.rtd.generator_settings if self.lambda2 > 0 else {}
 
     @property
     def num_sites(self) -> int:

@@ -19,7 +19,8 @@ from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import gradient_ratio, inner_losses
 from rse_study.methods.views import encode_views
 from rse_study.models.heads import HeadKind
-from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen, in_mode
+from rse_study.models.modes import in_mode
+from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial, moved
 from rse_study.spec import field
 

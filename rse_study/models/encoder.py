@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from rse_study.models.chunks import by_chunks
 from rse_study.models.layout import Layout, Padded, TokenInputs
 from rse_study.models.packed import Packed, can_be_packed
 from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
@@ -27,6 +28,8 @@ class SentenceEncoder(nn.Module):
         self.pooling = pooling
         self.mask_token_id = mask_token_id
         self.skips_padding = can_be_packed(backbone)
+        self.chunk_size = 0
+        """most sentences of a pass with gradients of its own; 0: all"""
         self._run_packed: Any = Packed.run
         taken = inspect.signature(backbone.forward).parameters
         self._takes_positions = "position_ids" in taken
@@ -87,8 +90,25 @@ class SentenceEncoder(nn.Module):
         places
             Of the real tokens among all b * l; looked up without them, for which a GPU is waited for.
         """
-        layout = Padded(mask) if keeps_padding else self.layout(mask, places)
-        changes = self._weakening(weights, layout)
+        if keeps_padding:
+            return self._pooled(Padded(mask), embeddings, ids, weights, types)
+        num_rows = len(mask)
+
+        def encode(embeddings: Tensor, mask: Tensor, ids: Any, types: Any, *weights: Tensor | None) -> Tensor:
+            layout = self.layout(mask, places if len(mask) == num_rows else None)
+            return self._pooled(layout, embeddings, ids, weights, types)
+
+        return by_chunks(self, encode, self.chunk_size, embeddings, mask, ids, types, *weights)
+
+    def _pooled(
+        self,
+        layout: Layout,
+        embeddings: Float[Tensor, "b l e"],
+        ids: Int[Tensor, "b l"] | None,
+        weights: Sequence[Float[Tensor, "b l d"] | None],
+        types: Int[Tensor, "b l"] | None,
+    ) -> Float[Tensor, "b d"]:
+        mask, changes = layout.mask, self._weakening(weights, layout)
         wanted = self._pooled_positions(ids, mask)
         if wanted is not None:
             return self.hidden_states(layout, embeddings, types, changes, wanted)
@@ -123,8 +143,13 @@ class SentenceEncoder(nn.Module):
         places
             Of the real tokens among all b * l; looked up without them.
         """
-        layout = self.layout(mask, places)
-        return layout.restore(self.hidden_states(layout, embeddings, types))
+        num_rows = len(mask)
+
+        def read(embeddings: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
+            layout = self.layout(mask, places if len(mask) == num_rows else None)
+            return layout.restore(self.hidden_states(layout, embeddings, types))
+
+        return by_chunks(self, read, self.chunk_size, embeddings, mask, types)
 
     def hidden_states(
         self,

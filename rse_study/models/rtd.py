@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from rse_study.models.chunks import by_chunks
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.initialisation import seeded_linear
 from rse_study.models.layout import Padded
@@ -51,13 +52,17 @@ class Discriminator(nn.Module):
         reads_padding
             Whether padding has logits of its own.
         """
-        layout = Padded(mask) if reads_padding else self.encoder.layout(mask)
 
-        def with_h(block_output: Tensor) -> Tensor:
-            return layout.with_first(block_output, h.to(block_output.dtype))
+        def detect(embeddings: Tensor, mask: Tensor, h: Tensor) -> Tensor:
+            layout = Padded(mask) if reads_padding else self.encoder.layout(mask)
 
-        hidden = self.encoder.hidden_states(layout, embeddings, changes={0: [with_h]})
-        return layout.restore(self.output(hidden)).squeeze(-1)
+            def with_h(block_output: Tensor) -> Tensor:
+                return layout.with_first(block_output, h.to(block_output.dtype))
+
+            hidden = self.encoder.hidden_states(layout, embeddings, changes={0: [with_h]})
+            return layout.restore(self.output(hidden)).squeeze(-1)
+
+        return by_chunks(self, detect, self.encoder.chunk_size, embeddings, mask, h)
 
 
 class Generator(nn.Module):
@@ -67,6 +72,8 @@ class Generator(nn.Module):
         super().__init__()
         self.model = model.eval().requires_grad_(False)
         self.tokenizer, self.name = tokenizer, name
+        self.chunk_size = 0
+        """most sentences that are read at a time; 0: all"""
 
     def train(self, mode: bool = True) -> "Generator":
         """Never trained: dropout stays off."""
@@ -99,10 +106,15 @@ class Generator(nn.Module):
         uniform
             One number of U(0, 1) a token, by which it is drawn; None: argmax.
         """
+
+        def fill(ids: Tensor, masked: Tensor, mask: Tensor, taken: Tensor, uniform: Tensor | None) -> Tensor:
+            hidden = ids.masked_fill(masked, self.tokenizer.mask_token_id)
+            logits = masked_logits(self.model, hidden, taken, mask)
+            filled = logits.argmax(-1) if uniform is None else _drawn(logits, uniform[taken])
+            return ids.masked_scatter(taken, filled.to(ids.dtype))
+
         taken = masked if taken is None else taken
-        logits = masked_logits(self.model, ids.masked_fill(masked, self.tokenizer.mask_token_id), taken, mask)
-        filled = logits.argmax(-1) if uniform is None else _drawn(logits, uniform[taken])
-        return ids.masked_scatter(taken, filled.to(ids.dtype))
+        return by_chunks(self, fill, self.chunk_size, ids, masked, mask, taken, uniform)
 
 
 def _drawn(logits: Float[Tensor, "m v"], uniform: Float[Tensor, " m"]) -> Int[Tensor, " m"]:

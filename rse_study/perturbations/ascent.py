@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from rse_study.data.batches import Batch
+from rse_study.models.modes import in_mode
 
 
 @dataclass(frozen=True)
@@ -181,18 +182,6 @@ def frozen(network: nn.Module, *, training: bool = False) -> Iterator[None]:
         finally:
             for parameter in trained:
                 parameter.requires_grad_(True)
-
-
-@contextmanager
-def in_mode(network: nn.Module, *, training: bool) -> Iterator[None]:
-    """Turn dropout on or off inside; every module is as it was outside."""
-    modes = {module: module.training for module in network.modules()}
-    try:
-        network.train(training)
-        yield
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
 
 
 def _gradient(objective: Callable[[Change], Tensor], point: Change) -> tuple[Tensor, Change]:

@@ -107,7 +107,8 @@ def train(
     state = session.resume(identity)
     _require_one_view(group, target, directory, state.t)
     stopped_at = ended.history[-1].t if ended is not None else -1
-    yield from _train_from(state, session, stopped_at, checkpoint_seconds)
+    with closing(session):
+        yield from _train_from(state, session, stopped_at, checkpoint_seconds)
 
 
 def drive(points: Points, report: Report) -> None:
@@ -179,11 +180,11 @@ def _advance(state: TrainState, session: Session) -> bool:
     """One step; True where it made a point of the history."""
     try:
         outcome = session.advance(state.t)
+        state.t += 1
+        metrics = session.measure(outcome, state)
     except NonFiniteLoss as loss:
         conclude(state, session, "failed", str(loss))
         raise
-    state.t += 1
-    metrics = session.measure(outcome, state)
     if metrics:
         _note(state, metrics)
     return bool(metrics)

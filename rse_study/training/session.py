@@ -1,7 +1,6 @@
 """One worker of a cell: what it holds, and one optimiser step of it."""
 
 import functools
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,13 @@ from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
 from rse_study.data.batches import Batches
-from rse_study.errors import NonFiniteLoss
 from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.evaluator import InTrainingEvaluator
+from rse_study.training.loss_watch import LossWatch
 from rse_study.training.materials import Materials
 from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.trial import Trial
@@ -59,7 +58,7 @@ class Session:
     def advance(self, step: int) -> StepOutcome:
         """Take one optimiser step.
 
-        Raises NonFiniteLoss on every worker as soon as one worker's loss is lost.
+        Raises NonFiniteLoss on every worker as soon as one worker's loss is lost; on a GPU `measure` does.
         """
         epoch, position = divmod(step, self.batches.num_batches)
         if step > 0 and position == 0:
@@ -68,11 +67,7 @@ class Session:
             )
         batch = self.batches.batch(step).to(self.device)
         outcome = self.trial.method.step(self.networks, self.method_state, batch, self.run, step)
-        loss = outcome.loss.item()
-        lost = not math.isfinite(loss)
-        if self.run.collectives.any(lost):
-            share = f"this worker's share is {loss}" if lost else "on another worker"
-            raise NonFiniteLoss(f"the loss is not finite ({share})", step + 1)
+        self.losses.note(outcome.loss, step + 1)
         self.optimizer.zero_grad()
         outcome.loss.backward()
         self.run.collectives.all_reduce_gradients(self.networks.parameters())
@@ -84,12 +79,16 @@ class Session:
         return outcome
 
     def measure(self, outcome: StepOutcome, state: TrainState) -> dict[str, float]:
-        """Return metrics over all workers if a point of the history is due, else nothing."""
+        """Return metrics over all workers if a point of the history is due, else nothing.
+
+        Raises NonFiniteLoss on every worker if a loss was lost since the last point.
+        """
         is_last = state.t == self.num_steps
         is_dev_due = is_last or state.t % self.trial.selection.every == 0
         is_watched = bool(self.trial.watched_at(state.t, self.num_steps))
         if not is_dev_due and not is_watched and state.t % self.trial.report_every != 0:
             return {}
+        self.losses.require_finite()
         metrics = self._reduced(outcome) | {"lr": self.optimizer.param_groups[0]["lr"]}
         if self.run.collectives.rank != 0:
             return metrics
@@ -99,18 +98,31 @@ class Session:
         return metrics | self.evaluator.evaluate_watched(state.t, self.num_steps)
 
     @functools.cached_property
+    def losses(self) -> LossWatch:
+        """Knows whether a loss was lost."""
+        return LossWatch(self.run.collectives, self.device)
+
+    @functools.cached_property
     def evaluator(self) -> InTrainingEvaluator:
         """Measures everything but the losses."""
         return InTrainingEvaluator(self.trial, self.materials, self.networks.encoder, self.tokenizer)
 
     def save(self, state: TrainState) -> None:
-        """Write a checkpoint, by rank 0: workers hold the same weights, moments and V."""
-        if self.run.collectives.rank == 0:
+        """Write a checkpoint, by rank 0: workers hold the same weights, moments and V.
+
+        None of a lost loss: all workers end the cell at its next point.
+        """
+        if self.run.collectives.rank == 0 and not self.losses.is_lost:
             checkpoint.save(
                 self.directory / CHECKPOINT_FOLDER, state, self.networks, self.optimizer, self.method_state
             )
             self.publish(MODEL_FOLDER)  # first: the state says which model is the best so far
             self.publish(CHECKPOINT_FOLDER)
+
+    def close(self) -> None:
+        """Write what other cells can use."""
+        if self.run.outputs is not None:
+            self.run.outputs.flush()
 
     def _keep(self, dev: float, state: TrainState) -> None:
         if self.trial.selection.keep == "best" and state.best is not None and dev <= state.best:

@@ -22,6 +22,7 @@ from rse_study.streams import Streams
 from rse_study.training.materials import Materials
 from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
+from rse_study.training.shared_outputs import open_outputs
 from rse_study.training.trial import Trial
 
 DTYPES = {"float32": torch.float32, "bf16": torch.float32, "float64": torch.float64}
@@ -61,6 +62,7 @@ def open_session(
     require_equal_shares(trial, collectives.size)
     streams, dtype = Streams(seed), DTYPES[trial.precision]
     encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)
+    encoder.chunk_size = trial.chunk_size  # its copies' too: D, and the target of DCL
     batches = _batches(trial, materials, tokenizer, streams, collectives)
     networks = trial.method.networks(encoder, streams, collectives).to(device, dtype).train()
     if trial.compiled:
@@ -69,7 +71,12 @@ def open_session(
     generator = _generator(trial, materials, tokenizer)
     synonyms = Synonyms.open(Path(materials.synonyms)) if trial.method.needs_synonyms else None
     run = RunContext(
-        streams, collectives, _autocast(trial, device), generator and generator.to(device), synonyms
+        streams,
+        collectives,
+        _autocast(trial, device),
+        generator and generator.to(device),
+        synonyms,
+        open_outputs(trial, seed, materials, collectives, device),
     )
     adam = trial.optimizer
     # Decay is of every parameter, biases and LayerNorms included. Decision 0015.
@@ -106,6 +113,7 @@ def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator 
         return None
     generator = load_generator(materials.generator, materials.generator_revision)
     check_same_tokenizer(generator.tokenizer, tokenizer)
+    generator.chunk_size = trial.chunk_size
     return generator
 
 

@@ -178,6 +178,8 @@ class Trial(Spec):
     """of weights and arithmetic; bf16: of matrix products, while weights, E + delta and LayerNorms stay float32"""
     compiled: bool = field(False, neutral=False)
     """whether torch.compile fuses the encoder's passes in training: minutes once, other last bits; meant for GPUs"""
+    chunk_size: int = field(0, ge=0, neutral=0)
+    """sentences in the encoder at a time, to fit into memory: each is computed once more for its gradient; 0: all"""
     selection: Selection = Selection()
     """which checkpoint is kept"""
     report_every: PositiveInt = 10
@@ -205,6 +207,12 @@ class Trial(Spec):
         of_method = method.generator, method.num_sites, method.needs_synonyms, method.needs_mask
         of_data = self.corpus, self.selection.dev, self.replayed, frozenset(self.watched)
         return (*of_data, self.encoder, self.batch_size, self.max_length, *of_method)
+
+    @property
+    def step_work(self) -> float:
+        """Floating-point operations of a step in P*T, those that chunks take twice included."""
+        cost = self.method.cost
+        return cost.work + cost.repeated(self.batch_size, self.chunk_size)
 
     def watched_at(self, t: int, num_steps: int) -> tuple[str, ...]:
         """Return the evaluations that are measured after step `t`.

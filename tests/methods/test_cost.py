@@ -214,3 +214,24 @@ def test_declared_work_is_measured(switches, work):
     world.read_whole_layers()
     assert world.method.cost.work == work
     assert world.step() == pytest.approx(work * world.forward() / 2, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("chunk_size", "switches", "twice"),
+    [
+        (8, {"K": 5, "T": 5}, 2 * 3),
+        (3, {"K": 5, "T": 5}, 2 * (5 + 3 + 1)),
+        (2, {**OFF, "lambda2": 0.0}, 2 * 2),
+        (16, {**OFF, "lambda2": 0.0}, 0),
+        (0, {"K": 5, "T": 5}, 0),
+    ],
+)
+def test_what_chunks_compute_twice_is_measured(chunk_size, switches, twice):
+    world = World(**switches)
+    world.read_whole_layers()
+    whole = world.step()
+    world.networks.encoder.chunk_size = chunk_size
+    if world.networks.discriminator is not None:
+        world.networks.discriminator.encoder.chunk_size = chunk_size
+    assert world.method.cost.repeated(8, chunk_size) == twice
+    assert world.step() - whole == pytest.approx(twice * world.forward() / 2, rel=0.03)

@@ -188,6 +188,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "precision": "bf16",
         "report_every": 5,
     },
+    "chunks": {"chunk_size": 8},
 }
 MOVED = "identity moved: declare neutral= for a new field, bump semantics for new numbers, or revert"
 

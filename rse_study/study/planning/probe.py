@@ -73,7 +73,7 @@ def probed(checked: CheckedStudy) -> tuple[Trial, Trial, Trial]:
 
 def _size(trial: Trial) -> float:
     """Operations of a step, but for P."""
-    return trial.method.cost.work * trial.batch_size * trial.max_length
+    return trial.step_work * trial.batch_size * trial.max_length
 
 
 def _time(trial: Trial, materials: Materials, resources: Resources) -> TimedWork:
@@ -89,7 +89,7 @@ def _time(trial: Trial, materials: Materials, resources: Resources) -> TimedWork
             device="cuda" if resources.gpus else "cpu",
         )
     setting = Setting(shape_of(trial), resources.gpus > 0, 1, resources.threads)
-    return TimedWork(setting, timer.seconds_per_step, trial.method.cost.work)
+    return TimedWork(setting, timer.seconds_per_step, trial.step_work)
 
 
 def _shortened(trial: Trial) -> Trial:

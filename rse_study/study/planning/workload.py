@@ -48,7 +48,10 @@ def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
         num_embedded += (data_sizes.num_scored(name) or 0) * _num_measurements(num_steps, every)
     measurements = scoring_work(trial, num_embedded)
     return Workload(
-        num_steps, num_steps * cost.gradient_passes, num_steps * cost.work + measurements, shape_of(trial)
+        num_steps,
+        num_steps * cost.gradient_passes,
+        num_steps * trial.step_work + measurements,
+        shape_of(trial),
     )
 
 

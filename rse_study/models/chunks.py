@@ -1,0 +1,56 @@
+"""Passes in chunks of rows, of which only one has its activations at a time.
+
+Each chunk is computed without keeping what its gradient needs, and computed again when the gradient of its outputs
+is known (Gao et al. 2021; Chen et al. 2016): a loss over the whole batch keeps its in-batch negatives.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from rse_study.models.modes import in_mode
+
+Work = Callable[..., Tensor]
+
+
+def by_chunks(module: nn.Module, work: Work, chunk_size: int, *rows: Tensor | None) -> Tensor:
+    """Return work(*rows), [b ...], computed chunk by chunk; dropout has the same masks both times.
+
+    Parameters
+    ----------
+    module
+        Whose weights are used; the second time it is in the mode of the first.
+    work
+        Row i of what it returns depends on row i of each tensor alone.
+    chunk_size
+        Most rows of a chunk; 0: all at once.
+    rows
+        Tensors of one length; None stays None.
+    """
+    first = rows[0]
+    assert first is not None
+    if not 0 < chunk_size < len(first):
+        return work(*rows)
+    run = partial(_computed_twice, module, work) if torch.is_grad_enabled() else work
+    return torch.cat([run(*chunk) for chunk in _chunks(rows, len(first), chunk_size)])
+
+
+def _chunks(
+    rows: tuple[Tensor | None, ...], num_rows: int, chunk_size: int
+) -> Iterator[tuple[Tensor | None, ...]]:
+    for start in range(0, num_rows, chunk_size):
+        yield tuple(None if tensor is None else tensor[start : start + chunk_size] for tensor in rows)
+
+
+def _computed_twice(module: nn.Module, work: Work, *chunk: Tensor | None) -> Tensor:
+    training = module.training  # the second time comes with `backward`, when a method's own modes are over
+
+    def in_the_mode_of_now(*chunk: Tensor | None) -> Tensor:
+        with in_mode(module, training=training):
+            return work(*chunk)
+
+    found: Tensor = checkpoint(in_the_mode_of_now, *chunk, use_reentrant=False)
+    return found

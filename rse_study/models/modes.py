@@ -1,0 +1,18 @@
+"""Modes of modules: whether dropout is on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from torch import nn
+
+
+@contextmanager
+def in_mode(network: nn.Module, *, training: bool) -> Iterator[None]:
+    """Turn dropout on or off inside; every module is as it was outside."""
+    modes = {module: module.training for module in network.modules()}
+    try:
+        network.train(training)
+        yield
+    finally:
+        for module, mode in modes.items():
+            module.training = mode

@@ -1,0 +1,55 @@
+"""Whether the loss of a cell is lost, and since which step, over all its workers."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from rse_study.collectives import Collectives
+from rse_study.errors import NonFiniteLoss
+
+
+class LossWatch:
+    """Remembers the first step whose loss was not finite on some worker.
+
+    It remembers on the device: nobody waits for a GPU's step until somebody must know how it went.
+
+    Parameters
+    ----------
+    collectives
+        The workers of the cell, which all remember the same step.
+    device
+        Where losses are computed.
+    """
+
+    def __init__(self, collectives: Collectives, device: torch.device) -> None:
+        self._collectives = collectives
+        self.is_deferred = device.type == "cuda"
+        self._lost_at = torch.zeros((), dtype=torch.long, device=device)
+        self._share = torch.zeros((), device=device)
+
+    def note(self, share: Float[Tensor, ""], t: int) -> None:
+        """Take in this worker's share of step `t`, counted from 1; a processor says at once if it is lost.
+
+        Raises NonFiniteLoss as `require_finite` does.
+        """
+        share = share.detach()
+        lost = self._collectives.sum((~share.isfinite()).to(self._share.dtype))
+        is_first = (lost > 0) & (self._lost_at == 0)
+        self._lost_at.masked_fill_(is_first, t)
+        self._share = torch.where(is_first, share, self._share)
+        if not self.is_deferred:
+            self.require_finite()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a loss was lost in a step so far; waits for the device."""
+        return bool(self._lost_at)
+
+    def require_finite(self) -> None:
+        """Raise NonFiniteLoss, on every worker alike, if a loss was lost in a step so far."""
+        t, share = int(self._lost_at), float(self._share)
+        if t:
+            whose = "on another worker" if math.isfinite(share) else f"this worker's share is {share}"
+            raise NonFiniteLoss(f"the loss is not finite ({whose})", t)

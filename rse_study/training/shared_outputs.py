@@ -1,0 +1,60 @@
+"""Which cells share what their generator makes: all that its outputs depend on."""
+
+from contextlib import suppress
+from typing import Any
+
+import torch
+
+from rse_study.collectives import Collectives
+from rse_study.models.generator_outputs import GeneratorOutputs, make_room
+from rse_study.spec import fingerprint_of
+from rse_study.training.materials import Materials
+from rse_study.training.provenance import provenance
+from rse_study.training.trial import Trial
+
+FOLDER = "generator-outputs"
+"""beside the tokenised corpus, on the machine that trains"""
+
+
+def open_outputs(
+    trial: Trial, seed: int, materials: Materials, collectives: Collectives, device: torch.device
+) -> GeneratorOutputs | None:
+    """Open the outputs that this worker shares with those of other cells.
+
+    None where nothing is generated, or nobody knows what the generator or the corpus holds.
+
+    Parameters
+    ----------
+    trial, seed, materials
+        The cell.
+    collectives
+        Its workers.
+    device
+        Where it computes.
+    """
+    if not trial.method.generator or not {"corpus", "generator"} <= materials.fingerprints.keys():
+        return None
+    root = materials.corpus.parent / FOLDER
+    folder = root / fingerprint_of(_key(trial, seed, materials, collectives, device))[:32]
+    with suppress(OSError):  # the corpus may lie where nobody can write
+        make_room(root, folder)
+    return GeneratorOutputs(folder)
+
+
+def _key(
+    trial: Trial, seed: int, materials: Materials, collectives: Collectives, device: torch.device
+) -> dict[str, Any]:
+    """No other setting of a trial is in it: those are what its cells differ in."""
+    return {
+        "corpus": materials.fingerprints["corpus"],
+        "generator": materials.fingerprints["generator"],
+        "seed": seed,
+        "batch_size": trial.batch_size,
+        "chunk_size": trial.chunk_size,
+        "settings": trial.method.generator_settings,
+        "semantics": [trial.semantics, trial.encoder.semantics],
+        "rank": collectives.rank,
+        # Versions, device, precision, workers and threads: where two logits are nearly equal, they may decide.
+        "provenance": provenance(device, collectives.size, trial.precision),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+    }

@@ -1,0 +1,91 @@
+"""A lost loss is known at once on a processor, and on a GPU where somebody must know: at a point, in a checkpoint."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from rse_study.collectives import Collectives, Group
+from rse_study.errors import NonFiniteLoss
+from rse_study.results.result_file import read_result
+from rse_study.training import session
+from rse_study.training.loop import drive, train
+from rse_study.training.loss_watch import LossWatch
+from rse_study.training.process_group import Ask, run_group
+from tests.training.world import World, small_trial
+
+NAN, CPU = torch.tensor(float("nan")), torch.device("cpu")
+
+
+class OfAGpu(LossWatch):
+    """Nobody asks it in between."""
+
+    def __init__(self, collectives: Collectives, device: torch.device) -> None:
+        super().__init__(collectives, device)
+        self.is_deferred = True
+
+
+def test_a_processor_says_at_once_that_a_loss_is_lost() -> None:
+    with pytest.raises(NonFiniteLoss, match=r"step 4: the loss is not finite \(this worker's share is nan\)"):
+        LossWatch(Collectives(), CPU).note(NAN, 4)
+
+
+@pytest.mark.parametrize("lost", [float("nan"), float("inf"), float("-inf")])
+def test_the_first_lost_step_is_remembered(lost: float) -> None:
+    watch = OfAGpu(Collectives(), CPU)
+    for t, share in enumerate([0.5, lost, 0.25, float("nan")], start=1):
+        watch.require_finite() if t < 3 else None
+        watch.note(torch.tensor(share, dtype=torch.float64, requires_grad=True), t)
+        assert watch.is_lost == (t > 1)
+    with pytest.raises(NonFiniteLoss, match=rf"step 2: .*share is {lost}\)"):
+        watch.require_finite()
+
+
+def watch_two(folder: Path, group: Group, ask: Ask) -> None:
+    """Only worker 1 loses its share."""
+    watch = OfAGpu(group, CPU)
+    watch.note(NAN if group.rank == 1 else torch.tensor(1.0), 3)
+    watch.note(torch.tensor(1.0), 4)
+    try:
+        watch.require_finite()
+    except NonFiniteLoss as error:
+        (folder / str(group.rank)).write_text(str(error))
+
+
+@pytest.mark.xdist_group("two_workers")
+def test_all_workers_know_the_step_at_which_one_lost_its_share(tmp_path: Path) -> None:
+    run_group(partial(watch_two, tmp_path), 2)
+    told = [(tmp_path / rank).read_text() for rank in ("0", "1")]
+    assert told == [
+        "step 3: the loss is not finite (on another worker)",
+        "step 3: the loss is not finite (this worker's share is nan)",
+    ]
+
+
+def test_a_lost_loss_that_is_known_late_ends_the_same_way(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same reason and history; no checkpoint, model or point is of its weights."""
+    trial = small_trial(
+        optimizer={"lr": 1e30, "max_norm": 1e30},
+        report_every=100,
+        selection={"dev": "builtin", "every": 8},
+        budget={"unit": "steps", "amount": 20},
+    )
+    seen: dict[str, list[int]] = {"at once": [], "late": []}
+    for name, points in seen.items():
+        cell = train(trial, 3, world.materials(), tmp_path / name, checkpoint_seconds=0.0)
+        with pytest.raises(NonFiniteLoss):
+            drive(cell, lambda progress, points=points: points.append(progress.t))
+        monkeypatch.setattr(session, "LossWatch", OfAGpu)
+    expected, found = (read_result(tmp_path / name) for name in seen)
+    assert (found.status, found.reason, found.history) == ("failed", expected.reason, expected.history)
+    assert seen["late"] == seen["at once"] == [0]
+    lost_at = int(found.reason.removeprefix("step ").split(":")[0])
+    assert lost_at < 8  # so that the cell has gone on beyond it
+    assert not (tmp_path / "late" / "model").exists()
+    saved = sorted((tmp_path / "late" / "checkpoint").iterdir())
+    assert [path.name for path in saved] == [f"step-{lost_at - 1:09d}"]
+    assert all(bool(tensor.isfinite().all()) for tensor in load_file(saved[0] / "state.safetensors").values())

@@ -1,0 +1,146 @@
+"""The generator's outputs of one cell serve the next: same numbers, no pass of the generator."""
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from rse_study.collectives import Collectives
+from rse_study.models.rtd import Generator
+from rse_study.training.loop import drive, train
+from rse_study.training.materials import Materials
+from rse_study.training.processes import train_locally
+from rse_study.training.shared_outputs import FOLDER, open_outputs
+from tests.training.world import World, small_trial, stop_at
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def materials(world: World, tmp_path: Path) -> Materials:
+    """With a fingerprint of the generator, and a corpus that lies beside nobody else's."""
+    made = world.materials()
+    shutil.copytree(made.corpus, tmp_path / "corpus")
+    known = made.fingerprints | {"generator": "that of the base"}
+    return dataclasses.replace(made, corpus=tmp_path / "corpus", fingerprints=known)
+
+
+@pytest.fixture
+def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rows of each pass of a generator."""
+    seen: list[int] = []
+    fill = Generator.fill
+
+    def counted(
+        self: Generator, ids: torch.Tensor, *rest: torch.Tensor, **named: torch.Tensor
+    ) -> torch.Tensor:
+        seen.append(len(ids))
+        return fill(self, ids, *rest, **named)
+
+    monkeypatch.setattr(Generator, "fill", counted)
+    return seen
+
+
+RTD = {"sampled": {"choice": "sample", "positions": "everywhere"}, "published": {}}
+
+
+@pytest.mark.parametrize("rtd", RTD.values(), ids=RTD)
+def test_the_next_cell_reads_and_has_the_same_numbers(
+    world: World, materials: Materials, tmp_path: Path, passes: list[int], rtd: dict
+) -> None:
+    def trial(**changes: object):
+        method = small_trial().method.model_dump(mode="json")
+        return small_trial(method={**method, "rtd": rtd, **changes})
+
+    alone = list(
+        train(trial(), 3, world.materials(), tmp_path / "alone")
+    )  # nobody knows what its generator holds
+    assert len(passes) == 12
+    first = list(train(trial(), 3, materials, tmp_path / "first"))
+    assert len(passes) == 24
+    again = list(train(trial(), 3, materials, tmp_path / "again"))
+    other = list(train(trial(lambda1=0.5), 3, materials, tmp_path / "other"))
+    assert len(passes) == 24
+    unshared = list(train(trial(lambda1=0.5), 3, world.materials(), tmp_path / "unshared"))
+    assert [p.metrics for p in first] == [p.metrics for p in again] == [p.metrics for p in alone]
+    assert [p.metrics for p in other] == [p.metrics for p in unshared] != [p.metrics for p in first]
+
+
+def test_a_cell_that_was_stopped_leaves_what_it_has(
+    materials: Materials, tmp_path: Path, passes: list[int]
+) -> None:
+    drive(train(small_trial(), 3, materials, tmp_path / "stopped"), stop_at(5))
+    list(train(small_trial(), 3, materials, tmp_path / "whole"))
+    assert len(passes) == 12
+
+
+KEYS = {
+    "seed": {"seed": 4},
+    "batch size": {"batch_size": 8},
+    "share": {"rtd": {"share": 0.3}},
+    "positions": {"rtd": {"positions": "everywhere"}},
+    "choice": {"rtd": {"choice": "sample"}},
+    "precision": {"precision": "bf16"},
+    "chunks": {"chunk_size": 4},
+    "rank": {"rank": 1},
+    "generator": {"generator": "another"},
+    "corpus": {"corpus": "another"},
+}
+
+
+def folder_of(
+    materials: Materials, *, seed: int = 3, rank: int = 0, rtd: dict | None = None, **changes
+) -> Path:
+    known = {name: changes.pop(name) for name in ("generator", "corpus") if name in changes}
+    materials = dataclasses.replace(materials, fingerprints=materials.fingerprints | known)
+    collectives = Collectives()
+    collectives.rank = rank
+    trial = small_trial(method={"rtd": rtd or {}, **changes.pop("method", {})}, **changes)
+    opened = open_outputs(trial, seed, materials, collectives, CPU)
+    assert opened is not None
+    return opened._folder
+
+
+def test_all_that_decides_the_outputs_is_in_the_key(materials: Materials) -> None:
+    folders = {name: folder_of(materials, **changes) for name, changes in KEYS.items()}
+    assert len({folder_of(materials), *folders.values()}) == 1 + len(KEYS)
+    assert {folder.parent for folder in folders.values()} == {materials.corpus.parent / FOLDER}
+
+
+def test_nothing_else_is(materials: Materials) -> None:
+    others = (
+        {"rtd": {"reduction": "sum", "h": "before_head"}},
+        {"method": {"lambda2": 0.1, "temperature": 0.1}},
+        {"optimizer": {"lr": 1e-4}},
+        {"budget": {"unit": "steps", "amount": 40}},
+    )
+    assert {folder_of(materials, **changes) for changes in others} == {folder_of(materials)}
+
+
+def test_threads_are_in_the_key(materials: Materials) -> None:
+    before = folder_of(materials)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(threads + 1)
+    assert folder_of(materials) != before
+    torch.set_num_threads(threads)
+    assert folder_of(materials) == before
+
+
+def test_nothing_is_shared_of_a_trial_without_generator(materials: Materials) -> None:
+    trial = small_trial(method={"lambda2": 0.0})
+    assert open_outputs(trial, 3, materials, Collectives(), CPU) is None
+    assert not (materials.corpus.parent / FOLDER).exists()
+
+
+@pytest.mark.xdist_group("two_workers")
+def test_each_worker_shares_its_own_rows(materials: Materials, tmp_path: Path) -> None:
+    histories = []
+    for name in ("first", "again"):
+        points = []
+        train_locally(small_trial(), 3, materials, tmp_path / name, workers=2, report=points.append)
+        histories.append([point.metrics for point in points])
+        written = {path: path.stat().st_mtime_ns for path in (tmp_path / FOLDER).glob("*/*")}
+        assert len(written) == 2
+    assert histories[0] == histories[1]
