@@ -6,7 +6,6 @@ from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.streams import Streams
-from rse_study.tensors import sent
 
 
 def mask_tokens(
@@ -49,6 +48,7 @@ def rtd_mask(batch: Batch, streams: Streams, step: int, share: float = 0.2) -> B
 
     Without replacement. A row's draw is keyed by (stream, step, index in the global batch) and made over its own
     tokens: padding, sorting and the number of workers leave it alone. A row without such tokens gets none.
+    Masks are on the CPU.
 
     Parameters
     ----------
@@ -69,4 +69,4 @@ def rtd_mask(batch: Batch, streams: Streams, step: int, share: float = 0.2) -> B
             count = max(1, round(share * len(places)))
             order = torch.randperm(len(places), generator=streams.generator("rtd", step, index))
             masked[row, places[order[:count]]] = True
-    return sent(masked, batch.ids.device)
+    return masked

@@ -14,7 +14,9 @@ from rse_study.data.batches import Batch
 from rse_study.data.masking import rtd_mask
 from rse_study.losses.rtd import replaced_token_detection
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
+from rse_study.models.rtd import Places
 from rse_study.spec import Spec, field
+from rse_study.tensors import sent
 
 
 class ReplacedTokenDetection(Spec):
@@ -61,12 +63,20 @@ class ReplacedTokenDetection(Spec):
 
     def _generated(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
         assert run.generator is not None
-        masked = rtd_mask(batch, run.streams, step, self.share)
-        uniform = self._uniform(batch, run, step) if self.choice == "sample" else None
-        taken = batch.perturbable if self.positions == "everywhere" else masked
+        host, device = batch.on_host, batch.ids.device
+        masked = rtd_mask(host, run.streams, step, self.share)
+        uniform = self._uniform(host, run, step) if self.choice == "sample" else None
+        taken = host.perturbable if self.positions == "everywhere" else masked
         # In bf16 the choice is made on bf16 logits. Decision 0015.
         with run.autocast():
-            return run.generator.fill(batch.ids, masked, batch.mask, taken=taken, uniform=uniform)
+            return run.generator.fill(
+                batch.ids,
+                sent(masked, device),
+                batch.mask,
+                taken=sent(taken, device),
+                uniform=None if uniform is None else sent(uniform, device),
+                places=Places(batch.places, batch.places_of(taken)),
+            )
 
     def term(
         self,
@@ -101,12 +111,15 @@ class ReplacedTokenDetection(Spec):
             embeddings = embeddings + eta.detach()
         with run.dropout(step, "D", ids.device), run.autocast():
             reads_padding = self.reduction == "mean_padding"
-            logits = networks.discriminator(embeddings, batch.mask, h, reads_padding=reads_padding)
+            logits = networks.discriminator(
+                embeddings, batch.mask, h, reads_padding=reads_padding, places=batch.places
+            )
         logits = logits.to(embeddings.dtype)
         replaced = ids != batch.ids
-        losses = replaced_token_detection(logits, replaced)
-        correct = ((logits > 0) == ~replaced)[self._counted(batch.mask)].to(losses.dtype)
-        return StepOutcome(self._reduced(losses, batch.mask, run), {"rtd/accuracy": Mean.over(correct)})
+        counted = batch.places_of(self._counted(batch.on_host.mask))
+        losses = replaced_token_detection(logits, replaced).flatten()[counted]
+        correct = ((logits > 0) == ~replaced).flatten()[counted].to(losses.dtype)
+        return StepOutcome(self._reduced(losses, run), {"rtd/accuracy": Mean.over(correct)})
 
     def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
         """Real tokens but position 0, which holds h; `mean_padding` counts padding too."""
@@ -114,19 +127,17 @@ class ReplacedTokenDetection(Spec):
         counted[:, 0] = False
         return counted
 
-    def _reduced(
-        self, losses: Float[Tensor, "b l"], mask: Bool[Tensor, "b l"], run: RunContext
-    ) -> Float[Tensor, ""]:
+    def _reduced(self, losses: Float[Tensor, " n"], run: RunContext) -> Float[Tensor, ""]:
         """A global sum over a global count, of which this worker's share is returned."""
-        counted = self._counted(mask)
-        total = losses[counted].sum()
+        total = losses.sum()
         if self.reduction == "sum":
             return total
-        return total / run.collectives.sum(counted.sum().to(losses.dtype)).clamp(min=1)
+        count = torch.full_like(total, len(losses)).detach()
+        return total / run.collectives.sum(count).clamp(min=1)
 
     def _uniform(self, batch: Batch, run: RunContext, step: int) -> Float[Tensor, "b l"]:
-        """One uniform number a token, keyed by row, to sample G's predictions with."""
+        """One uniform number a token, keyed by row, to sample G's predictions with; on the CPU, as the batch is."""
         uniform = torch.zeros(batch.ids.shape)
         for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.sum(1).tolist(), strict=True)):
             uniform[i, :real] = torch.rand(real, generator=run.streams.generator("rtd", step, row, 1))
-        return uniform.to(batch.ids.device)
+        return uniform

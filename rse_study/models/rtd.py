@@ -4,6 +4,7 @@ The generator is frozen.
 """
 
 import copy
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -38,6 +39,7 @@ class Discriminator(nn.Module):
         h: Float[Tensor, "b d"],
         *,
         reads_padding: bool = False,
+        places: Int[Tensor, " T"] | None = None,
     ) -> Float[Tensor, "b l"]:
         """Logits of each token: whether it is the original one (eq 8); 0 at padding.
 
@@ -51,10 +53,14 @@ class Discriminator(nn.Module):
             Stands in place of the embedding block's output (after dropout) at position 0.
         reads_padding
             Whether padding has logits of its own.
+        places
+            Of the real tokens among all b * l; looked up without them.
         """
+        num_rows = len(mask)
 
         def detect(embeddings: Tensor, mask: Tensor, h: Tensor) -> Tensor:
-            layout = Padded(mask) if reads_padding else self.encoder.layout(mask)
+            known = places if len(mask) == num_rows else None
+            layout = Padded(mask) if reads_padding else self.encoder.layout(mask, known)
 
             def with_h(block_output: Tensor) -> Tensor:
                 return layout.with_first(block_output, h.to(block_output.dtype))
@@ -63,6 +69,20 @@ class Discriminator(nn.Module):
             return layout.restore(self.output(hidden)).squeeze(-1)
 
         return by_chunks(self, detect, self.encoder.chunk_size, embeddings, mask, h)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where tokens stand among all b * l."""
+
+    real: Int[Tensor, " T"]
+    taken: Int[Tensor, " m"]
+
+    @classmethod
+    def of(cls, mask: Bool[Tensor, "b l"], taken: Bool[Tensor, "b l"]) -> "Places":
+        """Look them up."""
+        real, chosen = (each.flatten().nonzero().squeeze(1) for each in (mask, taken))
+        return cls(real, chosen)
 
 
 class Generator(nn.Module):
@@ -88,6 +108,7 @@ class Generator(nn.Module):
         *,
         taken: Bool[Tensor, "b l"] | None = None,
         uniform: Float[Tensor, "b l"] | None = None,
+        places: Places | None = None,
     ) -> Int[Tensor, "b l"]:
         """Put G's reading of the hidden tokens into ids.
 
@@ -105,13 +126,17 @@ class Generator(nn.Module):
             Positions where its reading is put in; None: all that are hidden.
         uniform
             One number of U(0, 1) a token, by which it is drawn; None: argmax.
+        places
+            Of real and of taken tokens; looked up without them, for which a GPU is waited for.
         """
+        num_rows = len(mask)
 
         def fill(ids: Tensor, masked: Tensor, mask: Tensor, taken: Tensor, uniform: Tensor | None) -> Tensor:
+            at = places if places is not None and len(mask) == num_rows else Places.of(mask, taken)
             hidden = ids.masked_fill(masked, self.tokenizer.mask_token_id)
-            logits = masked_logits(self.model, hidden, taken, mask)
-            filled = logits.argmax(-1) if uniform is None else _drawn(logits, uniform[taken])
-            return ids.masked_scatter(taken, filled.to(ids.dtype))
+            logits = logits_at(self.model, hidden, mask, at)
+            filled = logits.argmax(-1) if uniform is None else _drawn(logits, uniform.flatten()[at.taken])
+            return ids.flatten().index_copy(0, at.taken, filled.to(ids.dtype)).view_as(ids)
 
         taken = masked if taken is None else taken
         return by_chunks(self, fill, self.chunk_size, ids, masked, mask, taken, uniform)
@@ -134,8 +159,6 @@ def masked_logits(
 ) -> Float[Tensor, "m v"]:
     """Logits at the masked positions only, row by row.
 
-    The vocabulary-wide layer sees nothing else.
-
     Parameters
     ----------
     model
@@ -149,10 +172,36 @@ def masked_logits(
     skips_padding
         False draws dropout for padding, too.
     """
+    return logits_at(model, ids, mask, Places.of(mask, masked), skips_padding=skips_padding)
+
+
+def logits_at(
+    model: Any,
+    ids: Int[Tensor, "b l"],
+    mask: Bool[Tensor, "b l"],
+    places: Places,
+    *,
+    skips_padding: bool = True,
+) -> Float[Tensor, "m v"]:
+    """Logits of the taken tokens; the vocabulary-wide layer sees nothing else.
+
+    Parameters
+    ----------
+    model
+        A masked LM of transformers.
+    ids
+        Token ids.
+    mask
+        True = real token.
+    places
+        Of real and of taken tokens.
+    skips_padding
+        False draws dropout for padding, too.
+    """
     reader = SentenceEncoder(model.base_model, "mean")
     reader.skips_padding &= skips_padding
-    hidden = reader.token_vectors(reader.word_embeddings(ids), mask)
-    return _head_logits(model, hidden[masked])
+    hidden = reader.token_vectors(reader.word_embeddings(ids), mask, places=places.real)
+    return _head_logits(model, hidden.flatten(0, 1)[places.taken])
 
 
 def _head_logits(model: Any, hidden: Float[Tensor, "m d"]) -> Float[Tensor, "m v"]:
