@@ -27,7 +27,7 @@ def by_chunks(module: nn.Module, work: RowFunction, chunk_size: int, *rows: Tens
     module
         Whose weights are used; the second time it is in the mode of the first.
     work
-        Row i of what it returns depends on row i of each tensor alone.
+        What it returns of chunks is stacked; rows do not see each other in it.
     chunk_size
         Most rows of a chunk; 0: all at once.
     rows
@@ -45,9 +45,9 @@ def by_chunks(module: nn.Module, work: RowFunction, chunk_size: int, *rows: Tens
 def _computed_twice(module: nn.Module, work: RowFunction, *chunk: Tensor | None) -> Tensor:
     training = module.training  # the second time comes with `backward`, when a method's own modes are over
 
-    def in_the_mode_of_now(*chunk: Tensor | None) -> Tensor:
+    def compute(*chunk: Tensor | None) -> Tensor:
         with in_mode(module, training=training):
             return work(*chunk)
 
-    found: Tensor = checkpoint(in_the_mode_of_now, *chunk, use_reentrant=False)
+    found: Tensor = checkpoint(compute, *chunk, use_reentrant=False)
     return found
