@@ -44,7 +44,10 @@ class StepCost:
         return inner + TRAINED * self.num_views + detection
 
     def repeated(self, batch_size: int, chunk_size: int) -> float:
-        """Return what passes in chunks compute a second time, in P*T; a pass that fits in a chunk nothing."""
+        """Return what passes in chunks compute a second time, in P*T.
+
+        A pass that fits into a chunk is computed once.
+        """
         if chunk_size == 0:
             return 0.0
         passes = (

@@ -4,8 +4,9 @@ Each chunk is computed without keeping what its gradient needs, and computed aga
 is known (Gao et al. 2021; Chen et al. 2016): a loss over the whole batch keeps its in-batch negatives.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
+from itertools import repeat
 
 import torch
 from torch import Tensor, nn
@@ -13,18 +14,20 @@ from torch.utils.checkpoint import checkpoint
 
 from rse_study.models.modes import in_mode
 
-Work = Callable[..., Tensor]
+RowFunction = Callable[..., Tensor]
 
 
-def by_chunks(module: nn.Module, work: Work, chunk_size: int, *rows: Tensor | None) -> Tensor:
-    """Return work(*rows), [b ...], computed chunk by chunk; dropout has the same masks both times.
+def by_chunks(module: nn.Module, work: RowFunction, chunk_size: int, *rows: Tensor | None) -> Tensor:
+    """Return work(*rows), [b ...], computed chunk by chunk.
+
+    Dropout has the same masks both times.
 
     Parameters
     ----------
     module
         Whose weights are used; the second time it is in the mode of the first.
     work
-        Row i of what it returns depends on row i of each tensor alone.
+        What it returns of chunks is stacked; rows do not see each other in it.
     chunk_size
         Most rows of a chunk; 0: all at once.
     rows
@@ -35,22 +38,16 @@ def by_chunks(module: nn.Module, work: Work, chunk_size: int, *rows: Tensor | No
     if not 0 < chunk_size < len(first):
         return work(*rows)
     run = partial(_computed_twice, module, work) if torch.is_grad_enabled() else work
-    return torch.cat([run(*chunk) for chunk in _chunks(rows, len(first), chunk_size)])
+    parts = [repeat(None) if tensor is None else tensor.split(chunk_size) for tensor in rows]
+    return torch.cat([run(*chunk) for chunk in zip(*parts, strict=False)])
 
 
-def _chunks(
-    rows: tuple[Tensor | None, ...], num_rows: int, chunk_size: int
-) -> Iterator[tuple[Tensor | None, ...]]:
-    for start in range(0, num_rows, chunk_size):
-        yield tuple(None if tensor is None else tensor[start : start + chunk_size] for tensor in rows)
-
-
-def _computed_twice(module: nn.Module, work: Work, *chunk: Tensor | None) -> Tensor:
+def _computed_twice(module: nn.Module, work: RowFunction, *chunk: Tensor | None) -> Tensor:
     training = module.training  # the second time comes with `backward`, when a method's own modes are over
 
-    def in_the_mode_of_now(*chunk: Tensor | None) -> Tensor:
+    def compute(*chunk: Tensor | None) -> Tensor:
         with in_mode(module, training=training):
             return work(*chunk)
 
-    found: Tensor = checkpoint(in_the_mode_of_now, *chunk, use_reentrant=False)
+    found: Tensor = checkpoint(compute, *chunk, use_reentrant=False)
     return found

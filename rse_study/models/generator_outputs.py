@@ -1,4 +1,7 @@
-"""What a generator made of the batch of each step, kept for the next cell that would have it made again."""
+"""What a generator made of the batch of each step, kept for the next cell.
+
+It would have the same made again.
+"""
 
 import hashlib
 import shutil
@@ -84,7 +87,10 @@ class GeneratorOutputs:
         return edited
 
     def flush(self) -> None:
-        """Write what was computed since the last time; a folder that cannot be written stays as it is."""
+        """Write what was computed since the last time.
+
+        A folder that cannot be written stays as it is.
+        """
         if not self._fresh:
             return
         fresh = {step: Replacements.of(*pair) for step, pair in self._fresh.items()}
@@ -124,7 +130,9 @@ def read_block(path: Path, device: torch.device) -> Block:
 
 
 def make_room(root: Path, folder: Path, limit: int = LIMIT) -> None:
-    """Remove the folders that were used longest ago, until the others hold at most `limit` bytes.
+    """Remove the folders that were used longest ago.
+
+    The others hold at most `limit` bytes.
 
     Parameters
     ----------

@@ -159,9 +159,10 @@ def _put_moments(networks: nn.Module, optimizer: Optimizer, tensors: dict[str, T
     parameters = dict(networks.named_parameters())
     for path, value in tensors.items():
         name, key = path.rsplit("/", 1)
-        # AdamW keeps its step count on the CPU, its moments on the parameter's device.
-        moved = value if key == "step" else value.to(parameters[name])
-        optimizer.state[parameters[name]][key] = moved
+        parameter = parameters[name]
+        # AdamW keeps its moments on the parameter's device, its step count there if it is fused, else on the CPU.
+        on_device = value.to(parameter.device) if optimizer.defaults.get("fused") else value
+        optimizer.state[parameter][key] = on_device if key == "step" else value.to(parameter)
 
 
 def _complete(directory: Path) -> list[Path]:

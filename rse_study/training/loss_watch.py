@@ -30,9 +30,9 @@ class LossWatch:
         self._share = torch.zeros((), device=device)
 
     def note(self, share: Float[Tensor, ""], t: int) -> None:
-        """Take in this worker's share of step `t`, counted from 1; a processor says at once if it is lost.
+        """Take in this worker's share of step `t`, counted from 1.
 
-        Raises NonFiniteLoss as `require_finite` does.
+        A processor says at once if it is lost: NonFiniteLoss, as `require_finite` raises it.
         """
         share = share.detach()
         lost = self._collectives.sum((~share.isfinite()).to(self._share.dtype))

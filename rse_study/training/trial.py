@@ -210,7 +210,10 @@ class Trial(Spec):
 
     @property
     def step_work(self) -> float:
-        """Floating-point operations of a step in P*T, those that chunks take twice included."""
+        """Floating-point operations of a step in P*T.
+
+        What chunks compute twice is counted twice.
+        """
         cost = self.method.cost
         return cost.work + cost.repeated(self.batch_size, self.chunk_size)
 

@@ -31,6 +31,15 @@ def test_steps_passes_and_work(base, tmp_path, amount, every):
     assert effort.work == pytest.approx(amount * 48 + len(looks) * SCORES)
 
 
+def test_chunks_add_what_they_compute_twice(base, tmp_path):
+    def work(chunk_size):
+        trial = trial_of(base, budget={"unit": "steps", "amount": 10}, chunk_size=chunk_size)
+        return workload_of(trial, DataSizes(tmp_path)).work
+
+    assert work(8) - work(0) == 10 * 2 * (5 + 3 + 1)  # N = 5, three views and D, once more forward
+    assert work(96) == work(0)
+
+
 def test_replayed_attacks_are_embedded_at_every_look(base, tmp_path):
     def work(**replayed):
         return workload_of(trial_of(base, replayed=replayed), DataSizes(tmp_path)).work
