@@ -189,6 +189,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "report_every": 5,
     },
     "chunks": {"chunk_size": 8},
+    "compiled": {"compiled": True},
 }
 MOVED = "identity moved: declare neutral= for a new field, bump semantics for new numbers, or revert"
 
