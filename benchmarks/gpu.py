@@ -40,7 +40,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "compiled": {"precision": "bf16", "compiled": True},
 }
 STEPS_A_CELL = 500  # of the table of cells
-Row = dict[str, Any]
+Measured = dict[str, Any]
 WARM_UP = 5  # steps: batches of several lengths, each of which may be compiled for
 
 
@@ -110,7 +110,9 @@ def matrix_rate(device: Device, size: int, repeat: int) -> float:
     return 2 * size**3 / Spread.of(seconds).median
 
 
-def measure_step(name: str, options: argparse.Namespace, device: Device, rate: float, folder: Path) -> Row:
+def measure_step(
+    name: str, options: argparse.Namespace, device: Device, rate: float, folder: Path
+) -> Measured:
     """Operations, times and waits of a variant's step.
 
     Parameters
@@ -171,7 +173,7 @@ def time_of_host(session: Session, number: int, device: Device) -> float:
     return time.process_time() - begun
 
 
-def measure_cells(options: argparse.Namespace, folder: Path) -> list[Row]:
+def measure_cells(options: argparse.Namespace, folder: Path) -> list[Measured]:
     """Steps a second of several cells at a time.
 
     Parameters
@@ -191,7 +193,7 @@ def measure_cells(options: argparse.Namespace, folder: Path) -> list[Row]:
     ]
 
 
-def open_session_of(options: argparse.Namespace, size: str, trial: Row, folder: Path) -> Session:
+def open_session_of(options: argparse.Namespace, size: str, trial: Measured, folder: Path) -> Session:
     """The session of a cell.
 
     Parameters
@@ -213,7 +215,7 @@ def case_of(options: argparse.Namespace) -> Any:
     return robust_sent_embed(options.num_steps, detects=False)
 
 
-def shape_of(options: argparse.Namespace, size: str, trial: Row, folder: Path) -> StepShape:
+def shape_of(options: argparse.Namespace, size: str, trial: Measured, folder: Path) -> StepShape:
     """What a step is taken on; the encoder is written once.
 
     Parameters
@@ -249,7 +251,7 @@ def seconds_of(device: Device, work: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
-def table_of_steps(rows: list[Row]) -> str:
+def table_of_steps(rows: list[Measured]) -> str:
     """Each variant beside the first."""
     header = (
         "step",
@@ -282,7 +284,7 @@ def table_of_steps(rows: list[Row]) -> str:
     )
 
 
-def table_of_cells(rows: list[Row]) -> str:
+def table_of_cells(rows: list[Measured]) -> str:
     """Cells at a time, and what that makes an hour."""
     first = rows[0]["steps_a_second"] / rows[0]["cells"]
     return markdown_table(

@@ -9,5 +9,8 @@ from torch import Tensor
 
 
 def sent(values: Tensor, device: torch.device) -> Tensor:
-    """Values made on the CPU, on a device. Nobody waits: what a GPU still computes goes on meanwhile."""
+    """Values made on the CPU, on a device.
+
+    Nobody waits: what a GPU still computes goes on meanwhile.
+    """
     return values.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else values.to(device)

@@ -48,7 +48,7 @@ class Batch:
         return self.host or self
 
     @cached_property
-    def places(self) -> Int[Tensor, " n"]:
+    def real_places(self) -> Int[Tensor, " n"]:
         """Where real tokens stand among all b * l."""
         return self.places_of(self.on_host.mask)
 
@@ -62,7 +62,10 @@ class Batch:
         return sent(chosen.flatten().nonzero().squeeze(1), self.ids.device)
 
     def repeated(self, times: int) -> "Batch":
-        """The batch several times over; rows of a repetition are counted on behind the batch's."""
+        """The batch several times over.
+
+        Rows of a repetition are counted on behind the batch's.
+        """
         return Batch(
             ids=self.ids.repeat(times, 1),
             mask=self.mask.repeat(times, 1),

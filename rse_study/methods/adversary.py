@@ -149,7 +149,9 @@ class InnerObjective:
         """
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():
-            pooled = networks.encoder(anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.places)
+            pooled = networks.encoder(
+                anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.real_places
+            )
             z_pos, moments = networks.head(pooled)
         z_pos = z_pos.to(anchor.embeddings.dtype)
         rows = run.collectives.gather(batch.rows)
@@ -165,7 +167,7 @@ class InnerObjective:
         points = anchor.embeddings + change.addition
         with self.run.dropout(anchor.step, name, points.device), self.run.autocast():
             pooled = self.networks.encoder(
-                points, anchor.mask, anchor.ids, change.weights(), places=anchor.batch.places
+                points, anchor.mask, anchor.ids, change.weights(), places=anchor.batch.real_places
             )
             z, _ = self.networks.head(pooled, self.moments)
         z = z.to(points.dtype)

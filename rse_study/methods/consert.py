@@ -86,7 +86,7 @@ class ConSERT(ContrastiveMethod):
         ]
         twice, device = batch.repeated(2), batch.ids.device
         with in_mode(networks, training=self.dropout), run.dropout(step, "outer", device), run.autocast():
-            pooled = networks.encoder(torch.cat(views), twice.mask, twice.ids, places=twice.places)
+            pooled = networks.encoder(torch.cat(views), twice.mask, twice.ids, places=twice.real_places)
             projected = [networks.head(view) for view in pooled.chunk(2)]
         networks.head.update(projected[0][1])
         first, second = (z.to(embeddings.dtype) for z, _ in projected)
@@ -120,7 +120,7 @@ class ConSERT(ContrastiveMethod):
         """delta that raises the loss between X + delta and X, both without dropout."""
 
         def encode(points: Float[Tensor, "b l d"]) -> Float[Tensor, "b d"]:
-            return networks.encoder(points, batch.mask, batch.ids, places=batch.places)
+            return networks.encoder(points, batch.mask, batch.ids, places=batch.real_places)
 
         with frozen(networks):
             with torch.no_grad(), run.autocast():

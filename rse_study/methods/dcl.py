@@ -128,7 +128,7 @@ class DCL(MethodBase):
         ids, twice = torch.cat([batch.ids, twin]), batch.repeated(2)
         with run.dropout(step, "outer", ids.device), run.autocast():
             words = networks.encoder.word_embeddings(ids)
-            pooled = networks.encoder(words, twice.mask, ids, places=twice.places)
+            pooled = networks.encoder(words, twice.mask, ids, places=twice.real_places)
             x, x_aug = pooled.chunk(2)
             projected = networks.head(x, records=True), networks.head(x_aug)
             predicted = networks.predictor(projected[0], records=True), networks.predictor(projected[1])
@@ -144,7 +144,7 @@ class DCL(MethodBase):
         # In train mode, with dropout masks of its own: the paper says nothing. Decision 0015.
         with torch.no_grad(), run.dropout(step, "target", ids.device), run.autocast():
             words = target.encoder.word_embeddings(ids)
-            pooled = target.encoder(words, twice.mask, ids, places=twice.places)
+            pooled = target.encoder(words, twice.mask, ids, places=twice.real_places)
             x, x_aug = (_full(target.projection(view)) for view in pooled.chunk(2))
         return _Projected(x, x_aug, (x, x_aug))
 
@@ -156,7 +156,7 @@ class DCL(MethodBase):
         chosen = batch.places_of(picked)
         with run.dropout(step, "mlm", corrupted.device), run.autocast():
             words = networks.encoder.word_embeddings(corrupted)
-            vectors = networks.encoder.token_vectors(words, batch.mask, places=batch.places)
+            vectors = networks.encoder.token_vectors(words, batch.mask, places=batch.real_places)
             hidden = vectors.flatten(0, 1)[chosen]
             table: Any = networks.encoder.backbone.get_input_embeddings().weight
             head = networks.masked_lm

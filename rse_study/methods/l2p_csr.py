@@ -126,7 +126,9 @@ class _Twice:
         points = embeddings if change.addition is None else embeddings + change.addition
         rows = self.rows
         with self.run.dropout(self.step, VIEWS, rows.ids.device), self.run.autocast():
-            pooled = self.networks.encoder(points, rows.mask, rows.ids, change.weights(), places=rows.places)
+            pooled = self.networks.encoder(
+                points, rows.mask, rows.ids, change.weights(), places=rows.real_places
+            )
             projected = [self.networks.head(view) for view in pooled.chunk(2)]
         first, second = (z.to(points.dtype) for z, _ in projected)
         return self.method.contrastive(first, second, self.batch, self.run), projected[0][1]

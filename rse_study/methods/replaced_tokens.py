@@ -14,7 +14,7 @@ from rse_study.data.batches import Batch
 from rse_study.data.masking import rtd_mask
 from rse_study.losses.rtd import replaced_token_detection
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.models.rtd import Places
+from rse_study.models.rtd import TokenPlaces
 from rse_study.spec import Spec, field
 from rse_study.tensors import sent
 
@@ -75,7 +75,7 @@ class ReplacedTokenDetection(Spec):
                 batch.mask,
                 taken=sent(taken, device),
                 uniform=None if uniform is None else sent(uniform, device),
-                places=Places(batch.places, batch.places_of(taken)),
+                places=TokenPlaces(batch.real_places, batch.places_of(taken)),
             )
 
     def term(
@@ -112,7 +112,7 @@ class ReplacedTokenDetection(Spec):
         with run.dropout(step, "D", ids.device), run.autocast():
             reads_padding = self.reduction == "mean_padding"
             logits = networks.discriminator(
-                embeddings, batch.mask, h, reads_padding=reads_padding, places=batch.places
+                embeddings, batch.mask, h, reads_padding=reads_padding, places=batch.real_places
             )
         logits = logits.to(embeddings.dtype)
         replaced = ids != batch.ids

@@ -114,7 +114,9 @@ class _Distance:
     def at(cls, method: VAdvCSE, networks: Networks, anchor: Anchor, run: RunContext) -> "_Distance":
         """f(X) once, without gradient; its head moments serve every perturbed pass."""
         with torch.no_grad(), run.autocast():
-            pooled = networks.encoder(anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.places)
+            pooled = networks.encoder(
+                anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.real_places
+            )
             z, moments = networks.head(pooled)
         z = z.to(anchor.embeddings.dtype)
         keys = run.collectives.gather(z).detach()
@@ -124,7 +126,7 @@ class _Distance:
         assert change.addition is not None
         points, batch = embeddings + change.addition, self.anchor.batch
         with self.run.autocast():
-            pooled = self.networks.encoder(points, batch.mask, batch.ids, places=batch.places)
+            pooled = self.networks.encoder(points, batch.mask, batch.ids, places=batch.real_places)
             z, _ = self.networks.head(pooled, self.moments)
         return divergence(
             self.clean, _log_output(self.method, z.to(embeddings.dtype), self.keys), self.method.divergence

@@ -61,7 +61,7 @@ def encode_views(
         all_rows = batch.repeated(len(rows))
         with run.dropout(step, name, batch.ids.device), run.autocast():
             return networks.encoder(
-                torch.cat(rows), all_rows.mask, all_rows.ids, weakened, places=all_rows.places
+                torch.cat(rows), all_rows.mask, all_rows.ids, weakened, places=all_rows.real_places
             )
 
     if shares_first and added is not None:

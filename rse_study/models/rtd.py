@@ -72,14 +72,14 @@ class Discriminator(nn.Module):
 
 
 @dataclass(frozen=True)
-class Places:
+class TokenPlaces:
     """Where tokens stand among all b * l."""
 
     real: Int[Tensor, " T"]
     taken: Int[Tensor, " m"]
 
     @classmethod
-    def of(cls, mask: Bool[Tensor, "b l"], taken: Bool[Tensor, "b l"]) -> "Places":
+    def of(cls, mask: Bool[Tensor, "b l"], taken: Bool[Tensor, "b l"]) -> "TokenPlaces":
         """Look them up."""
         real, chosen = (each.flatten().nonzero().squeeze(1) for each in (mask, taken))
         return cls(real, chosen)
@@ -108,7 +108,7 @@ class Generator(nn.Module):
         *,
         taken: Bool[Tensor, "b l"] | None = None,
         uniform: Float[Tensor, "b l"] | None = None,
-        places: Places | None = None,
+        places: TokenPlaces | None = None,
     ) -> Int[Tensor, "b l"]:
         """Put G's reading of the hidden tokens into ids.
 
@@ -132,7 +132,7 @@ class Generator(nn.Module):
         num_rows = len(mask)
 
         def fill(ids: Tensor, masked: Tensor, mask: Tensor, taken: Tensor, uniform: Tensor | None) -> Tensor:
-            at = places if places is not None and len(mask) == num_rows else Places.of(mask, taken)
+            at = places if places is not None and len(mask) == num_rows else TokenPlaces.of(mask, taken)
             hidden = ids.masked_fill(masked, self.tokenizer.mask_token_id)
             logits = logits_at(self.model, hidden, mask, at)
             filled = logits.argmax(-1) if uniform is None else _drawn(logits, uniform.flatten()[at.taken])
@@ -172,14 +172,14 @@ def masked_logits(
     skips_padding
         False draws dropout for padding, too.
     """
-    return logits_at(model, ids, mask, Places.of(mask, masked), skips_padding=skips_padding)
+    return logits_at(model, ids, mask, TokenPlaces.of(mask, masked), skips_padding=skips_padding)
 
 
 def logits_at(
     model: Any,
     ids: Int[Tensor, "b l"],
     mask: Bool[Tensor, "b l"],
-    places: Places,
+    places: TokenPlaces,
     *,
     skips_padding: bool = True,
 ) -> Float[Tensor, "m v"]:

@@ -62,8 +62,9 @@ class BoundBall:
         return self._grouped(g, lambda groups, _: geometry.unit(groups, self.ball.norm))
 
     def on_bound(self, x: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]) -> tuple[Tensor, Tensor]:
-        """Return which coordinates or groups sit on the bound, and which of them count: perturbable ones.
+        """Return which coordinates or groups sit on the bound, and which count.
 
+        Perturbable ones do.
         Coordinates [b l d] for linf; tokens [b l 1] or sentences [b 1 1] for l1 and l2.
         """
         radius = self.length(self.ball.radius) * (1 - 1e-5)
