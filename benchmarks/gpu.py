@@ -32,6 +32,7 @@ from benchmarks.options import common_parser
 from benchmarks.output import heading, markdown_table, write_json
 from benchmarks.packed_cells import steps_a_second
 from benchmarks.sentences import training_texts
+from benchmarks.step import Measured
 from benchmarks.timing import Spread
 from rse_study.training.session import Session
 
@@ -40,7 +41,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "compiled": {"precision": "bf16", "compiled": True},
 }
 STEPS_A_CELL = 500  # of the table of cells
-Measured = dict[str, Any]
 WARM_UP = 5  # steps: batches of several lengths, each of which may be compiled for
 
 
