@@ -1,5 +1,35 @@
-"""Axis letters of every tensor signature, said once.
+"""torch and shapes for what a study is checked with; axis letters of tensors.
 
-b sentences of this worker, g sentences of the global batch, l tokens, d features, p positives, k sites, v vocabulary.
-Masks are bool, True = real token.
+Floors up to `methods` take torch from here: it is imported when something is computed with it. Shapes are checked under
+pytest, which has imported jaxtyping by then; without it an annotation is the plain type. Axis letters of every tensor
+signature, said once: b sentences of this worker, g sentences of the global batch, l tokens, d features, p positives, k
+sites, v vocabulary. Masks are bool, True = real token.
 """
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rse_study.deferred import DeferredModule, DeferredName
+
+
+class Unchecked:
+    """A shape that nobody checks: `Float[Tensor, "b d"]` is Tensor."""
+
+    def __class_getitem__(cls, item: tuple[Any, str]) -> Any:
+        return item[0]
+
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
+    from torch.nn import functional as F
+else:
+    torch, nn, F = (DeferredModule(name) for name in ("torch", "torch.nn", "torch.nn.functional"))
+    Tensor = DeferredName("torch", "Tensor")
+
+if TYPE_CHECKING or "jaxtyping" in sys.modules:
+    from jaxtyping import Bool, Float, Float32, Int, Int32
+else:
+    Bool = Float = Float32 = Int = Int32 = Unchecked
+
+__all__ = ["Bool", "F", "Float", "Float32", "Int", "Int32", "Tensor", "Unchecked", "nn", "torch"]

@@ -4,13 +4,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Int
-from torch import Tensor
 
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.streams import Streams
+from rse_study.tensors import Bool, Int, Tensor, torch
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class Batch:
     num_rows: int
     """sentences of the global batch, over all workers"""
 
-    def to(self, device: torch.device | str) -> "Batch":
+    def to(self, device: "torch.device | str") -> "Batch":
         """The same batch on a device."""
         moved = {name: getattr(self, name).to(device) for name in ("ids", "mask", "perturbable", "rows")}
         return replace(self, **moved)

@@ -5,15 +5,12 @@ G fills masked tokens, D finds them under eta.
 
 from typing import ClassVar, Literal
 
-import torch
-from jaxtyping import Bool, Float, Int
-from torch import Tensor
-
 from rse_study.data.batches import Batch
 from rse_study.data.masking import rtd_mask
 from rse_study.losses.rtd import replaced_token_detection
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.spec import Spec, field
+from rse_study.tensors import Bool, Float, Int, Tensor, torch
 
 
 class ReplacedTokenDetection(Spec):

@@ -8,9 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-import torch
-from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
+from rse_study.tensors import Bool, Float, Int, Tensor, nn, torch
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,7 @@ def ascend(
 
 
 @contextmanager
-def frozen(network: nn.Module, *, training: bool = False) -> Iterator[None]:
+def frozen(network: "nn.Module", *, training: bool = False) -> Iterator[None]:
     """Hold parameters constant inside, with dropout off (or on).
 
     No weight gradient can be computed in here, and none of the activations it would need are kept. Everything is as
@@ -171,7 +169,7 @@ def frozen(network: nn.Module, *, training: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def in_mode(network: nn.Module, *, training: bool) -> Iterator[None]:
+def in_mode(network: "nn.Module", *, training: bool) -> Iterator[None]:
     """Turn dropout on or off inside; every module is as it was outside."""
     modes = {module: module.training for module in network.modules()}
     try:
