@@ -7,7 +7,8 @@ import pandas as pd
 
 from analysis.comparison import Comparison
 from analysis.comparison_table import show_interval
-from analysis.formats import counted, join_words, show_number, show_signed
+from analysis.formats import show_number, show_signed
+from analysis.phrases import counted, join_words
 from rse_study.results.comparisons import LEVEL, ComparedContrast
 from rse_study.results.statistics import t_interval
 

@@ -11,7 +11,8 @@ import pandas as pd
 
 from analysis.comparison_table import BETTER, show_better_seeds, show_interval
 from analysis.contents import Contents
-from analysis.formats import counted, join_words, show_number, show_signed, show_value
+from analysis.formats import show_number, show_signed, show_value
+from analysis.phrases import counted, join_words
 from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare
 
 MAX_VALUES = 8  # of an axis: 28 pairs

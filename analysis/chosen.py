@@ -9,7 +9,8 @@ import pandas as pd
 from analysis import page
 from analysis.comparison_table import show_interval
 from analysis.figures.dots import dots_data, draw_dots
-from analysis.formats import counted, show_number, show_signed
+from analysis.formats import show_number, show_signed
+from analysis.phrases import counted
 from rse_study.results.comparisons import ComparedContrast
 
 MAX_ROWS = 80  # of a figure with a line per row

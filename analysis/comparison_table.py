@@ -9,16 +9,8 @@ from itertools import chain
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.formats import (
-    DEGENERATE,
-    counted,
-    decimals_of,
-    join_words,
-    show_measured,
-    show_number,
-    show_signed,
-    show_spread,
-)
+from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number, show_signed, show_spread
+from analysis.phrases import counted, join_words
 from analysis.scores import MEANING
 from rse_study.results.claims import Judged
 from rse_study.results.comparisons import ComparedContrast

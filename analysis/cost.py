@@ -3,7 +3,8 @@
 import pandas as pd
 
 from analysis.contents import Contents
-from analysis.formats import counted, show_duration
+from analysis.phrases import counted, show_duration
+from rse_study.results.cell_state import is_lost
 from rse_study.results.device_time import device_seconds, gpus_per_worker, num_devices
 
 BRIEF = "below a second"
@@ -45,7 +46,7 @@ def time_text(contents: Contents) -> str:
 
 def attempt_seconds(contents: Contents) -> pd.Series:
     """Return the device time of each attempt, in seconds."""
-    gpus = gpus_per_worker(contents.cells, contents.provenance)
+    gpus = gpus_per_worker(contents.cells["provenance"], contents.provenance)
     return device_seconds(contents.attempts, gpus)
 
 
@@ -55,7 +56,7 @@ def alone_seconds(contents: Contents) -> pd.Series:
     Without the start of workers, and without attempts that were lost. By the index of `cells`.
     """
     newest = contents.attempts.sort_values("number").drop_duplicates("cell", keep="last").set_index("cell")
-    devices = num_devices(newest, gpus_per_worker(contents.cells, contents.provenance))
+    devices = num_devices(newest, gpus_per_worker(contents.cells["provenance"], contents.provenance))
     return contents.cells["duration_s"] * contents.cells["identity"].map(devices).astype(float).fillna(1.0)
 
 
@@ -69,9 +70,10 @@ def lost_attempts(attempts: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     cells
         Of the same study, with their `status` as the next run finds it: such a cell is planned again.
     """
-    to_run = cells.loc[cells["status"] == "planned", "identity"]
-    is_last_of_lost = (attempts["outcome"] == "failed") & attempts["cell"].isin(to_run)
-    lost = attempts[(attempts["outcome"] == "lost") | is_last_of_lost]
+    statuses = dict(zip(cells["identity"], cells["status"], strict=True))
+    ended = zip(attempts["outcome"], attempts["cell"], strict=True)
+    are_lost = [is_lost(outcome, statuses.get(cell, "running")) for outcome, cell in ended]
+    lost = attempts[pd.Series(are_lost, attempts.index, dtype=bool)]
     return lost.assign(seconds=seconds(lost["started"], lost["ended"]))
 
 

@@ -1,15 +1,15 @@
-"""Numbers, times and names as readers see them."""
+"""Numbers of a table as readers see them."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
+
+from analysis.phrases import show_brief
 
 MINUS, PLUS_MINUS = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}"
 STAR = "\N{ASTERISK OPERATOR}"  # stands in no name of ours
 DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # of a score that a collapsed model got
 FINE = ("alignment", "uniformity", "drift")  # distances on the unit sphere; the papers print three decimals
-STATUSES = {"stopped_early": "stopped early", "planned": "not run yet"}
 
 
 def show_number(value: float, decimals: int = 2) -> str:
@@ -77,36 +77,6 @@ def show_signed(value: float, decimals: int = 2) -> str:
 
 
 def show_value(value: Any, digits: int = 3) -> str:
-    """A configured value: three digits are enough to recognise it."""
-    if pd.api.types.is_scalar(value) and pd.isna(value):
-        return ""
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
-
-
-def show_duration(seconds: float) -> str:
-    """3.2 s, 4 min 05 s, 2 h 10 min."""
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds else ""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def show_time(stamp: str) -> str:
-    """A time of the ledger (UTC, ISO 8601) without its zone."""
-    return stamp.replace("T", " ").removesuffix("+00:00")
-
-
-def show_status(status: str) -> str:
-    """A cell's status in words."""
-    return STATUSES.get(status, status)
-
-
-def join_words(words: Iterable[Any]) -> str:
-    """a; a and b; a, b and c."""
-    *first, last = [str(word) for word in words] or [""]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def counted(number: int, noun: str) -> str:
-    """1 cell, 2 cells."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """A value of a table, as `show_brief` has it; nothing where there is none."""
+    is_missing = pd.api.types.is_scalar(value) and pd.isna(value)
+    return "" if is_missing else show_brief(value, digits)

@@ -12,7 +12,7 @@ from analysis import page
 from analysis.comparison import read_comparison
 from analysis.contents import Contents, read_contents
 from analysis.cost import device_time
-from analysis.formats import counted, show_duration
+from analysis.phrases import counted, show_duration
 from analysis.progress import stage_progress
 from analysis.report import render, report_path
 from analysis.sections.opening import answer

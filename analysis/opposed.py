@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from analysis.contents import label_of
-from analysis.formats import counted, decimals_of, show_signed
+from analysis.formats import decimals_of, show_signed
+from analysis.phrases import counted
 from rse_study.results.comparisons import differences, scores_by_metric
 from rse_study.results.contrasts import measures_of
 from rse_study.results.reader import Reader

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from analysis.contents import BASE, Contents, baseline_scores
-from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_number, show_status
+from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_number
+from analysis.phrases import show_status
 from analysis.search import confirmed
 from rse_study.results.records import BASELINES, StudyRecord
 

@@ -6,7 +6,8 @@ import pandas as pd
 
 from analysis import search
 from analysis.contents import Contents, baseline_scores, read_contents
-from analysis.formats import show_duration, show_measured, show_number, show_status, show_value
+from analysis.formats import show_measured, show_number, show_value
+from analysis.phrases import show_duration, show_status
 from analysis.scores import NOT_MEASURED, scores, show_scores
 from rse_study.results.reader import Reader
 

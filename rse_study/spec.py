@@ -1,14 +1,18 @@
 """Base of every configured object: frozen, strict, identified by its JSON."""
 
+import ast
 import functools
 import hashlib
+import inspect
 import json
+import textwrap
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticUndefined
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic_core import CoreSchema, PydanticUndefined
 
 
 class Spec(BaseModel):
@@ -25,9 +29,16 @@ class Spec(BaseModel):
         extra="forbid",
         validate_default=True,
         allow_inf_nan=False,
-        use_attribute_docstrings=True,
     )
     semantics: ClassVar[int] = 1
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = handler(core)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        for name, meaning in meanings(cls).items():
+            properties[name]["description"] = meaning
+        return schema
 
     @model_validator(mode="before")
     @classmethod
@@ -84,6 +95,24 @@ def field(
     if neutral is not PydanticUndefined:
         extra["neutral"] = neutral
     return Field(default, json_schema_extra=extra or None, **bounds)
+
+
+@functools.cache
+def meanings(cls: type[BaseModel]) -> dict[str, str]:
+    """The meaning of each field of a Spec: the string below it.
+
+    Read from the source when somebody asks: pydantic would read it whenever a class is made, a quarter of a second for
+    those of a study.
+    """
+    found: dict[str, str] = {}
+    for base in reversed([base for base in cls.__mro__ if issubclass(base, Spec) and base is not Spec]):
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        for field_, below in pairwise([*getattr(definition, "body", ()), None]):
+            if isinstance(field_, ast.AnnAssign) and isinstance(field_.target, ast.Name):
+                found.pop(field_.target.id, None)  # declared anew
+                if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+                    found[field_.target.id] = inspect.cleandoc(str(below.value.value))
+    return {name: meaning for name, meaning in found.items() if name in cls.model_fields}
 
 
 def symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-import torch
+
+from rse_study.tensors import torch
 
 NAMES = ("init", "order", "dropout", "delta0", "V", "r", "masks", "rtd", "views", "mlm", "attack")
 
@@ -26,7 +27,7 @@ class Streams:
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def generator(self, stream: str, *key: int) -> torch.Generator:
+    def generator(self, stream: str, *key: int) -> "torch.Generator":
         """Return a fresh CPU generator of the stream at `key`.
 
         Keys are the step, the index of the sentence in the global batch, and the like.
@@ -39,7 +40,7 @@ class Streams:
 
     @contextmanager
     def dropout(
-        self, step: int, pass_name: str, rank: int, device: torch.device | None = None
+        self, step: int, pass_name: str, rank: int, device: "torch.device | None" = None
     ) -> Iterator[None]:
         """Seed torch's global generators for one pass and put them back.
 

@@ -1,14 +1,41 @@
-"""Axis letters of every tensor signature, said once; and how tensors get to a GPU.
+"""torch and shapes for what a study is checked with; axis letters; the way to a GPU.
 
-b sentences of this worker, g sentences of the global batch, l tokens, d features, p positives, k sites, v vocabulary.
-Masks are bool, True = real token.
+Floors up to `methods` take torch from here: it is imported when something is computed with it. Shapes are checked under
+pytest, which has imported jaxtyping by then; without it an annotation is the plain type. Axis letters of every tensor
+signature, said once: b sentences of this worker, g sentences of the global batch, l tokens, d features, p positives, k
+sites, v vocabulary. Masks are bool, True = real token.
 """
 
-import torch
-from torch import Tensor
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rse_study.deferred import DeferredModule, DeferredName
 
 
-def sent(values: Tensor, device: torch.device) -> Tensor:
+class Unchecked:
+    """A shape that nobody checks: `Float[Tensor, "b d"]` is Tensor."""
+
+    def __class_getitem__(cls, item: tuple[Any, str]) -> Any:
+        return item[0]
+
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
+    from torch.nn import functional as F
+else:
+    torch, nn, F = (DeferredModule(name) for name in ("torch", "torch.nn", "torch.nn.functional"))
+    Tensor = DeferredName("torch", "Tensor")
+
+if TYPE_CHECKING or "jaxtyping" in sys.modules:
+    from jaxtyping import Bool, Float, Float32, Int, Int32
+else:
+    Bool = Float = Float32 = Int = Int32 = Unchecked
+
+__all__ = ["Bool", "F", "Float", "Float32", "Int", "Int32", "Tensor", "Unchecked", "nn", "sent", "torch"]
+
+
+def sent(values: Tensor, device: "torch.device") -> Tensor:
     """Values made on the CPU, on a device.
 
     Nobody waits: what a GPU still computes goes on meanwhile.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from rse_study.collectives import Group
+from rse_study.distributed import Group
 from rse_study.training.process_group import Ask, run_group
 
 Work = Callable[[int, int, Path], None]

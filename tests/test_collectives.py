@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from rse_study.collectives import Alone, Group
+from rse_study.collectives import Alone
+from rse_study.distributed import Group
 from tests.gloo import spawned
 
 pytestmark = pytest.mark.xdist_group("two_workers")

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from analysis.paper.claims import claims_of, known_places, printed_values
+from analysis.paper.claims import claims_of, printed_values
 from analysis.paper.columns import columns_of
+from analysis.paper.ids import known_places
 from rse_study.data.glue import GLUE
 from rse_study.downstream import registry
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import row_name
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
-from rse_study.study.record import num_cells
 from tests.downstream.toy_tasks import write_glue
 
 SHIPPED = Path(str(files("search_spaces")))
@@ -92,7 +92,7 @@ def test_the_folders_are_not_empty():
 def test_it_validates_and_is_called_like_its_file(checked, path):
     found = checked(path)
     assert found.study.name == path.stem.replace("_", "-") or found.study.name == path.stem
-    assert num_cells(found) > 0
+    assert found.num_cells > 0
 
 
 def test_no_two_share_a_name(checked):

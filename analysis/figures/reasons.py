@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from analysis.contents import Contents
 from analysis.cost import lost_attempts
 from analysis.figures.style import FAINT, GREY, INK, ORANGE, label_text, legend_below, plain
-from analysis.formats import counted
+from analysis.phrases import counted
 
 COLUMNS = ["reason", "kind", "count", "cells"]
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])", re.IGNORECASE)

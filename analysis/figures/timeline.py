@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from analysis.contents import Contents
 from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label_text, legend_below, plain
-from analysis.formats import show_duration, show_time
+from analysis.phrases import show_duration, show_time
 
 COLUMNS = ["cell", "number", "started", "seconds", "from_s", "lane", "outcome", "workers", "reason"]
 BARS = {

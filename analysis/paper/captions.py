@@ -6,8 +6,10 @@ from collections.abc import Iterable
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.formats import DEGENERATE, MINUS, PLUS_MINUS, STAR, counted
-from analysis.paper.tables import read_table, table_ids
+from analysis.formats import DEGENERATE, MINUS, PLUS_MINUS, STAR
+from analysis.paper.ids import table_ids
+from analysis.paper.tables import read_table
+from analysis.phrases import counted
 
 PAPERS = {"rse": "RobustSentEmbed", "l2p": "L2P-CSR", "vadv": "V-advCSE", "dcl": "DCL"}
 PLACE_NAME = re.compile(r"(\w+?)-(table|figure|section)-?([a-z]?)(\d+)")

@@ -7,6 +7,7 @@ import re
 
 from analysis.paper import tables
 from analysis.paper.columns import columns_of, our_row
+from analysis.paper.ids import table_ids
 from rse_study.results.claims import Claim
 
 BETWEEN = re.compile(r" [><~] ")
@@ -38,13 +39,8 @@ def printed_values(table: str) -> dict[str, float]:
 
     It stands beside a study's objective. Nothing of a figure, nor where each column is measured by a metric of its own.
     """
-    if table not in tables.table_ids() or columns_of(table):
+    if table not in table_ids() or columns_of(table):
         return {}
     frame = tables.read_table(table)
     first = frame[frame["column"] == frame["column"].iloc[0]].drop_duplicates("row")
     return dict(zip(first["row"], first["value"], strict=True))
-
-
-def known_places() -> tuple[str, ...]:
-    """Every table and figure a study may name."""
-    return tuple(sorted({*tables.table_ids(), *tables.figures()["id"]}))

@@ -6,17 +6,10 @@ ablations are named as the rows of a study are (`rho = 0.5`), all others as in t
 """
 
 import difflib
-from importlib.resources import files
 
 import pandas as pd
 
-PAPER = files("analysis.paper")
-
-
-def table_ids() -> tuple[str, ...]:
-    """What `read_table` reads, in alphabetical order."""
-    found = (PAPER / "tables").iterdir()
-    return tuple(sorted(path.name.removesuffix(".csv") for path in found if path.name.endswith(".csv")))
+from analysis.paper.ids import FIGURES, PAPER, table_ids
 
 
 def read_table(id: str) -> pd.DataFrame:
@@ -77,7 +70,7 @@ def figures() -> pd.DataFrame:
 
     And of a passage in prose that makes claims without a table.
     """
-    return _read("figures.csv")
+    return _read(FIGURES)
 
 
 def _read(path: str) -> pd.DataFrame:

@@ -13,7 +13,8 @@ from analysis.contents import Contents
 from analysis.cost import costs, lost_attempts
 from analysis.figures.pareto import draw_pareto, pareto_data
 from analysis.figures.reasons import draw_reasons, reasons_data
-from analysis.formats import counted, show_duration, show_status, show_time, show_value
+from analysis.formats import show_value
+from analysis.phrases import counted, show_duration, show_status, show_time
 from analysis.tables import show_score
 from rse_study.results import staleness
 from rse_study.results.citation import citation_of

@@ -9,8 +9,9 @@ from analysis.figures.falls import draw_falls, falls_data
 from analysis.figures.outcomes import MAX_INPUTS, draw_outcomes, outcomes_data
 from analysis.figures.queries import draw_queries, queries_data
 from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS
-from analysis.formats import counted, join_words, show_number
+from analysis.formats import show_number
 from analysis.intervals import share_interval
+from analysis.phrases import counted, join_words
 from rse_study.results.attack_file import FURTHEST, SIMILARITY, AttackFolder
 
 WEAK = "\N{DAGGER}"

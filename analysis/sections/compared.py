@@ -6,8 +6,8 @@ from analysis.comparison import Comparison
 from analysis.comparison_table import claims_table, remarks, rows_table
 from analysis.contents import Contents
 from analysis.figures.forest import draw_forest, forest_data
-from analysis.formats import counted
 from analysis.opposed import opposed_text
+from analysis.phrases import counted
 
 LEGEND = (
     "Each row minus the baseline, paired by seed. The intervals hold for all rows at once with 95 %; p by flipping "

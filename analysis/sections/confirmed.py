@@ -7,7 +7,8 @@ import pandas as pd
 from analysis import page
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.figures.bands import bands_data, draw_bands
-from analysis.formats import counted, join_words, show_number, show_signed, show_status
+from analysis.formats import show_number, show_signed
+from analysis.phrases import counted, join_words, show_status
 from analysis.scores import NOT_MEASURED, degenerate_note, differences, scores, seeds_of, show_scores
 from analysis.search import confirm_plan, confirmed, num_confirmed, trials
 from analysis.sections.grid import STEPS

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis import page
 from analysis.contents import Contents
 from analysis.figures.diagnostics import MEANINGS, diagnostics_data, draw_diagnostics
-from analysis.formats import join_words
+from analysis.phrases import join_words
 
 NOTE = (
     "What training reports of itself, complete cells only: a line is a mean over cells, its band holds the middle four "

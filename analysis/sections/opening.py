@@ -8,7 +8,8 @@ from analysis.comparison import Comparison
 from analysis.contents import Contents
 from analysis.cost import lost_attempts, time_text
 from analysis.figures.reasons import alike
-from analysis.formats import counted, join_words, show_number, show_value
+from analysis.formats import show_number, show_value
+from analysis.phrases import counted, join_words
 from analysis.progress import confirmed_trial, stage_progress
 from analysis.search import confirm_plan, num_confirmed, paper_setting, trials
 

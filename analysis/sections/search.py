@@ -12,7 +12,8 @@ from analysis.figures.history import draw_history, history_data
 from analysis.figures.importance import draw_importance, importance_data
 from analysis.figures.rungs import draw_rungs, rungs_data
 from analysis.figures.slices import draw_slice, slice_data
-from analysis.formats import counted, join_words, show_number
+from analysis.formats import show_number
+from analysis.phrases import counted, join_words
 from analysis.scores import degenerate_note
 from analysis.search import settings, trials
 from analysis.sections.space import all_axes, two_axes

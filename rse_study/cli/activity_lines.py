@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
+from analysis.phrases import show_duration
 from rse_study.cli.fitting import LinePart, fit_line, shorten
 
 BAR_WIDTHS = (30, 20, 10, 0)
@@ -149,6 +150,4 @@ def _rate(pace: float) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    from analysis.formats import show_duration  # with it comes pandas, which `plan` has no need of
-
     return f"{seconds:.0f} s" if seconds < 60 else show_duration(seconds)

@@ -1,6 +1,6 @@
 """Whether the table that a study repeats is one of a paper's, before it runs."""
 
-from analysis.paper.claims import known_places
+from analysis.paper.ids import known_places
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 

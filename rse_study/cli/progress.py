@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from analysis.formats import show_duration, show_value
+from analysis.phrases import show_brief, show_duration
 from rse_study.cli.activity_bars import PATIENCE_SECONDS, ActivityBars
 from rse_study.cli.activity_lines import BAR_WIDTHS, draw_bar
 from rse_study.cli.cell_names import name_of
@@ -233,4 +233,4 @@ def running_lines(rows: Sequence[tuple[str, str]], width: int) -> list[str]:
 def _values(cell: Any) -> Iterator[LinePart]:
     """The settings of a cell; of a grid's they are its name already."""
     if cell.stage != "grid" or cell.label:
-        yield from (LinePart(f"{name} {show_value(value)}") for name, value in cell.proposal.items())
+        yield from (LinePart(f"{name} {show_brief(value)}") for name, value in cell.proposal.items())

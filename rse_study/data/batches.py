@@ -4,14 +4,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Int
-from torch import Tensor
 
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.streams import Streams
-from rse_study.tensors import sent
+from rse_study.tensors import Bool, Int, Tensor, sent, torch
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Batch:
     host: "Batch | None" = None
     """the same on the CPU, where draws are made and counts are known; None: it is there itself"""
 
-    def to(self, device: torch.device | str) -> "Batch":
+    def to(self, device: "torch.device | str") -> "Batch":
         """The same batch on a device."""
         to = torch.device(device)
         return Batch(

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
 
 from rse_study.spec import fingerprint_of
+from rse_study.tensors import Int
 
 Text = tuple[str, ...]
 """One input as a classifier sees it: (sentence,) or (first, second)."""

@@ -1,11 +1,8 @@
 """Masks for masked-LM training and for replaced-token detection."""
 
-import torch
-from jaxtyping import Bool, Int
-from torch import Tensor
-
 from rse_study.data.batches import Batch
 from rse_study.streams import Streams
+from rse_study.tensors import Bool, Int, Tensor, torch
 
 
 def mask_tokens(
@@ -14,7 +11,7 @@ def mask_tokens(
     *,
     mask_id: int,
     vocabulary_size: int,
-    generator: torch.Generator,
+    generator: "torch.Generator",
     share: float = 0.15,
 ) -> tuple[Int[Tensor, "*batch"], Bool[Tensor, "*batch"]]:
     """Corrupt ids, and say which tokens to predict (Devlin et al. 2019, section 3.1).

@@ -4,14 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Int
-from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
-from rse_study.tensors import sent
+from rse_study.tensors import Bool, Int, Tensor, sent, torch
 
 FILE = "synonyms.npz"
 PARTS = ("starts", "words", "offsets", "choices")

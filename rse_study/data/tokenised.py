@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int32
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.template import encode, special_ids
 from rse_study.errors import InputError
 from rse_study.spec import Spec, fingerprint_of
+from rse_study.tensors import Int32
 
 _CHUNK = 4096  # sentences a tokenizer call
 

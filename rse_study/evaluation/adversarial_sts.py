@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import nan
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from rse_study.data.labelled import Text
 from rse_study.data.pairs import StsPairs
@@ -20,6 +19,7 @@ from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.vectors import Embed, unit_rows
 from rse_study.streams import Streams
+from rse_study.tensors import Float, Int
 
 VictimScores = Callable[[Sequence[Text]], Float[np.ndarray, "n 1"]]
 """Pairs of sentences to scores on the gold scale."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.victim import Victim
+from rse_study.tensors import Float, Int
 
 
 @dataclass(frozen=True)

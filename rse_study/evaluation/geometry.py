@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
 from rse_study.results.records import EvaluationRow, Measure
+from rse_study.tensors import Float
 
 PRESET = "geometry"
 METRICS = ("alignment", "uniformity")

@@ -6,7 +6,6 @@ Matthews for CoLA, F1 for MRPC and QQP, correlations for STS-B, else accuracy.
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
 from scipy.stats import pearsonr
 from sklearn.metrics import f1_score, matthews_corrcoef
 
@@ -17,6 +16,7 @@ from rse_study.evaluation.attacks.victim import Victim
 from rse_study.evaluation.classification import ClassifierScore, accuracy, probabilities, says_one_thing
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.registry import Registry
+from rse_study.tensors import Float, Int
 
 GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
 """(labels, predictions) -> value."""

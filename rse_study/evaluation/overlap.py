@@ -7,9 +7,9 @@ import re
 from collections import Counter
 
 import numpy as np
-from jaxtyping import Float
 
 from rse_study.data.pairs import StsPairs
+from rse_study.tensors import Float
 
 _TOKEN = re.compile(r"\w+")
 

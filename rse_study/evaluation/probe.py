@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from jaxtyping import Float, Int
 from pydantic import Field, PositiveFloat
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -23,6 +22,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from rse_study.registry import Registry
 from rse_study.spec import Spec
+from rse_study.tensors import Float, Int
 
 _MAX_ITERATIONS = 1000
 

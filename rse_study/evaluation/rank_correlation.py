@@ -1,8 +1,9 @@
 """Spearman's rank correlation, as every figure of similarity here is computed."""
 
 import numpy as np
-from jaxtyping import Float
-from scipy.stats import spearmanr
+import scipy  # loads its parts when they are used
+
+from rse_study.tensors import Float
 
 DIGITS = 12
 """Decimals of a similarity that count: those behind are rounding, which gives equal cosines an order."""
@@ -20,4 +21,4 @@ def spearman(similarities: Float[np.ndarray, " n"], gold: Float[np.ndarray, " n"
     ranked = np.round(np.asarray(similarities, np.float64), DIGITS)
     if len(ranked) < 2 or not np.isfinite(ranked).all() or np.ptp(ranked) == 0 or np.ptp(gold) == 0:
         return float("nan")
-    return float(spearmanr(ranked, gold).statistic)
+    return float(scipy.stats.spearmanr(ranked, gold).statistic)

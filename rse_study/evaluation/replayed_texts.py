@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from rse_study.data.labelled import Labelled, Text
 from rse_study.errors import InputError
@@ -20,6 +19,7 @@ from rse_study.evaluation.replayed import PRESET
 from rse_study.evaluation.vectors import Embed, is_collapsed
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
+from rse_study.tensors import Float
 
 FILE = "texts.json"
 C = 0.1

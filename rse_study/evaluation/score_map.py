@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
 from sklearn.isotonic import IsotonicRegression
+
+from rse_study.tensors import Float
 
 MapKind = Literal["affine", "isotonic"]
 

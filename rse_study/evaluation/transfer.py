@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
 from sklearn.metrics import accuracy_score, f1_score
 
 from rse_study.data.labelled import Labelled
@@ -35,6 +34,7 @@ from rse_study.evaluation.probe import (
 from rse_study.evaluation.vectors import Embed, is_collapsed
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
+from rse_study.tensors import Float, Int
 
 Task = tuple[Labelled, ...]
 """The splits of a task: (all,), (train, dev, test) or (train, test)."""

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from jaxtyping import Float
+
+from rse_study.tensors import Float
 
 Embed = Callable[[list[str]], np.ndarray]
 """Sentences to their vectors, [n d]."""

@@ -4,7 +4,8 @@ It is a row of the papers' tables that needs no training.
 """
 
 import numpy as np
-from jaxtyping import Float
+
+from rse_study.tensors import Float
 
 _NO_SPREAD = 1e-10
 """Share of the largest variance below which a direction holds nothing but rounding."""

@@ -5,8 +5,7 @@ V-advCSE eqs 11-14.
 
 from typing import Literal
 
-from jaxtyping import Float
-from torch import Tensor
+from rse_study.tensors import Float, Tensor
 
 DivergenceKind = Literal["kl", "symmetric_kl", "js"]
 LOG_2 = 0.6931471805599453

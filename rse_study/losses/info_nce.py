@@ -1,9 +1,6 @@
 """The contrastive loss with any number of own positives."""
 
-import torch
-from jaxtyping import Bool, Float
-from torch import Tensor
-from torch.nn import functional as F
+from rse_study.tensors import Bool, F, Float, Tensor, torch
 
 
 def info_nce(

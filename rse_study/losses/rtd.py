@@ -1,8 +1,6 @@
 """Replaced-token detection, token by token."""
 
-from jaxtyping import Bool, Float
-from torch import Tensor
-from torch.nn import functional as F
+from rse_study.tensors import Bool, F, Float, Tensor
 
 
 def replaced_token_detection(

@@ -6,10 +6,6 @@ It finds delta, eta and masks that raise the contrastive loss.
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from jaxtyping import Bool, Float
-from torch import Tensor
-
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.method import Mean, Networks, RunContext
@@ -19,6 +15,7 @@ from rse_study.perturbations.blend import Blend, Branches
 from rse_study.perturbations.passes import passes_for
 from rse_study.perturbations.token_level import EtaState, TokenLevel, starved
 from rse_study.perturbations.weakening_masks import WeakeningMasks
+from rse_study.tensors import Bool, Float, Tensor, torch
 
 
 @dataclass(frozen=True)

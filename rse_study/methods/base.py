@@ -6,18 +6,17 @@ A method overrides what it does.
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from jaxtyping import Float
 from pydantic import PositiveFloat
-from torch import Tensor
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.method import Networks, RunContext
-from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.heads import HeadKind, build_head
+from rse_study.models import SentenceEncoder, build_head
+from rse_study.models.kinds import HeadKind
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
+from rse_study.tensors import Float, Tensor
 
 
 @dataclass(frozen=True)

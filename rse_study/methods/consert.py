@@ -2,23 +2,21 @@
 
 from typing import ClassVar, Literal
 
-import torch
-from jaxtyping import Float
 from pydantic import Field, PositiveFloat, model_validator
-from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
-from rse_study.models.heads import HeadKind
+from rse_study.models.kinds import HeadKind
 from rse_study.models.modes import in_mode
 from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen
 from rse_study.perturbations.ball import Ball
 from rse_study.perturbations.cutoffs import Cut, altered
 from rse_study.perturbations.pgd import PGD
 from rse_study.spec import field
+from rse_study.tensors import Float, Tensor, torch
 
 ViewKind = Literal["none", "shuffle", "token_cutoff", "feature_cutoff", "adversarial"]
 

@@ -7,11 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import torch
-from jaxtyping import Bool, Float, Int
 from pydantic import NonNegativeFloat, PositiveInt
-from torch import Tensor
-from torch.nn import functional as F
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
@@ -19,15 +15,12 @@ from rse_study.data.masking import mask_tokens
 from rse_study.data.synonyms import with_synonyms
 from rse_study.methods.base import MethodBase, MethodSource
 from rse_study.methods.cost import StepCost
-from rse_study.methods.dcl_networks import DCLNetworks
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.models.chunks import by_chunks
-from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.masked_lm_head import MaskedLMHead
-from rse_study.models.projection import NormKind, Projection
+from rse_study.models import DCLNetworks, MaskedLMHead, Projection, SentenceEncoder, by_chunks
+from rse_study.models.kinds import NormKind
 from rse_study.spec import field
 from rse_study.streams import Streams
-from rse_study.tensors import sent
+from rse_study.tensors import Bool, F, Float, Int, Tensor, sent, torch
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from rse_study.methods import METHODS
 from rse_study.methods.base import MethodBase
 from rse_study.methods.presets import PRESETS
 from rse_study.perturbations import PERTURBATIONS
-from rse_study.spec import Spec, show_setting
+from rse_study.spec import Spec, meanings, show_setting
 
 HEADINGS = ("field", "symbol", "default", "values", "meaning")
 
@@ -76,7 +76,7 @@ def _fields(spec: Spec, prefix: str = "") -> Iterator[tuple[str, ...]]:
             yield from _fields(value, f"{prefix}{name}.")
         else:
             extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-            symbol, meaning = str(extra.get("symbol", "")), info.description or ""
+            symbol, meaning = str(extra.get("symbol", "")), meanings(type(spec)).get(name, "")
             yield f"`{prefix}{name}`", symbol, show_setting(value), _values(info), meaning
 
 

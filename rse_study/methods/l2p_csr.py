@@ -4,10 +4,7 @@ import functools
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-import torch
-from jaxtyping import Float
 from pydantic import Field
-from torch import Tensor
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
@@ -18,6 +15,7 @@ from rse_study.methods.metrics import inner_losses
 from rse_study.perturbations.ascent import Anchor, Change, JointPass, Player, ascend, frozen
 from rse_study.perturbations.view_masks import ViewMasks
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
+from rse_study.tensors import Float, Tensor, torch
 
 VIEWS = "views"  # the dropout stream: the ascent and the final pass share its masks
 

@@ -5,32 +5,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-import torch
-from jaxtyping import Bool, Float
-from torch import Tensor, nn
-
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
 from rse_study.methods.cost import StepCost
-from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.generator_outputs import GeneratorOutputs
-from rse_study.models.rtd import Discriminator, Generator
+from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder
 from rse_study.streams import Streams
-
-
-class Networks(nn.Module):
-    """Everything that is trained: encoder, training-only head, and D for RTD."""
-
-    discriminator: Discriminator | None
-
-    def __init__(
-        self, encoder: SentenceEncoder, head: nn.Module, discriminator: Discriminator | None = None
-    ) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.head: Any = head
-        self.discriminator = discriminator
+from rse_study.tensors import Bool, Float, Tensor, torch
 
 
 @dataclass(frozen=True)
@@ -45,7 +26,7 @@ class RunContext:
     outputs: GeneratorOutputs | None = None
     """what the generator made in other cells; None: it makes everything"""
 
-    def dropout(self, step: int, pass_name: str, device: torch.device) -> AbstractContextManager[None]:
+    def dropout(self, step: int, pass_name: str, device: "torch.device") -> AbstractContextManager[None]:
         """Seed dropout for one pass on this worker.
 
         Parameters

@@ -1,11 +1,9 @@
 """Metrics that several methods report alike."""
 
-import torch
-from torch import Tensor
-
 from rse_study.collectives import Collectives
 from rse_study.methods.method import Mean, Networks
 from rse_study.perturbations.ascent import Ascent
+from rse_study.tensors import Tensor, torch
 
 
 def inner_losses(ascent: Ascent, num_rows: int) -> dict[str, Mean]:

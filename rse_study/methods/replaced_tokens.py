@@ -6,17 +6,13 @@ G fills masked tokens, D finds them under eta.
 from functools import partial
 from typing import Any, ClassVar, Literal
 
-import torch
-from jaxtyping import Bool, Float, Int
-from torch import Tensor
-
 from rse_study.data.batches import Batch
 from rse_study.data.masking import rtd_mask
 from rse_study.losses.rtd import replaced_token_detection
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.models.rtd import TokenPlaces
+from rse_study.models import TokenPlaces
 from rse_study.spec import Spec, field
-from rse_study.tensors import sent
+from rse_study.tensors import Bool, Float, Int, Tensor, sent, torch
 
 
 class ReplacedTokenDetection(Spec):

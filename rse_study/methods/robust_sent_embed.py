@@ -2,10 +2,7 @@
 
 from typing import Any, ClassVar, Literal
 
-import torch
-from jaxtyping import Bool, Float
 from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
-from torch import Tensor
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
@@ -16,9 +13,7 @@ from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.methods.views import Views, encode_views
-from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.heads import build_head
-from rse_study.models.rtd import Discriminator
+from rse_study.models import Discriminator, SentenceEncoder, build_head
 from rse_study.perturbations.ascent import Anchor
 from rse_study.perturbations.blend import Blend
 from rse_study.perturbations.passes import passes_for
@@ -26,6 +21,7 @@ from rse_study.perturbations.token_level import TokenLevel
 from rse_study.perturbations.weakening_masks import WeakeningMasks
 from rse_study.spec import field
 from rse_study.streams import Streams
+from rse_study.tensors import Bool, Float, Tensor, torch
 
 
 class RobustSentEmbed(MethodBase):

@@ -6,10 +6,7 @@ The latter is how far a virtual adversarial perturbation moves the output.
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import torch
-from jaxtyping import Float
 from pydantic import Field, NonNegativeFloat, NonNegativeInt
-from torch import Tensor
 
 from rse_study.data.batches import Batch
 from rse_study.losses.divergence import DivergenceKind, divergence
@@ -18,11 +15,12 @@ from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import gradient_ratio, inner_losses
 from rse_study.methods.views import encode_views
-from rse_study.models.heads import HeadKind
+from rse_study.models.kinds import HeadKind
 from rse_study.models.modes import in_mode
 from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial, moved
 from rse_study.spec import field
+from rse_study.tensors import Float, Tensor, torch
 
 
 class VAdvCSE(ContrastiveMethod):

@@ -5,12 +5,9 @@ It takes as few encoder calls as possible.
 
 from dataclasses import dataclass
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
 from rse_study.data.batches import Batch
 from rse_study.methods.method import Networks, RunContext
+from rse_study.tensors import Float, Tensor, torch
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ def encode_views(
     return _project(networks, pooled, run, embeddings.dtype)
 
 
-def _project(networks: Networks, pooled: list[Tensor], run: RunContext, dtype: torch.dtype) -> Views:
+def _project(networks: Networks, pooled: list[Tensor], run: RunContext, dtype: "torch.dtype") -> Views:
     """The head, once per view with moments of its own; only z's move the running ones."""
     with run.autocast():
         projected = [networks.head(view) for view in pooled]

@@ -3,7 +3,7 @@
 Every head is called with `moments=None` (a view's own moments) or with given ones, and returns those it used.
 """
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 import torch
 from jaxtyping import Float
@@ -14,7 +14,6 @@ from rse_study.models.batch_norm import BatchNorm, Moments
 from rse_study.models.initialisation import seeded_linear
 from rse_study.registry import Registry
 
-HeadKind = Literal["none", "linear_tanh", "batch_norm"]
 HeadMoments = tuple[Moments, ...]
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from torch import nn
+from rse_study.tensors import nn
 
 
 @contextmanager
-def in_mode(network: nn.Module, *, training: bool) -> Iterator[None]:
+def in_mode(network: "nn.Module", *, training: bool) -> Iterator[None]:
     """Turn dropout on or off inside; every module is as it was outside."""
     modes = {module: module.training for module in network.modules()}
     try:

@@ -2,10 +2,8 @@
 
 from typing import Literal, get_args
 
-from jaxtyping import Bool, Float, Int
-from torch import Tensor
-
 from rse_study.errors import InputError
+from rse_study.tensors import Bool, Float, Int, Tensor
 
 PoolingKind = Literal["cls", "mean", "first_last", "prompt"]
 KINDS: tuple[str, ...] = get_args(PoolingKind)

@@ -3,7 +3,7 @@
 The norm is power, batch or none.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from rse_study.collectives import Collectives
 from rse_study.models.batch_norm import BatchNorm
 from rse_study.models.initialisation import seeded_linear
+from rse_study.models.kinds import NormKind
 from rse_study.models.power_norm import PowerNorm
-
-NormKind = Literal["power", "batch", "none"]
 
 
 class Projection(nn.Module):

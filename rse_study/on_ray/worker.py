@@ -5,7 +5,8 @@ from typing import Any
 import ray.train
 import torch
 
-from rse_study.collectives import Alone, Collectives, Group
+from rse_study.collectives import Alone, Collectives
+from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.reporting import Reporter, ReportMetrics

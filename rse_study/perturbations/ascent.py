@@ -8,12 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-import torch
-from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
-
 from rse_study.data.batches import Batch
 from rse_study.models.modes import in_mode
+from rse_study.tensors import Bool, Float, Int, Tensor, nn, torch
 
 
 @dataclass(frozen=True)
@@ -167,7 +164,7 @@ def ascend(
 
 
 @contextmanager
-def frozen(network: nn.Module, *, training: bool = False) -> Iterator[None]:
+def frozen(network: "nn.Module", *, training: bool = False) -> Iterator[None]:
     """Hold parameters constant inside, with dropout off (or on).
 
     No weight gradient can be computed in here, and none of the activations it would need are kept. Everything is as

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from jaxtyping import Bool, Float
 from pydantic import PositiveFloat
-from torch import Tensor
 
 from rse_study.perturbations import geometry
 from rse_study.perturbations.geometry import Norm
 from rse_study.spec import Spec, field
+from rse_study.tensors import Bool, Float, Tensor
 
 
 class Ball(Spec):

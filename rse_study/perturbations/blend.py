@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from jaxtyping import Float
 from pydantic import Field, model_validator
-from torch import Tensor
 
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.fgsm import FGSM
@@ -13,6 +11,7 @@ from rse_study.perturbations.pgd import PGD
 from rse_study.perturbations.sentence_level import DeltaState
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
+from rse_study.tensors import Float, Tensor
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,9 @@
 
 from typing import Literal
 
-import torch
-from jaxtyping import Float, Int
-from torch import Tensor
-
 from rse_study.perturbations.ascent import Anchor
 from rse_study.streams import Streams
-from rse_study.tensors import sent
+from rse_study.tensors import Float, Int, Tensor, sent, torch
 
 Cut = Literal["none", "shuffle", "token_cutoff", "feature_cutoff"]
 
@@ -61,6 +57,6 @@ def _drawn(
     return sent(order, anchor.ids.device), sent(keep, anchor.ids.device)
 
 
-def _some(number: int, rate: float, generator: torch.Generator) -> Int[Tensor, " n"]:
+def _some(number: int, rate: float, generator: "torch.Generator") -> Int[Tensor, " n"]:
     """Indices of a share of so many things: rounded, at least one where there is one."""
     return torch.randperm(number, generator=generator)[: max(1, round(rate * number))]

@@ -2,13 +2,12 @@
 
 from typing import ClassVar
 
-from jaxtyping import Float
 from pydantic import NonNegativeInt, PositiveFloat
-from torch import Tensor
 
 from rse_study.perturbations.ascent import Change
 from rse_study.perturbations.sentence_level import DeltaState, SentenceLevel, perturbable_gradient
 from rse_study.spec import field
+from rse_study.tensors import Float, Tensor
 
 
 class FGSM(SentenceLevel):

@@ -8,9 +8,7 @@
 
 from typing import Literal
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
+from rse_study.tensors import Float, Tensor, torch
 
 Norm = Literal["l1", "l2", "linf"]
 ORDER: dict[str, float] = {"l1": 1.0, "l2": 2.0, "linf": float("inf")}

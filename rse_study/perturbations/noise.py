@@ -5,13 +5,9 @@ It is the same for every padding, bucketing and number of workers.
 
 from collections.abc import Callable
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
 from rse_study.perturbations.ascent import Anchor
 from rse_study.streams import Streams
-from rse_study.tensors import sent
+from rse_study.tensors import Float, Tensor, sent, torch
 
 
 def uniform_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:

@@ -4,15 +4,14 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from jaxtyping import Bool, Float
 from pydantic import NonNegativeInt, PositiveFloat
-from torch import Tensor
 
 from rse_study.perturbations.ascent import Anchor, Change, Reach
 from rse_study.perturbations.ball import Ball, BoundBall
 from rse_study.perturbations.noise import start_delta
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
+from rse_study.tensors import Bool, Float, Tensor
 
 # d of the word embeddings is not known before the encoder is; a smaller one starts farther out.
 SMALLEST_WIDTH = 64

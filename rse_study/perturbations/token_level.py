@@ -6,10 +6,7 @@ V remembers eta from batch to batch.
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
-import torch
-from jaxtyping import Bool, Float, Int
 from pydantic import BeforeValidator, PositiveFloat, field_serializer
-from torch import Tensor
 
 from rse_study.collectives import Collectives
 from rse_study.perturbations import geometry
@@ -17,6 +14,7 @@ from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.ball import Ball, BoundBall
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
+from rse_study.tensors import Bool, Float, Int, Tensor, torch
 
 Presence = Annotated[
     Literal["present", "absent"],

@@ -3,17 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-import torch
-from jaxtyping import Bool, Float
 from pydantic import NonNegativeInt, PositiveFloat, model_validator
-from torch import Tensor
 
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import Anchor, Change, SiteMask
 from rse_study.perturbations.noise import uniform_rows
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
-from rse_study.tensors import sent
+from rse_study.tensors import Bool, Float, Tensor, sent, torch
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from typing import ClassVar, Literal
 
-import torch
 from pydantic import NonNegativeInt, PositiveFloat
 
 from rse_study.perturbations.ascent import Anchor, Change
@@ -11,6 +10,7 @@ from rse_study.perturbations.noise import normal_rows
 from rse_study.perturbations.sentence_level import DeltaState, perturbable_gradient
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
+from rse_study.tensors import torch
 
 
 class VirtualAdversarial(Spec):
@@ -67,6 +67,6 @@ class VirtualAdversarial(Spec):
         return state.to(state.delta + state.ball.length(self.step_size) * state.ball.unit(g))
 
 
-def moved(state: DeltaState) -> torch.Tensor:
+def moved(state: DeltaState) -> "torch.Tensor":
     """||r||_2 of every sentence, [b]."""
     return state.delta.flatten(1).norm(dim=1)

@@ -9,7 +9,7 @@ from rse_study.errors import InputError
 from rse_study.results.lock import FILE_NAME as LOCK_NAME
 from rse_study.results.lock import take_lock
 from rse_study.results.migration import keep_copy, migrate
-from rse_study.results.schema import SCHEMA_VERSION, TABLES, check_version
+from rse_study.results.schema import SCHEMA_VERSION, TABLES, check_version, ledger_path
 
 
 def lock_study(study_dir: Path) -> TextIO:
@@ -79,6 +79,21 @@ def remove_ledger(path: Path) -> None:
 def parts_of(path: Path) -> tuple[Path, ...]:
     """Return the files of an open ledger, or of one whose writer was killed."""
     return tuple(path.with_name(f"{path.name}{suffix}") for suffix in ("", "-wal", "-shm"))
+
+
+def open_study(study_dir: Path) -> sqlite3.Connection:
+    """Return a connection to a study's ledger that cannot write: `open_to_read`.
+
+    Raises
+    ------
+    InputError
+        where there is no ledger, or it cannot be read.
+    """
+    path = ledger_path(study_dir)
+    if not path.is_file():
+        remedy = "Check the study's name, or run it first"
+        raise InputError("no ledger", where=str(study_dir), remedy=remedy)
+    return open_to_read(path)
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:

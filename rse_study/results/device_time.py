@@ -3,9 +3,12 @@
 The one sum of that name: on pages, in the index, in notebooks, in `plan` and in `status`.
 """
 
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd  # `status` sums it up, too, and has no need of it
 
 INCLUDED = (
     "Device time is what attempts occupied: from the start of each to its end, times its devices (GPUs, else CPU "
@@ -14,7 +17,14 @@ INCLUDED = (
 )
 
 
-def device_seconds(attempts: pd.DataFrame, gpus: float) -> pd.Series:
+def seconds_between(started: str, ended: str) -> float:
+    """Return the seconds between two times of the ledger; 0 where one is missing."""
+    if not started or not ended:
+        return 0.0
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds()
+
+
+def device_seconds(attempts: "pd.DataFrame", gpus: float) -> "pd.Series":
     """Return what each attempt occupied, in seconds; 0 of one that has not ended.
 
     Parameters
@@ -24,15 +34,12 @@ def device_seconds(attempts: pd.DataFrame, gpus: float) -> pd.Series:
     gpus
         Of each worker, by `gpus_per_worker`.
     """
-    started, ended = (
-        pd.to_datetime(attempts[name].replace("", None), utc=True, format="ISO8601")
-        for name in ("started", "ended")
-    )
-    return (ended - started).dt.total_seconds().fillna(0.0) * num_devices(attempts, gpus)
+    times = zip(attempts["started"], attempts["ended"], strict=True)
+    return num_devices(attempts, gpus) * [seconds_between(started, ended) for started, ended in times]
 
 
-def num_devices(attempts: pd.DataFrame, gpus: float) -> pd.Series:
-    """Return what each attempt held: (parts of) GPUs, or else CPU threads.
+def num_devices(attempts: "pd.DataFrame", gpus: float) -> "pd.Series":
+    """Return what each attempt held, by `devices_of`.
 
     Parameters
     ----------
@@ -41,22 +48,37 @@ def num_devices(attempts: pd.DataFrame, gpus: float) -> pd.Series:
     gpus
         Of each worker; 0 where it trains on the CPU.
     """
-    return (attempts["workers"] * (gpus or attempts["threads"])).astype(float)
+    return devices_of(attempts["workers"], attempts["threads"], gpus).astype(float)
 
 
-def gpus_per_worker(cells: pd.DataFrame, provenance: list[dict[str, Any]]) -> float:
+def devices_of(workers: Any, threads: Any, gpus: float) -> Any:
+    """Return (parts of) GPUs, or else CPU threads: of one attempt, or of columns.
+
+    Parameters
+    ----------
+    workers
+        Processes.
+    threads
+        Of each worker.
+    gpus
+        Of each worker; 0 where it trains on the CPU.
+    """
+    return workers * (gpus or threads)
+
+
+def gpus_per_worker(of_cells: Iterable[Mapping[str, Any]], of_runs: Sequence[Mapping[str, Any]]) -> float:
     """Return the GPUs of a worker, as the newest run has them; 0 on the CPU.
 
     An old ledger does not say: then it is one, where a cell was trained on a GPU.
 
     Parameters
     ----------
-    cells
-        As `Reader.cells` has them.
-    provenance
-        As `Reader.provenance` has it.
+    of_cells
+        The provenance of each cell's result.
+    of_runs
+        The provenance of each run, oldest first.
     """
-    said = provenance[-1].get("gpus") if provenance else None
+    said = of_runs[-1].get("gpus") if of_runs else None
     if said is not None:
         return float(said)
-    return float(any(where.get("device_type") == "cuda" for where in cells["provenance"]))
+    return float(any(where.get("device_type") == "cuda" for where in of_cells))

@@ -53,7 +53,7 @@ def attempts_frame(reader: Reader) -> pd.DataFrame:
     attempts = _beside_cell(reader, reader.attempts())
     started, ended = times(attempts["started"]), times(attempts["ended"])
     seconds = (ended - started).dt.total_seconds()
-    devices = num_devices(attempts, gpus_per_worker(reader.cells(), reader.provenance()))
+    devices = num_devices(attempts, gpus_per_worker(reader.cells()["provenance"], reader.provenance()))
     return with_columns(
         attempts.assign(started=started, ended=ended, duration_s=seconds, device_s=seconds * devices),
         "attempts",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from rse_study.errors import InputError
 from rse_study.results.records import (
     AttemptRecord,
     CellRecord,
@@ -29,6 +30,13 @@ class LedgerQueries:
         """The study's newest revision; None in a new ledger."""
         row = self._db.execute("SELECT study FROM revision ORDER BY number DESC LIMIT 1").fetchone()
         return None if row is None else StudyRecord.model_validate_json(row[0])
+
+    def frozen_study(self, where: str) -> StudyRecord:
+        """The study's newest revision; InputError in the name of the ledger that has none."""
+        study = self.study()
+        if study is None:
+            raise InputError("the ledger holds no study yet", where=where, remedy="Run the study first")
+        return study
 
     def revisions(self) -> list[Revision]:
         """Every revision, oldest first."""
@@ -80,6 +88,16 @@ class LedgerQueries:
         """Every score, by subject and metric."""
         query = "SELECT * FROM evaluation ORDER BY subject, task, split, aggregation, preset"
         return [EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
+
+    def provenance(self) -> list[dict[str, Any]]:
+        """What every run said about itself, oldest first, with its time under `at`."""
+        rows = self._db.execute("SELECT at, content FROM provenance ORDER BY run")
+        return [{"at": at, **json.loads(content)} for at, content in rows]
+
+    def last_events(self, number: int) -> list[dict[str, str]]:
+        """The newest events, the oldest of them first: at, kind, cell, text."""
+        query = "SELECT at, kind, cell, text FROM event ORDER BY id DESC LIMIT ?"
+        return list(self._rows(query, number))[::-1]
 
     def _rows(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
         cursor = self._db.execute(query, values)

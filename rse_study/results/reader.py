@@ -4,21 +4,17 @@ Reads while somebody else writes; imports no torch, ray or optuna.
 """
 
 import json
-from collections import Counter
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import pandas as pd
 
-from rse_study.errors import InputError
-from rse_study.results.cell_state import HAS_RESULT, status_for_next_run
-from rse_study.results.connect import open_to_read
+from rse_study.results.cell_state import HAS_RESULT, count_cells, status_for_next_run
+from rse_study.results.connect import open_study
 from rse_study.results.queries import JSON_COLUMNS, LedgerQueries
 from rse_study.results.records import WITHDRAWN, Status, StudyRecord, evaluation_name
 from rse_study.results.schema import ledger_path
-
-COUNTED: tuple[Status, ...] = ("complete", "stopped_early", "failed", "running")
 
 
 class Reader:
@@ -30,11 +26,7 @@ class Reader:
 
     def __init__(self, study_dir: Path) -> None:
         self._study_dir = study_dir
-        self._path = path = ledger_path(study_dir)
-        if not path.is_file():
-            remedy = "Check the study's name, or run it first"
-            raise InputError("no ledger", where=str(study_dir), remedy=remedy)
-        self._db = open_to_read(path)
+        self._db = open_study(study_dir)
 
     def close(self) -> None:
         """Close the connection."""
@@ -49,12 +41,7 @@ class Reader:
 
     def study(self) -> StudyRecord:
         """The study's newest revision."""
-        study = LedgerQueries(self._db).study()
-        if study is None:
-            raise InputError(
-                "the ledger holds no study yet", where=str(self._path), remedy="Run the study first"
-            )
-        return study
+        return LedgerQueries(self._db).frozen_study(str(ledger_path(self._study_dir)))
 
     def revisions(self) -> pd.DataFrame:
         """Return one row per edition of the study, oldest first.
@@ -167,8 +154,7 @@ class Reader:
 
     def provenance(self) -> list[dict[str, Any]]:
         """What every run said about itself, oldest first, with its time under `at`."""
-        rows = self._db.execute("SELECT at, content FROM provenance ORDER BY run")
-        return [{"at": at, **json.loads(content)} for at, content in rows]
+        return LedgerQueries(self._db).provenance()
 
     def events(self) -> pd.DataFrame:
         """Everything noted, oldest first: at, kind, cell, text."""
@@ -183,16 +169,10 @@ class Reader:
         return {identity: status_for_next_run(self._study_dir, identity, status) for identity, status in rows}
 
     def counts(self) -> dict[str, int]:
-        """Count cells: planned in all, complete, stopped_early, failed, running, missing.
-
-        Missing are all that are none of these. A cell that was lost, which the next run takes up, is missing and not
-        failed.
-        """
+        """Count cells by `cell_state.count_cells`."""
         statuses, current = self.statuses_for_next_run(), "SELECT identity FROM cell WHERE NOT retired"
-        known = Counter(statuses[identity] for (identity,) in self._db.execute(current))
-        begun: dict[str, int] = {status: known[status] for status in COUNTED}
-        planned = self.study().num_cells
-        return {"planned": planned, **begun, "missing": max(0, planned - sum(begun.values()))}
+        known = (statuses[identity] for (identity,) in self._db.execute(current))
+        return count_cells(known, self.study().num_cells)
 
     def trials_table(self) -> pd.DataFrame:
         """Return one row per cell, by trial and seed, for readers.

@@ -55,12 +55,17 @@ def names_of_cells(study: StudyRecord, cells: "pd.DataFrame") -> list[str]:
 
     A search's trial goes by its number.
     """
-    columns = (cells[name] for name in ("trial", "label", "proposal"))
+    columns = (cells[name] for name in ("trial", "label", "proposal", "retired"))
+    return names_of_labelled(study, list(zip(*columns, strict=True)))
+
+
+def names_of_labelled(study: StudyRecord, cells: Sequence[tuple[int, str, Proposal, bool]]) -> list[str]:
+    """Return a name for each cell: (trial, label, proposal, whether it is retired)."""
     rows = [
         (trial, label, in_order_of_file(study, proposal) if study.kind == "grid" else {})
-        for trial, label, proposal in zip(*columns, strict=True)
+        for trial, label, proposal, _ in cells
     ]
-    current = set(cells.loc[~cells["retired"].astype(bool), "trial"])
+    current = {trial for trial, _, _, is_retired in cells if not is_retired}
     return names_of_rows(rows, {trial for trial, _, _ in rows if trial not in current})
 
 

@@ -1,21 +1,15 @@
 """The `storage:` of a study: a folder that all nodes see, or a URL."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
-
-from pyarrow import fs
+from urllib.parse import parse_qsl, urlsplit
 
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
-from rse_study.storage.objects import ArrowObjects, FolderObjects, Objects
 
 SCHEMES = ("s3", "gs", "abfs", "hdfs", "file")
 S3_OPTIONS = ("endpoint_override", "scheme", "region")
 SECRETS = ("key", "secret", "token", "password", "sas", "sig")
 """parts of the names of options that hold one"""
-CONNECT_SECONDS, REQUEST_SECONDS = 5.0, 30.0
-MAX_REQUESTS = 3  # of one operation, by the client itself; `Storage` waits beyond that
 FORM = "a folder, or a URL such as s3://bucket/prefix or gs://bucket/prefix"
 
 
@@ -65,36 +59,3 @@ def is_url(location: str) -> bool:
 def absolute(location: str) -> str:
     """The location as other processes, with another working directory, can open it."""
     return location if "://" in location else str(Path(location).expanduser().resolve())
-
-
-def open_objects(location: str) -> Objects:
-    """The objects at a location.
-
-    Raises
-    ------
-    InputError
-        Where it cannot be a study's storage, or its options are wrong.
-    """
-    check_location(location)
-    parts = urlsplit(location)
-    if not is_url(location):
-        return FolderObjects(Path(unquote(parts.path) if parts.scheme else absolute(location)).resolve())
-    try:
-        if parts.scheme == "s3":
-            return ArrowObjects(_s3(dict(parse_qsl(parts.query))), f"{parts.netloc}{unquote(parts.path)}")
-        return ArrowObjects(*fs.FileSystem.from_uri(location))
-    except (OSError, ValueError, ImportError) as error:
-        raise InputError(str(error).split("\n")[0], where=f"storage {location}", rule=f"is {FORM}") from None
-
-
-def _s3(options: Mapping[str, str]) -> fs.S3FileSystem:
-    endpoint = options.get("endpoint_override", "")
-    scheme, _, host = endpoint.rpartition("://")
-    return fs.S3FileSystem(
-        endpoint_override=host or None,
-        scheme=scheme or options.get("scheme", "https"),
-        region=options.get("region"),
-        connect_timeout=CONNECT_SECONDS,
-        request_timeout=REQUEST_SECONDS,
-        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=MAX_REQUESTS),
-    )

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from rse_study.errors import InputError, Unavailable, first_line
-from rse_study.storage.location import open_objects
+from rse_study.storage.connect import open_objects
 from rse_study.storage.objects import Objects
 
 PATIENCE = "RSE_STUDY_STORAGE_PATIENCE"

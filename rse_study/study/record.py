@@ -56,7 +56,7 @@ def study_record(
         kind="search" if study.grid is None else "grid",
         axes=tuple(_axis_record(axis, checked.space.at) for axis in checked.space.axes),
         num_trials=len(checked.rows) or study.num_trials,
-        num_cells=num_cells(checked),
+        num_cells=checked.num_cells,
         rungs=checked.rungs,
         evaluations=study.evaluations,
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
@@ -82,20 +82,6 @@ def _objective(study: Study, dev: StsPairs) -> tuple[str, str]:
         metric.removeprefix("robust/")
     ]
     return f"{what} under {replayed.recipe}, {figure} x100", metric.replace("robust", f"{task}/replayed")
-
-
-def num_cells(checked: CheckedStudy) -> int:
-    """Return how many cells the study plans in all.
-
-    Every seed of every row; of a search its trials, and those that confirm.
-    """
-    study = checked.study
-    if checked.rows:
-        return len(checked.rows) * len(study.seeds)
-    if study.confirm is None:
-        return study.num_trials
-    confirmed = study.confirm.num_best + (study.confirm.baseline == "base")
-    return study.num_trials + confirmed * len(study.confirm.seeds)
 
 
 def resolved(study: Study) -> dict[str, Any]:

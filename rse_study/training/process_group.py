@@ -22,7 +22,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from rse_study.collectives import Group
+from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss
 
 Ask = Callable[[Any], Any]

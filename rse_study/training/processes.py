@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from rse_study.collectives import Group
+from rse_study.distributed import Group
 from rse_study.errors import InputError
 from rse_study.results.records import Verdict
 from rse_study.training.loop import Progress, Report, drive, train

@@ -3,17 +3,8 @@ import math
 import pandas as pd
 import pytest
 
-from analysis.formats import (
-    counted,
-    decimals_of,
-    join_words,
-    show_duration,
-    show_measured,
-    show_number,
-    show_signed,
-    show_time,
-    show_value,
-)
+from analysis.formats import decimals_of, show_measured, show_number, show_signed, show_value
+from analysis.phrases import counted, join_words, show_duration, show_time
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,7 @@ def test_the_version_is_said(rse):
         "status little",
         "status little --json",
         "studies",
+        "validate quickstart",
         "data list",
         "--help",
         "run --help",

@@ -13,7 +13,7 @@ import pytest
 from rse_study.methods import METHODS
 from rse_study.methods.describe import HEADINGS, page
 from rse_study.perturbations import PERTURBATIONS
-from rse_study.spec import Spec, field
+from rse_study.spec import Spec, field, meanings
 from rse_study.training.trial import Trial
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -35,7 +35,7 @@ CLASSES = sorted(set(specs_in(Trial)), key=lambda cls: cls.__name__)
 
 def meaningless(cls: type[Spec]) -> list[str]:
     """Fields without a meaning: one line that says something else than the name."""
-    said = {name: info.description or "" for name, info in cls.model_fields.items()}
+    said = {name: meanings(cls).get(name, "") for name in cls.model_fields}
     return [name for name, text in said.items() if not re.fullmatch(r"\S.{4,}[^\s.]", text)]
 
 
@@ -95,7 +95,7 @@ def test_a_field_added_without_a_meaning_is_found():
 def test_the_schema_carries_the_meanings(cls):
     properties = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"][cls.__name__]["properties"]
     shown = {name: shape.get("description") for name, shape in properties.items()}
-    assert shown == {name: info.description for name, info in cls.model_fields.items()}
+    assert shown == {name: meanings(cls)[name] for name in cls.model_fields}
 
 
 def test_the_tables_have_a_meaning_in_every_row():

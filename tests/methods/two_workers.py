@@ -4,8 +4,9 @@ from pathlib import Path
 
 import torch
 
-from rse_study.collectives import Alone, Collectives, Group
+from rse_study.collectives import Alone, Collectives
 from rse_study.data.batches import Batch
+from rse_study.distributed import Group
 from rse_study.methods import RobustSentEmbed
 from tests.conformance.entries import ENTRIES
 from tests.gloo import spawned

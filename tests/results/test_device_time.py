@@ -22,7 +22,7 @@ def test_an_attempt_holds_gpus_or_else_threads_and_counts_when_it_has_ended(gpus
 
 
 def test_the_newest_run_says_what_a_worker_has_and_else_the_cells_do():
-    cells = pd.DataFrame({"provenance": [{}, {"device_type": "cuda"}]})
+    cells = [{}, {"device_type": "cuda"}]
     assert gpus_per_worker(cells, []) == 1.0
     assert gpus_per_worker(cells[:1], [{"threads": 2}]) == 0.0
     assert gpus_per_worker(cells, [{"gpus": 1}, {"gpus": 0.5}]) == 0.5

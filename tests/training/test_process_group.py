@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 import pytest
 import torch
 
-from rse_study.collectives import Group
+from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.training.process_group import Ask, WorkerLost, run_group
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from rse_study.collectives import Group
+from rse_study.distributed import Group
 from rse_study.errors import InputError
 from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.serialise import store

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from analysis.formats import show_duration
+from analysis.phrases import show_duration
 from rse_study.cli.cluster_arguments import StudyOnCluster, show_job, study_on_cluster
 from rse_study.cli.json_output import json_of
 from rse_study.cli.next_step import command, in_store, suggest

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
+from analysis.phrases import show_duration
 from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.plan import Plan
 from rse_study.study.planning.stages import StagePlan
@@ -159,8 +160,6 @@ def _time(hours: Range | None) -> str:
 def _spent(plan: Plan) -> str:
     if not plan.spent_hours:
         return ""
-    from analysis.formats import show_duration  # pandas, which has been read for what was spent
-
     return f", {show_duration(3600 * plan.spent_hours)} spent before"
 
 

@@ -27,7 +27,6 @@ from rse_study.results.records import FINISHED
 from rse_study.results.schema import ledger_path
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
-from rse_study.study.record import num_cells
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
@@ -73,7 +72,7 @@ def run_and_report(
     evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
-    with ProgressBoard(num_cells(checked), _num_ended(folder), objective=metric, read_names=names) as board:
+    with ProgressBoard(checked.num_cells, _num_ended(folder), objective=metric, read_names=names) as board:
         once = SaidOnce(board)
 
         def prepared(trial: Trial) -> Materials:

@@ -3,19 +3,16 @@
 It is what `status` shows and, with --json, prints.
 """
 
-from collections.abc import Mapping
+import math
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from analysis.cost import lost_attempts
-from rse_study.cli.cell_names import names_by_identity
+from rse_study.cli.verbs.ledger_snapshot import LedgerSnapshot, read_snapshot
 from rse_study.cli.verbs.status_pace import pace_of
-from rse_study.results.device_time import device_seconds, gpus_per_worker
+from rse_study.results.cell_state import count_cells, is_lost
 from rse_study.results.lock import holder
-from rse_study.results.reader import Reader
-from rse_study.results.records import Record, StudyRecord
+from rse_study.results.records import Record, Stage
 from rse_study.results.row_names import in_order_of_file
 
 NUM_EVENTS = 5
@@ -111,106 +108,104 @@ class StudyStatus(Record):
 def state_of(study_dir: Path) -> StudyStatus:
     """Read it. Raises InputError where there is no study; disturbs nobody who runs it."""
     held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
-    with Reader(study_dir) as reader:
-        study, cells, attempts = reader.study(), reader.cells(), reader.attempts()
-        names = names_by_identity(study, cells)
-        running = _running(reader, cells, attempts, names)
-        counts, table, events = reader.counts(), reader.trials_table(), reader.events().tail(NUM_EVENTS)
-        revision = int(reader.revisions()["number"].max())
-        cells = cells.assign(status=cells["identity"].map(reader.statuses_for_next_run()))
-        gpus = gpus_per_worker(reader.cells(retired=True), reader.provenance())
-        spent = float(device_seconds(reader.attempts(retired=True), gpus).sum())
-    pace = pace_of(study, cells, attempts, {cell.identity: cell.share for cell in running})
-    confirms = table["stage"] == "confirm"
+    ledger = read_snapshot(study_dir, NUM_EVENTS)
+    study, running = ledger.study, _running(ledger)
+    counts = count_cells((ledger.statuses[cell.identity] for cell in ledger.cells), study.num_cells)
+    pace = pace_of(ledger, {cell.identity: cell.share for cell in running})
     return StudyStatus(
         **study.model_dump(include={"name", "question", "kind"}),
-        revision=revision,
+        revision=ledger.revision,
         objective=study.objective.label or study.objective.metric,
         direction=study.objective.direction,
         counts=counts,
         is_complete=counts["missing"] == 0 and counts["running"] == 0,
         holder=held_by,
-        best=next(iter(_standings(study, cells, table[~confirms])), None),
-        confirmed=tuple(_standings(study, cells, table[confirms])),
+        best=next(iter(_standings(ledger, ("grid", "search"))), None),
+        confirmed=tuple(_standings(ledger, ("confirm",))),
         running=running,
-        failed=_failed(cells, attempts, names),
-        lost=_lost(cells, attempts, names),
-        num_attempts=len(attempts),
-        num_retries=int((attempts["number"] > 1).sum()),
-        device_s=spent,
+        failed=_failed(ledger),
+        lost=_lost(ledger),
+        num_attempts=len(ledger.attempts),
+        num_retries=sum(attempt.number > 1 for attempt in ledger.attempts),
+        device_s=ledger.device_s,
         **vars(pace),
-        events=tuple(events.to_dict("records")),
+        events=ledger.events,
     )
 
 
-def _standings(study: StudyRecord, cells: pd.DataFrame, table: pd.DataFrame) -> list[RankedTrial]:
+def _standings(ledger: LedgerSnapshot, stages: tuple[Stage, ...]) -> list[RankedTrial]:
     """Trials by the mean of their complete cells, best first; those with fewer seeds than others come after them.
 
     Not the ranking of a search (`results.ranking`): a grid's rows and confirmed trials have several seeds.
     """
-    complete = table[(table["status"] == "complete") & table["objective"].notna()]
-    trials = complete.groupby("trial", as_index=False).agg(
-        label=("label", "first"), value=("objective", "mean"), num_seeds=("objective", "size")
-    )
-    least_first = study.objective.direction == "minimize"
-    ranked = trials.sort_values(
-        ["num_seeds", "value", "trial"], ascending=[False, least_first, True], kind="stable"
-    )
-    proposals = dict(zip(cells["trial"], cells["proposal"], strict=True))
+    seeds = defaultdict(list)
+    for cell in ledger.cells:
+        _, value = ledger.last_points.get(cell.identity, (0, math.nan))
+        if cell.stage in stages and cell.status == "complete" and not math.isnan(value):
+            seeds[cell.trial].append((cell, value))
+    sign = 1 if ledger.study.objective.direction == "minimize" else -1
+    means = {trial: math.fsum(value for _, value in of) / len(of) for trial, of in seeds.items()}
+    ranked = sorted(seeds, key=lambda trial: (-len(seeds[trial]), sign * means[trial], trial))
     return [
-        RankedTrial(**row, proposal=in_order_of_file(study, proposals[row["trial"]]))
-        for row in ranked.head(NUM_STANDINGS).to_dict("records")
+        RankedTrial(
+            trial=trial,
+            label=seeds[trial][0][0].label,
+            value=means[trial],
+            num_seeds=len(seeds[trial]),
+            proposal=in_order_of_file(ledger.study, seeds[trial][-1][0].proposal),
+        )
+        for trial in ranked[:NUM_STANDINGS]
     ]
 
 
-def _running(
-    reader: Reader, cells: pd.DataFrame, attempts: pd.DataFrame, names: Mapping[str, str]
-) -> tuple[Running, ...]:
-    newest = attempts.groupby("cell")["number"].max()
+def _running(ledger: LedgerSnapshot) -> tuple[Running, ...]:
     found = []
-    for row in cells[cells["status"] == "running"].itertuples():
-        history = reader.history(row.identity)
-        t = int(history["t"].max()) if len(history) else 0
-        last = history[history["t"] == t]
-        metrics = dict(
-            zip(last["name"], last["value"].astype(object).where(last["value"].notna(), None), strict=True)
-        )
-        budget = row.config.get("budget", {})
-        num_steps = budget.get("amount") if budget.get("unit") == "steps" else None
+    for cell in ledger.cells:
+        if cell.status != "running":
+            continue
+        history = ledger.histories[cell.identity]
+        t = max((row.t for row in history), default=0)
+        budget = cell.config.get("budget", {})
         found.append(
             Running(
-                name=names[row.identity],
-                identity=row.identity,
-                attempt=int(newest.get(row.identity, 1)),
-                started=row.started,
+                name=ledger.names[cell.identity],
+                identity=cell.identity,
+                attempt=ledger.newest.get(cell.identity, 1),
+                started=cell.started,
                 t=t,
-                num_steps=num_steps,
-                metrics=metrics,
+                num_steps=budget.get("amount") if budget.get("unit") == "steps" else None,
+                metrics={
+                    row.name: None if math.isnan(row.value) else row.value for row in history if row.t == t
+                },
             )
         )
     return tuple(found)
 
 
-def _failed(cells: pd.DataFrame, attempts: pd.DataFrame, names: Mapping[str, str]) -> tuple[EndedCell, ...]:
-    numbers = attempts.groupby("cell")["number"].max()
+def _failed(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
     return tuple(
         EndedCell(
-            name=names[row.identity],
-            identity=row.identity,
-            attempt=int(numbers.get(row.identity, 0)),
-            at=row.ended,
-            reason=row.reason,
+            name=ledger.names[cell.identity],
+            identity=cell.identity,
+            attempt=ledger.newest.get(cell.identity, 0),
+            at=cell.ended,
+            reason=cell.reason,
         )
-        for row in cells[cells["status"] == "failed"].itertuples()
+        for cell in ledger.cells
+        if ledger.statuses[cell.identity] == "failed"
     )
 
 
-def _lost(cells: pd.DataFrame, attempts: pd.DataFrame, names: Mapping[str, str]) -> tuple[EndedCell, ...]:
+def _lost(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
     """Oldest first."""
-    rows = lost_attempts(attempts, cells).sort_values("ended", kind="stable")
+    lost = [one for one in ledger.attempts if is_lost(one.outcome, ledger.statuses[one.cell])]
     return tuple(
         EndedCell(
-            name=names[row.cell], identity=row.cell, attempt=row.number, at=row.ended, reason=row.reason
+            name=ledger.names[one.cell],
+            identity=one.cell,
+            attempt=one.number,
+            at=one.ended,
+            reason=one.reason,
         )
-        for row in rows.itertuples()
+        for one in sorted(lost, key=lambda one: one.ended)
     )

@@ -1,12 +1,13 @@
 """How long a study will still run, from how long its cells took."""
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
-import pandas as pd
-
+from rse_study.cli.verbs.ledger_snapshot import LedgerSnapshot
 from rse_study.results.cell_state import HAS_RESULT
-from rse_study.results.records import StudyRecord
+from rse_study.results.records import AttemptRecord
 
 
 @dataclass(frozen=True)
@@ -20,52 +21,51 @@ class Pace:
     """Seconds of running that are left."""
 
 
-def pace_of(
-    study: StudyRecord, cells: pd.DataFrame, attempts: pd.DataFrame, running: Mapping[str, float]
-) -> Pace:
+def pace_of(ledger: LedgerSnapshot, running: Mapping[str, float]) -> Pace:
     """Estimate how long a study still runs.
 
     What is missing at each stage times the median of what has ended there, over the cells at a time.
 
     Parameters
     ----------
-    study
-        The study's record.
-    cells, attempts
-        Frames of the Reader.
+    ledger
+        The study's.
     running
         Of each running cell, by identity: the share of its way it has gone.
     """
-    at_a_time = len(running) or most_at_a_time(attempts)
-    ended = cells[cells["status"].isin(HAS_RESULT) & (cells["duration_s"] > 0)]
-    if ended.empty:
+    at_a_time = len(running) or most_at_a_time(ledger.attempts)
+    durations = defaultdict(list)
+    for cell in ledger.cells:
+        if ledger.statuses[cell.identity] in HAS_RESULT and cell.duration_s > 0:
+            durations[cell.stage].append(cell.duration_s)
+    if not durations:
         return Pace(None, at_a_time, None)
-    median = float(ended["duration_s"].median())
-    medians: dict[str, float] = ended.groupby("stage")["duration_s"].median().to_dict()
-    left = sum(
-        number * medians.get(stage, median) for stage, number in missing_by_stage(study, cells).items()
-    )
-    stages = cells.set_index("identity")["stage"]
-    going = [(1 - share) * medians.get(stages[name], median) for name, share in running.items()]
-    return Pace(median, at_a_time, max([(left + sum(going)) / at_a_time, *going]))
+    of_all = median(seconds for of_stage in durations.values() for seconds in of_stage)
+    medians: dict[str, float] = {stage: median(of_stage) for stage, of_stage in durations.items()}
+    missing = missing_by_stage(ledger).items()
+    left = sum(number * medians.get(stage, of_all) for stage, number in missing)
+    stages = {cell.identity: cell.stage for cell in ledger.cells}
+    going = [(1 - share) * medians.get(stages[name], of_all) for name, share in running.items()]
+    return Pace(of_all, at_a_time, max([(left + sum(going)) / at_a_time, *going]))
 
 
-def missing_by_stage(study: StudyRecord, cells: pd.DataFrame) -> dict[str, int]:
+def missing_by_stage(ledger: LedgerSnapshot) -> dict[str, int]:
     """Cells still to be started, by stage."""
-    begun = cells.loc[cells["status"] != "planned", "stage"].value_counts()
+    study = ledger.study
+    begun = Counter(cell.stage for cell in ledger.cells if ledger.statuses[cell.identity] != "planned")
     if study.kind == "grid":
-        return {"grid": max(0, study.num_cells - int(begun.get("grid", 0)))}
+        return {"grid": max(0, study.num_cells - begun["grid"])}
     num_confirmed = max(0, study.num_cells - study.num_trials)
     return {
-        "search": max(0, study.num_trials - int(begun.get("search", 0))),
-        "confirm": max(0, num_confirmed - int(begun.get("confirm", 0))),
+        "search": max(0, study.num_trials - begun["search"]),
+        "confirm": max(0, num_confirmed - begun["confirm"]),
     }
 
 
-def most_at_a_time(attempts: pd.DataFrame) -> int:
+def most_at_a_time(attempts: Sequence[AttemptRecord]) -> int:
     """The most attempts that ever ran at the same time; 1 where none has."""
-    ended = attempts[attempts["ended"] != ""]
-    changes = [(at, 1) for at in ended["started"]] + [(at, -1) for at in ended["ended"]]
+    ended = [attempt for attempt in attempts if attempt.ended]
+    changes = [(one.started, 1) for one in ended] + [(one.ended, -1) for one in ended]
     most = now = 0
     for _, change in sorted(changes):  # at the same second an end comes before a start
         now += change

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from analysis.formats import counted, show_duration, show_value
+from analysis.phrases import counted, show_brief, show_duration
 from rse_study.cli.cell_names import describe_counts
 from rse_study.cli.screen import describe
 from rse_study.cli.verbs.status_content import EndedCell, RankedTrial, Running, StudyStatus
@@ -75,7 +75,7 @@ def _ranked(ranked: RankedTrial) -> str:
     name = f"trial {ranked.trial}" if ranked.trial >= 0 else ""
     name = " ".join(part for part in (name, ranked.label) if part)
     seeds = f" (mean of {ranked.num_seeds} seeds)" if ranked.num_seeds > 1 else ""
-    values = "  ".join(f"{axis} {show_value(value)}" for axis, value in ranked.proposal.items())
+    values = "  ".join(f"{axis} {show_brief(value)}" for axis, value in ranked.proposal.items())
     return f"{name}: {ranked.value:.2f}{seeds}{f'  {values}' if values else ''}"
 
 

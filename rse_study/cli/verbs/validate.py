@@ -10,7 +10,6 @@ from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
-from rse_study.study.record import num_cells
 
 MOST_ROWS = 12  # named on the screen
 
@@ -34,7 +33,7 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     """Say in a few lines what is run, and what is made of it."""
     study = checked.study
     size = _grid(checked) if checked.rows else _search(checked)
-    yield f"{study.name}: valid. {size}: {_count(num_cells(checked), 'cell')}"
+    yield f"{study.name}: valid. {size}: {_count(checked.num_cells, 'cell')}"
     if study.early_stopping is not None and checked.rungs:
         share = f"unless among the best 1/{study.early_stopping.factor} so far"
         yield f"stopped early at steps {_join(checked.rungs)}, {share}"

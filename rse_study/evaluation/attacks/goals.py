@@ -3,11 +3,11 @@
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float
 from pydantic import PositiveFloat
 
 from rse_study.errors import InputError
 from rse_study.spec import Spec
+from rse_study.tensors import Float
 
 VictimOutput = Float[np.ndarray, " c"]
 """What a victim says of one text: probabilities, or one score."""

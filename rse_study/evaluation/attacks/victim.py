@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Float
 
 from rse_study.data.labelled import Text
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.goals import VictimOutput
+from rse_study.tensors import Float
 
 Victim = Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]
 """Texts to probabilities or scores. Must be a function of each text alone: rows may not see each other."""

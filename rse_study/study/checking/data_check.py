@@ -13,7 +13,9 @@ from rse_study.data.hub import Dataset
 from rse_study.data.readers import read_sts
 from rse_study.data.text_files import find_file
 from rse_study.data.wordnet import wordnet_archive
+from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError
+from rse_study.evaluation.registry import BUILTIN
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
 
@@ -108,17 +110,16 @@ def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:
 
 
 def _pairs(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
-    # With it come seconds of what evaluates: a plan need not wait for them.
-    from rse_study.downstream.registry import read_evaluation
-
     dev = checked.study.base.selection.dev
     sought: list[tuple[str, Callable[[], object]]] = [
         (f"{at} = {name!r}", partial(read_evaluation, name, data_dir, checked.study.settings))
         for at, name in checked.study.located_evaluations()
+        if name != BUILTIN  # generated: always here
     ]
     sought += [
         (f"base.watched.{name} = {every}", partial(read_evaluation, name, data_dir))
         for name, every in checked.study.base.watched.items()
+        if name != BUILTIN
     ]
     if dev != "builtin":
         sought.append((f"base.selection.dev = {dev!r}", partial(read_sts, dev, "dev", data_dir)))

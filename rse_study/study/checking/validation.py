@@ -40,6 +40,20 @@ class CheckedStudy:
     where: str = ""
     """the file it was read from"""
 
+    @property
+    def num_cells(self) -> int:
+        """How many cells the study plans in all.
+
+        Every seed of every row; of a search its trials, and those that confirm.
+        """
+        if self.rows:
+            return len(self.rows) * len(self.study.seeds)
+        confirm = self.study.confirm
+        if confirm is None:
+            return self.study.num_trials
+        confirmed = confirm.num_best + (confirm.baseline == "base")
+        return self.study.num_trials + confirmed * len(confirm.seeds)
+
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> CheckedStudy:
     """Return the study in a YAML file, checked.

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
+from rse_study.spec import meanings
 
 RULES = {
     "greater_than": "must be > {gt}",
@@ -131,7 +132,7 @@ def _trace(cls: type[BaseModel], loc: tuple[Any, ...]) -> tuple[list[str], type[
         if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
             owner, info = annotation, annotation.model_fields.get(item)
             annotation = None if info is None else _plain(info.annotation)
-            description = "" if info is None or inspect.isclass(annotation) else (info.description or "")
+            description = "" if info is None or inspect.isclass(annotation) else meanings(owner).get(item, "")
         else:
             inner = [part for part in typing.get_args(annotation) if part is not ...]
             annotation = _plain(inner[-1]) if inner else None  # a list's items, a mapping's values

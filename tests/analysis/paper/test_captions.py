@@ -5,7 +5,7 @@ import pytest
 
 from analysis.formats import DEGENERATE, STAR
 from analysis.paper.captions import marks, place_name, scores_caption
-from analysis.paper.claims import known_places
+from analysis.paper.ids import known_places
 
 
 @pytest.mark.parametrize(

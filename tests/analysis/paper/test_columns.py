@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from analysis.paper.columns import BLOCKS, MEAN, columns_of, our_row
-from analysis.paper.tables import measures, read_table, table_ids
+from analysis.paper.ids import table_ids
+from analysis.paper.tables import measures, read_table
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.glue import GLUE
 from rse_study.data.labelled import Labelled

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.paper.tables import claims, errata, figures, measures, read_table, table_ids
+from analysis.paper.ids import table_ids
+from analysis.paper.tables import claims, errata, figures, measures, read_table
 from rse_study.results.records import ObjectiveRecord, StudyRecord
 
 PAPERS = Path(__file__).parents[4] / "shared" / "papers"

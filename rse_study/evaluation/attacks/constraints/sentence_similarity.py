@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
 
 from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
+from rse_study.tensors import Float
 
 Encode = Callable[[list[str]], np.ndarray]
 """A sentence encoder: sentences to their vectors [n d]."""

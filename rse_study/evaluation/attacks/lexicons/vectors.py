@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32
 
 from rse_study.data.text_files import find_file, read_lines
 from rse_study.errors import InputError
+from rse_study.tensors import Float32
 
 
 @dataclass(frozen=True, eq=False)

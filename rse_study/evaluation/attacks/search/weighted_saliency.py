@@ -3,11 +3,11 @@
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
 
 from rse_study.evaluation.attacks.attack import QueryGenerator, SearchProblem
 from rse_study.evaluation.attacks.search.leave_one_out import by_importance
 from rse_study.spec import Spec
+from rse_study.tensors import Float
 
 
 class WeightedSaliency(Spec):

@@ -5,9 +5,9 @@ import copy
 import torch
 from torch import nn
 
-from rse_study.methods.method import Networks
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.masked_lm_head import MaskedLMHead
+from rse_study.models.networks import Networks
 from rse_study.models.projection import Projection
 
 

@@ -1,0 +1,95 @@
+"""What `status` reads of a ledger: records, all of one moment."""
+
+import math
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.cli.cell_names import name_of
+from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.connect import open_study
+from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
+from rse_study.results.queries import LedgerQueries
+from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
+from rse_study.results.row_names import names_of_labelled
+from rse_study.results.schema import ledger_path
+
+
+@dataclass(frozen=True)
+class LedgerSnapshot:
+    """A study's ledger, without the cells that are no longer part of it."""
+
+    study: StudyRecord
+    revision: int
+    """The study's edition, counted from 1."""
+    cells: tuple[CellRecord, ...]
+    """By trial and seed, with the status that the ledger has."""
+    statuses: dict[str, Status]
+    """Of each cell, as the next run finds it."""
+    names: dict[str, str]
+    """What each cell is called."""
+    attempts: tuple[AttemptRecord, ...]
+    """By trial, seed and number."""
+    last_points: dict[str, tuple[int, float]]
+    """Step and value of the objective's last point, by cell."""
+    histories: dict[str, list[MetricRow]]
+    """Of each cell that runs."""
+    device_s: float
+    """Device time of all attempts, those at other cells too: `device_time.INCLUDED`."""
+    events: tuple[dict[str, str], ...]
+    """The newest: at, kind, cell, text."""
+
+    @property
+    def newest(self) -> dict[str, int]:
+        """The number of the newest attempt at each cell that has one."""
+        return {attempt.cell: attempt.number for attempt in self.attempts}
+
+
+def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
+    """Read it, whatever a running driver writes meanwhile.
+
+    Raises InputError where there is no study.
+    """
+    with closing(open_study(study_dir)) as connection:
+        connection.execute("BEGIN")  # one snapshot, from the first SELECT on
+        ledger = LedgerQueries(connection)
+        study, everything = ledger.frozen_study(str(ledger_path(study_dir))), ledger.cells()
+        cells = [cell for cell in everything if not cell.retired]
+        order = {cell.identity: place for place, cell in enumerate(cells)}
+        attempts = ledger.attempts()
+        gpus = gpus_per_worker([cell.provenance for cell in everything], ledger.provenance())
+        return LedgerSnapshot(
+            study=study,
+            revision=ledger.revisions()[-1].number,
+            cells=tuple(cells),
+            statuses={
+                one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells
+            },
+            names=_names(study, cells),
+            attempts=tuple(
+                sorted(
+                    (attempt for attempt in attempts if attempt.cell in order),
+                    key=lambda attempt: (order[attempt.cell], attempt.number),
+                )
+            ),
+            last_points=ledger.last_points(study.objective.metric),
+            histories={
+                one.identity: ledger.history(one.identity) for one in cells if one.status == "running"
+            },
+            device_s=math.fsum(_device_seconds(attempt, gpus) for attempt in attempts),
+            events=tuple(ledger.last_events(num_events)),
+        )
+
+
+def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:
+    names = names_of_labelled(study, [(one.trial, one.label, one.proposal, False) for one in cells])
+    return {
+        one.identity: name_of(one.stage, one.trial, one.seed, name)
+        for one, name in zip(cells, names, strict=True)
+    }
+
+
+def _device_seconds(attempt: AttemptRecord, gpus: float) -> float:
+    devices: float = devices_of(attempt.workers, attempt.threads, gpus)
+    return seconds_between(attempt.started, attempt.ended) * devices
