@@ -13,6 +13,8 @@ from os import _exit
 from pathlib import Path
 from threading import Event
 
+from ray.tune import with_parameters
+
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import tuner
 from rse_study.on_ray.callbacks import StudyCallback
@@ -162,8 +164,15 @@ class RayRuntime:
         searcher.while_idle = between.follow
         watchers = [between, Watchdog(searcher, self._coordinator)]
         trainable = run_inline if resources.runs_on == "inline" else run_on_train
+        carried = [self._files.carried(one) for one in queue.evaluations]
         try:
-            tuner.run(searcher, trainable, watchers, self._files.folders.ray, trial_reservation(resources))
+            tuner.run(
+                searcher,
+                with_parameters(trainable, evaluations=carried) if carried else trainable,
+                watchers,
+                self._files.folders.ray,
+                trial_reservation(resources),
+            )
             size.close()
         except RayLost as loss:
             loss.num_cells = searcher.abandon(f"Ray was lost: {loss}")

@@ -66,11 +66,15 @@ class Scoring:
         self._evaluations, self._judges = evaluations, judges
         self._carried: dict[str, ray.ObjectRef] = {}
 
+    @property
+    def by_cells(self) -> list[Evaluation]:
+        """What a cell's own process is asked: all that needs vectors alone."""
+        return [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
+
     def baselines(self) -> None:
         """Score baselines on dev pairs and every evaluation of vectors, in this process."""
         base = self._study.base
-        of_vectors = [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
-        for name, lacking in self._lacking([*self._judges, *of_vectors]):
+        for name, lacking in self._lacking([*self._judges, *self.by_cells]):
             on_progress = partial(self._callback.advanced, f"baseline {name}, evaluations")
             rows = measure_baselines(base, self._materials.of(base), [name], lacking, on_progress=on_progress)
             self._ledger.record_evaluations(rows)

@@ -163,7 +163,9 @@ class StudyRun:
             return
         if stage != "search":
             self._ledger.retire_others({cell.identity for cell in cells}, stage)
-        queue = CellQueue(self._study, stage, FixedCells(cells, self._ledger), self._ledger, self._files)
+        asked = self._scoring.by_cells if stage != "search" else []
+        source = FixedCells(cells, self._ledger)
+        queue = CellQueue(self._study, stage, source, self._ledger, self._files, evaluations=asked)
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)
