@@ -66,6 +66,8 @@ class RayRuntime:
     """set as soon as no other cell is to start"""
     failure: Unavailable | None = None
     """what is gone for good"""
+    meanwhile: Callable[[], None]
+    """is called between two steps of Tune"""
 
     def __init__(
         self,
@@ -84,6 +86,7 @@ class RayRuntime:
         self._log: Path | None = None
         self._num_losses, self._has_said_where = 0, False
         self.closing = Event()
+        self.meanwhile = lambda: None
 
     def open(self, resources: Resources) -> ElasticSize:
         """Start Ray if it is not running; wait for a node with room for a cell.
@@ -95,12 +98,16 @@ class RayRuntime:
         Unavailable
             Where Ray was lost and does not come back.
         """
-        if self._watch is None:
-            self._begin()
+        self.begin()
         assert self._watch is not None
         size = ElasticSize(self._watch, resources, self._callback, is_own=not self._address)
         size.await_room(self.closing)
         return size
+
+    def begin(self) -> None:
+        """Start Ray if it is not running. In the main thread: its processes end with the thread that started them."""
+        if self._watch is None:
+            self._begin()
 
     def give_up(self, failure: Unavailable) -> None:
         """Start no other cell: something the run stands on is gone for good."""
@@ -160,7 +167,7 @@ class RayRuntime:
         searcher = CellSearcher(
             queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self
         )
-        between = ClusterCallback(self.check, size, losses, searcher, self._coordinator)
+        between = ClusterCallback(self._between_steps, size, losses, searcher, self._coordinator)
         searcher.while_idle = between.follow
         watchers = [between, Watchdog(searcher, self._coordinator)]
         trainable = run_inline if resources.runs_on == "inline" else run_on_train
@@ -177,6 +184,10 @@ class RayRuntime:
         except RayLost as loss:
             loss.num_cells = searcher.abandon(f"Ray was lost: {loss}")
             raise
+
+    def _between_steps(self) -> None:
+        self.check()
+        self.meanwhile()
 
     def _begin(self) -> None:
         if self._log is None:
