@@ -26,7 +26,7 @@ from rse_study.on_ray.elastic import ElasticSize
 from rse_study.on_ray.launch import ray_session
 from rse_study.on_ray.losses import HOLD_SECONDS, Losses
 from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.payload import Payloads
+from rse_study.on_ray.payloads import Payloads
 from rse_study.on_ray.ray_output import ray_output_in_file
 from rse_study.on_ray.reservation import trial_reservation
 from rse_study.on_ray.searcher import CellSearcher

@@ -13,7 +13,7 @@ from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.coordinator import Coordinator
 from rse_study.on_ray.losses import Losses
-from rse_study.on_ray.payload import Payloads
+from rse_study.on_ray.payloads import Payloads
 
 PREFIX = "metrics/"
 ENDING_SECONDS = 30.0  # that workers have to end after the last cell

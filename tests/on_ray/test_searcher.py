@@ -6,7 +6,7 @@ from ray.tune.search import Searcher
 
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.coordinator import Coordinator
-from rse_study.on_ray.payload import Payloads
+from rse_study.on_ray.payloads import Payloads
 from rse_study.on_ray.searcher import CellSearcher
 from tests.on_ray.test_losses import Lines, cell, clock, losses_of
 
