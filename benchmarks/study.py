@@ -4,8 +4,10 @@ python -m benchmarks.study [--cells 8] [--steps 40] [--executors inline train]
 
 `rse-study run` on a grid of learning rates and seeds, generated sentences, the encoder `tiny-vectors`, as a user runs
 it: from an empty cache, with baselines, evaluation and report. Beside wall seconds times cores stand the seconds that
-the ledger's cells trained, and the CPU seconds of the command, of Ray's workers and of Ray's other processes. On a busy
-machine nothing is run, unless `--busy` says so: a study is all time.
+the ledger's cells trained, and the CPU seconds of the command, of Ray's workers and of Ray's other processes. Worker
+time is what workers have from the first cell's start to the last score of a cell, imports included; its share in
+training leaves evaluation out, which takes a little of the rest. On a busy machine nothing is run, unless `--busy` says
+so: a study is all time.
 """
 
 import argparse
@@ -13,6 +15,7 @@ import json
 import os
 import sys
 import tempfile
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +25,15 @@ from benchmarks.machine import describe_machine, load, may_time, num_cores
 from benchmarks.options import common_parser
 from benchmarks.output import heading, markdown_table, write_json
 from benchmarks.process_tree import run_measured
+from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.reader import Reader
+from rse_study.results.schema import cells_folder
 
 NAME = "cells-per-hour"
 RATES = [1e-4, 1e-3]
 HEADER = (
     *("executor", "cells", "wall s", "cells an hour", "wall s x cores", "cells' own s", "share of it"),
+    "share of worker time",
     *("CPU s: command", "workers", "Ray"),
 )
 
@@ -58,6 +64,7 @@ def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
         if use.returncode:
             raise SystemExit(use.output)
         seconds = durations(Path(root) / "studies" / NAME)
+        window = seconds_with_workers(Path(root) / "studies" / NAME)
     capacity = use.wall_s * num_cores()
     return {
         "executor": executor,
@@ -67,6 +74,8 @@ def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
         "wall_s_times_cores": capacity,
         "own_s": sum(seconds),
         "share": sum(seconds) / capacity,
+        "worker_s": window * (num_cores() // options.threads),
+        "share_of_worker_time": sum(seconds) / (window * (num_cores() // options.threads)),
         "cpu_s": use.cpu_s,
         "num_processes": use.num_processes,
         "load": [before, load()],
@@ -99,6 +108,14 @@ def durations(study: Path) -> list[float]:
     return [float(seconds) for seconds in cells.loc[cells["status"] == "complete", "duration_s"]]
 
 
+def seconds_with_workers(study: Path) -> float:
+    """Seconds from the start of the first cell to the last score that was written of one."""
+    with Reader(study) as reader:
+        begun = min(datetime.fromisoformat(started) for started in reader.attempts()["started"])
+    scored = max(file.stat().st_mtime for file in cells_folder(study).glob(f"*/{EVALUATIONS_FILE}"))
+    return scored - begun.timestamp()
+
+
 def _cells(row: dict[str, Any]) -> list[str]:
     if "times_not_taken" in row:
         return [row["executor"], *("-" for _ in HEADER[1:])]
@@ -110,6 +127,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         f"{row['wall_s_times_cores']:.0f}",
         f"{row['own_s']:.0f}",
         f"{100 * row['share']:.0f} %",
+        f"{100 * row['share_of_worker_time']:.1f} %",
         *(f"{row['cpu_s'].get(kind, 0.0):.0f}" for kind in ("driver", "workers", "ray")),
     ]
 

@@ -12,10 +12,10 @@ from rse_study.collectives import Alone
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.failure_reason import describe
 from rse_study.on_ray.payload import CellPayload
+from rse_study.on_ray.train_workers import GroupEnded, TrainWorkers
 from rse_study.on_ray.worker import run_loop, run_worker
-from rse_study.on_ray.worker_group import GroupEnded, WorkerGroup
 
-_groups: list[WorkerGroup] = []
+_groups: list[TrainWorkers] = []
 """the workers of this process: one group, or none yet"""
 
 
@@ -41,7 +41,7 @@ def run_on_train(config: dict[str, Any], evaluations: Sequence[Evaluation] = ())
     ended: dict[str, Any] | None = None
     while ended is None:
         if not _groups or not _groups[-1].can_run(payload):
-            _groups[:] = [WorkerGroup(run_worker, payload, evaluations)]
+            _groups[:] = [TrainWorkers(run_worker, payload, evaluations)]
         try:
             ended = _groups[-1].run(payload, ray.tune.report)
         except GroupEnded as end:

@@ -12,7 +12,7 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.evaluations import score_cell
 from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.reporting import Reporter, ReportMetrics
-from rse_study.on_ray.worker_group import GroupMember
+from rse_study.on_ray.train_workers import GroupMember
 from rse_study.on_ray.workplace import workplace
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.result_file import FILE_NAME

@@ -43,7 +43,7 @@ class GroupEnded(Exception):
         self.reason = reason
 
 
-class WorkerGroup:
+class TrainWorkers:
     """The workers of one trial process.
 
     Parameters
@@ -126,7 +126,7 @@ class GroupMember:
     Parameters
     ----------
     config : dict
-        What `WorkerGroup` gives to each worker.
+        What `TrainWorkers` gives to each worker.
     rank : int
         Of this worker; the first one reports for all.
     """
