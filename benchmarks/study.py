@@ -109,7 +109,7 @@ def durations(study: Path) -> list[float]:
 
 
 def seconds_with_workers(study: Path) -> float:
-    """Seconds from the start of the first cell to the last score that was written of one."""
+    """Seconds from the first cell's start to the last score of a cell."""
     with Reader(study) as reader:
         begun = min(datetime.fromisoformat(started) for started in reader.attempts()["started"])
     scored = max(file.stat().st_mtime for file in cells_folder(study).glob(f"*/{EVALUATIONS_FILE}"))

@@ -202,7 +202,9 @@ class CoordinatorClient:
 
 
 def exchange_call(coordinator: str, method: str, *arguments: Any) -> ray.ObjectRef:
-    """Ask the coordinator's exchange something; Ray repeats it where the actor is made again.
+    """Ask the coordinator's exchange something.
+
+    Ray repeats it where the actor is made again.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from rse_study.data.location import cache_dir
-from rse_study.on_ray.beside import Beside
+from rse_study.on_ray.background import BackgroundWork
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.ledger_copy import CopyingCallback
 from rse_study.on_ray.materials_cache import MaterialsCache
@@ -75,7 +75,7 @@ def run_study(
         run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback)
         runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address)
         needs_ray = run.may_run_cells
-        prepared = Beside(step() for step in (run.prepare,))
+        prepared = BackgroundWork(step() for step in (run.prepare,))
         if not prepared.wait(REFUSAL_SECONDS) and needs_ray:
             runtime.begin()
         list(prepared.rest(runtime.closing))

@@ -133,7 +133,10 @@ def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[Evalua
 
 
 def score_cell(payload: CellPayload, here: Workplace) -> list[EvaluationRow]:
-    """The rows of the cell that lies in a workplace, each in the cell's file before it is given back."""
+    """The rows of the cell that lies in a workplace.
+
+    Each is in the cell's file before it is given back.
+    """
     # An attempt before may have written some and not reported them.
     rows = written_rows(here.folder, payload.cell, {(one.name, one.fingerprint) for one in here.evaluations})
     written = {row.evaluation for row in rows}

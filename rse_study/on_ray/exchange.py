@@ -1,4 +1,7 @@
-"""Cells for groups of workers that stay, and what these report: a part of the coordinator's actor."""
+"""Cells for groups of workers that stay, and what these report.
+
+A part of the coordinator's actor.
+"""
 
 import asyncio
 from collections.abc import Collection
@@ -6,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Config = dict[str, Any]
-Points = dict[str, Config]
-"""by keys that nobody else gives"""
+PointsByKey = dict[str, Config]
+"""points of a history, by keys that nobody else gives"""
 
 
 @dataclass
@@ -18,7 +21,7 @@ class _GroupState:
     """of its cell, counted by the group from 1"""
     cell: Config = field(default_factory=dict)
     """as `CellPayload.as_config` gives it; empty until somebody says it"""
-    points: Points = field(default_factory=dict)
+    points: PointsByKey = field(default_factory=dict)
     """that nobody has fetched"""
     ended: Config | None = None
     """how the cell ended"""
@@ -38,7 +41,7 @@ class Exchange:
 
     async def reports(
         self, group: str, number: int, cell: Config, fetched: Collection[str]
-    ) -> tuple[Points, Config | None]:
+    ) -> tuple[PointsByKey, Config | None]:
         """Give a group its cell; wait for points of it, or its end.
 
         Parameters
@@ -133,7 +136,10 @@ class Exchange:
             self._changed.notify_all()
 
     async def forget_groups(self, cell: str) -> None:
-        """Forget the groups that had this cell: nobody is left who could say that they have gone."""
+        """Forget the groups that had this cell.
+
+        Nobody is left who could say that they have gone.
+        """
         for group in [name for name, state in self._groups.items() if state.cell.get("cell") == cell]:
             await self.leave_group(group)
 

@@ -105,7 +105,10 @@ class RayRuntime:
         return size
 
     def begin(self) -> None:
-        """Start Ray if it is not running. In the main thread: its processes end with the thread that started them."""
+        """Start Ray if it is not running.
+
+        In the main thread: its processes end with the thread that started them.
+        """
         if self._watch is None:
             self._begin()
 

@@ -73,8 +73,9 @@ class Scoring:
         return [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
-        """Scores of baselines on dev pairs and every evaluation of vectors, measured as they are asked for.
+        """Scores of baselines on dev pairs and every evaluation of vectors.
 
+        They are measured as they are asked for.
         What is lacking is looked up now, and nothing entered: it may be another thread that asks.
         """
         return self._measured(list(self._lacking([*self._judges, *self.by_cells])))

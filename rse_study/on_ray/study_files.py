@@ -48,7 +48,10 @@ class StudyFiles(Protocol):
         """Have every result that was written and that is not here yet."""
 
     def bring_result(self, identity: str) -> None:
-        """Have a cell's result as it was written last, if there is one, and the scores beside it."""
+        """Have a cell's result as it was written last, and the scores beside it.
+
+        Nothing where there is none.
+        """
 
     def set_aside(self, identity: str, name: str) -> None:
         """Rename a cell's result: nobody takes it for one any more."""

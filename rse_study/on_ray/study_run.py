@@ -11,7 +11,7 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
 from rse_study.evaluation.sts import Similarity
-from rse_study.on_ray.beside import Beside
+from rse_study.on_ray.background import BackgroundWork
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
@@ -134,7 +134,10 @@ class StudyRun:
                 raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
-        """Scores that a prepared study lacks of its baselines, measured as they are asked for and entered nowhere."""
+        """Scores that a prepared study lacks of its baselines.
+
+        They are measured as they are asked for, and entered nowhere.
+        """
         return self._scoring.baselines()
 
     def all_stages(self, runtime: RayRuntime) -> None:
@@ -147,7 +150,7 @@ class StudyRun:
         InputError
             Where a baseline cannot be scored.
         """
-        baselines = Beside(self.baselines())
+        baselines = BackgroundWork(self.baselines())
         runtime.meanwhile = lambda: self._enter(baselines.made(), runtime)
         cells = self._run_cells(runtime)
         self._enter(baselines.rest(runtime.closing), runtime)

@@ -1,5 +1,6 @@
-"""Ray Train's workers, kept from cell to cell: processes, imports and process group are paid once.
+"""Ray Train's workers, kept from cell to cell.
 
+Processes, imports and process group are paid once.
 One side runs in the trial's process, which Tune keeps too; the other in each worker.
 """
 

@@ -1,6 +1,6 @@
-"""What runs in a Tune trial: the loop itself (`inline`), or its Train workers' cell (`train`).
+"""What runs in a Tune trial: the loop itself, or what waits for its workers.
 
-Tune keeps a trial's process for the next cell, and the process its workers.
+Tune keeps a trial's process for the next cell, and with the executor `train` the process keeps its workers.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What runs on a Train worker: the training loop of one cell after the other, progress reported."""
+"""What runs on a Train worker: one cell after the other, progress reported."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -44,7 +44,7 @@ def run_loop(
     report: ReportMetrics,
     evaluations: Sequence[Evaluation] = (),
 ) -> dict[str, Any]:
-    """Run the training loop of one cell in this process, and score its model; say how it ended.
+    """Train and score one cell in this process; say how it ended.
 
     Parameters
     ----------

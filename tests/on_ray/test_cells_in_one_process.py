@@ -45,16 +45,18 @@ def ran(request, study_content, materials, cluster, tmp_path_factory):
     return run("forth", ROWS), run("back", dict(reversed(ROWS.items())))
 
 
-def results(folder):
+def results(folder, diary):
     """What each cell came to, by its identity, and the identities in the order in which they ran."""
+    started = [event[1] for event in diary.events if event[0] == "started"]
     with Ledger.open(folder) as ledger:
-        cells = [attempt.cell for attempt in ledger.attempts()]
+        by_number = {cell.trial: cell.identity for cell in ledger.cells()}
+    cells = [by_number[number] for number in started]
     read = (read_result(cell_folder(folder, cell)) for cell in cells)
     return {result.identity: (result.status, result.history, result.final) for result in read}, cells
 
 
 def test_a_cell_is_the_same_whatever_ran_before_it(ran):
-    (forth, order), (back, reverse) = (results(folder) for folder, _ in ran)
+    (forth, order), (back, reverse) = (results(*one) for one in ran)
     assert order == reverse[::-1]
     assert len(order) == len(ROWS)
     assert sorted(status for status, _, _ in forth.values()) == ["complete", "complete", "complete", "failed"]

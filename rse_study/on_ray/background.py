@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 LOOK_SECONDS = 0.2
 
 
-class Beside(Generic[Item]):
+class BackgroundWork(Generic[Item]):
     """Something that makes items one by one, beside whoever takes them.
 
     What it raises is raised where its items are taken. The interpreter does not wait for it: what it writes is to be
@@ -24,7 +24,7 @@ class Beside(Generic[Item]):
     def __init__(self, items: Iterable[Item]) -> None:
         self._made: SimpleQueue[Item] = SimpleQueue()
         self._error: BaseException | None = None
-        self._thread = Thread(target=self._make, args=(items,), name="beside", daemon=True)
+        self._thread = Thread(target=self._make, args=(items,), name="background work", daemon=True)
         self._thread.start()
 
     def wait(self, seconds: float) -> bool:

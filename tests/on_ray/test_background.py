@@ -5,11 +5,11 @@ from threading import Event, get_ident
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.on_ray.beside import Beside
+from rse_study.on_ray.background import BackgroundWork
 
 
 def test_items_are_made_in_another_thread_and_taken_in_order():
-    work = Beside(get_ident() for _ in range(3))
+    work = BackgroundWork(get_ident() for _ in range(3))
     first, *others = work.rest(Event())
     assert others == [first, first]
     assert first != get_ident()
@@ -23,7 +23,7 @@ def test_what_is_not_made_yet_is_not_waited_for():
         go_on.wait()
         yield 2
 
-    work = Beside(items())
+    work = BackgroundWork(items())
     taken = []
     while not taken:
         taken = list(work.made())
@@ -39,7 +39,7 @@ def test_what_it_raises_comes_once_and_after_its_items():
         yield 1
         raise InputError("no pairs")
 
-    work, taken = Beside(items()), []
+    work, taken = BackgroundWork(items()), []
     with pytest.raises(InputError, match="no pairs"):
         taken.extend(work.rest(Event()))
     assert taken == [1]
@@ -49,6 +49,6 @@ def test_what_it_raises_comes_once_and_after_its_items():
 def test_a_run_that_closes_does_not_wait():
     go_on, closing = Event(), Event()
     closing.set()
-    work = Beside(go_on.wait() for _ in range(1))
+    work = BackgroundWork(go_on.wait() for _ in range(1))
     assert list(work.rest(closing)) == []
     go_on.set()
