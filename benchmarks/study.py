@@ -17,8 +17,10 @@ import sys
 import tempfile
 from datetime import datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
+import pandas as pd
 import torch
 
 from benchmarks.machine import describe_machine, load, may_time, num_cores
@@ -33,7 +35,7 @@ NAME = "cells-per-hour"
 RATES = [1e-4, 1e-3]
 HEADER = (
     *("executor", "cells", "wall s", "cells an hour", "wall s x cores", "cells' own s", "share of it"),
-    "share of worker time",
+    *("share of worker time", "s beside training, a cell"),
     *("CPU s: command", "workers", "Ray"),
 )
 
@@ -65,6 +67,7 @@ def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
             raise SystemExit(use.output)
         seconds = durations(Path(root) / "studies" / NAME)
         window = seconds_with_workers(Path(root) / "studies" / NAME)
+        beside = seconds_beside_training(Path(root) / "studies" / NAME)
     capacity = use.wall_s * num_cores()
     return {
         "executor": executor,
@@ -74,6 +77,7 @@ def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
         "wall_s_times_cores": capacity,
         "own_s": sum(seconds),
         "share": sum(seconds) / capacity,
+        "beside_s": beside,
         "worker_s": window * (num_cores() // options.threads),
         "share_of_worker_time": sum(seconds) / (window * (num_cores() // options.threads)),
         "cpu_s": use.cpu_s,
@@ -116,6 +120,16 @@ def seconds_with_workers(study: Path) -> float:
     return scored - begun.timestamp()
 
 
+def seconds_beside_training(study: Path) -> list[float]:
+    """Seconds of each attempt that completed its cell, but for those that it trained."""
+    with Reader(study) as reader:
+        attempts, cells = reader.attempts(), reader.cells().set_index("identity")
+    complete = attempts[attempts["outcome"] == "complete"]
+    whole = pd.to_datetime(complete["ended"]) - pd.to_datetime(complete["started"])
+    trained = cells.loc[complete["cell"], "duration_s"].to_numpy()
+    return [float(seconds) for seconds in whole.dt.total_seconds().to_numpy() - trained]
+
+
 def _cells(row: dict[str, Any]) -> list[str]:
     if "times_not_taken" in row:
         return [row["executor"], *("-" for _ in HEADER[1:])]
@@ -128,6 +142,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         f"{row['own_s']:.0f}",
         f"{100 * row['share']:.0f} %",
         f"{100 * row['share_of_worker_time']:.1f} %",
+        f"{median(row['beside_s']):.1f}",
         *(f"{row['cpu_s'].get(kind, 0.0):.0f}" for kind in ("driver", "workers", "ray")),
     ]
 

@@ -54,5 +54,7 @@ def test_a_grid_is_run_and_its_time_is_accounted_for(tmp_path):
     (row,) = json.loads(out.read_text(encoding="utf-8"))["rows"]
     assert row["cells"] == 2
     assert 0 < row["share"] < 1
+    assert row["own_s"] < row["worker_s"] < row["wall_s_times_cores"]
+    assert len(row["beside_s"]) == 2
     assert row["cpu_s"].keys() == {"driver", "workers", "ray"}
     assert row["wall_s_times_cores"] >= row["wall_s"]
