@@ -1,6 +1,6 @@
 """Cells per hour of a small grid: the machine's time against the cells' own.
 
-python -m benchmarks.study [--cells 8] [--steps 40] [--executors inline train]
+python -m benchmarks.study [--cells 8 --steps 40 | --study FILE] [--executors inline train]
 
 `rse-study run` on a grid of learning rates and seeds, generated sentences, the encoder `tiny-vectors`, as a user runs
 it: from an empty cache, with baselines, evaluation and report. Beside wall seconds times cores stand the seconds that
@@ -30,6 +30,7 @@ from benchmarks.process_tree import run_measured
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.reader import Reader
 from rse_study.results.schema import cells_folder
+from rse_study.yaml12 import read_yaml
 
 NAME = "cells-per-hour"
 RATES = [1e-4, 1e-3]
@@ -46,48 +47,61 @@ def main(arguments: list[str] | None = None) -> None:
     torch.set_num_threads(options.threads)
     machine = describe_machine(options.seed)
     rows = [measure_study(executor, options) for executor in options.executors]
-    print(heading(f"a grid, {options.steps} steps a cell", machine))
+    what = options.study.name if options.study else f"a grid, {options.steps} steps a cell"
+    print(heading(what, machine))
     print(markdown_table(HEADER, [_cells(row) for row in rows]))
     write_json(options.out, machine, vars(options), rows)
 
 
 def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Run the grid in folders that are gone afterwards."""
+    """Run the study in folders that are gone afterwards."""
     if not may_time(options):
         return {"executor": executor, "times_not_taken": f"load {load()}"}
-    before = load()
+    before, content = load(), study_content(executor, options)
     with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as root:
-        file = Path(root) / f"{NAME}.yaml"
-        file.write_text(json.dumps(grid(executor, options)), encoding="utf-8")
+        file = Path(root) / "study.yaml"
+        file.write_text(json.dumps(content), encoding="utf-8")
         threads = str(options.threads)
         environment = os.environ | {"RSE_STUDY_CACHE": f"{root}/cache", "OMP_NUM_THREADS": threads}
         command = [sys.executable, "-m", "rse_study", "run", str(file), "--store", f"{root}/studies"]
         use = run_measured(command, environment)
         if use.returncode:
             raise SystemExit(use.output)
-        seconds = durations(Path(root) / "studies" / NAME)
-        window = seconds_with_workers(Path(root) / "studies" / NAME)
-        beside = seconds_beside_training(Path(root) / "studies" / NAME)
+        of_cells = times_of_cells(Path(root) / "studies" / content["name"], num_cores() // options.threads)
     capacity = use.wall_s * num_cores()
     return {
         "executor": executor,
-        "cells": len(seconds),
         "wall_s": use.wall_s,
-        "cells_per_hour": 3600 * len(seconds) / use.wall_s,
+        "cells_per_hour": 3600 * of_cells["cells"] / use.wall_s,
         "wall_s_times_cores": capacity,
-        "own_s": sum(seconds),
-        "share": sum(seconds) / capacity,
-        "beside_s": beside,
-        "worker_s": window * (num_cores() // options.threads),
-        "share_of_worker_time": sum(seconds) / (window * (num_cores() // options.threads)),
+        "share": of_cells["own_s"] / capacity,
+        **of_cells,
         "cpu_s": use.cpu_s,
         "num_processes": use.num_processes,
         "load": [before, load()],
     }
 
 
-def grid(executor: str, options: argparse.Namespace) -> dict[str, Any]:
-    """The study's file."""
+def times_of_cells(study: Path, num_workers: int) -> dict[str, Any]:
+    """What the ledger of a study that ran says of its cells, and its workers' time."""
+    seconds, worker_s = durations(study), num_workers * seconds_with_workers(study)
+    return {
+        "cells": len(seconds),
+        "own_s": sum(seconds),
+        "beside_s": seconds_beside_training(study),
+        "worker_s": worker_s,
+        "share_of_worker_time": sum(seconds) / worker_s,
+    }
+
+
+def study_content(executor: str, options: argparse.Namespace) -> dict[str, Any]:
+    """The study's file: the one that was named, or the grid."""
+    content = read_yaml(options.study) if options.study else grid(options)
+    return content | {"resources": {"executor": executor, "threads": options.threads}}
+
+
+def grid(options: argparse.Namespace) -> dict[str, Any]:
+    """A grid of learning rates and seeds."""
     return {
         "name": NAME,
         "question": "How many cells an hour?",
@@ -101,7 +115,6 @@ def grid(executor: str, options: argparse.Namespace) -> dict[str, Any]:
         "grid": {"axes": {"optimizer.lr": RATES}},
         "seeds": [options.seed + number for number in range(-(-options.cells // len(RATES)))],
         "evaluations": ["builtin/test"],
-        "resources": {"executor": executor, "threads": options.threads},
     }
 
 
@@ -153,6 +166,7 @@ def parser() -> argparse.ArgumentParser:
     executors = ("inline", "train")
     made.add_argument("--cells", type=int, default=8, help="of the grid, an even number")
     made.add_argument("--steps", type=int, default=40, help="of each cell")
+    made.add_argument("--study", type=Path, help="a study's file, run instead of the grid")
     made.add_argument("--executors", nargs="+", choices=executors, default=["inline"], help="that run it")
     return made
 
