@@ -1,11 +1,13 @@
 """Cells per hour of a small grid: the machine's time against the cells' own.
 
-python -m benchmarks.study [--cells 8] [--steps 40] [--executors inline train]
+python -m benchmarks.study [--cells 8 --steps 40 | --study FILE] [--executors inline train]
 
 `rse-study run` on a grid of learning rates and seeds, generated sentences, the encoder `tiny-vectors`, as a user runs
 it: from an empty cache, with baselines, evaluation and report. Beside wall seconds times cores stand the seconds that
-the ledger's cells trained, and the CPU seconds of the command, of Ray's workers and of Ray's other processes. On a busy
-machine nothing is run, unless `--busy` says so: a study is all time.
+the ledger's cells trained, and the CPU seconds of the command, of Ray's workers and of Ray's other processes. Worker
+time is what workers have from the first cell's start to the last score of a cell, imports included; its share in
+training leaves evaluation out, which takes a little of the rest. On a busy machine nothing is run, unless `--busy` says
+so: a study is all time.
 """
 
 import argparse
@@ -13,21 +15,28 @@ import json
 import os
 import sys
 import tempfile
+from datetime import datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
+import pandas as pd
 import torch
 
 from benchmarks.machine import describe_machine, load, may_time, num_cores
 from benchmarks.options import common_parser
 from benchmarks.output import heading, markdown_table, write_json
 from benchmarks.process_tree import run_measured
+from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.reader import Reader
+from rse_study.results.schema import cells_folder
+from rse_study.yaml12 import read_yaml
 
 NAME = "cells-per-hour"
 RATES = [1e-4, 1e-3]
 HEADER = (
     *("executor", "cells", "wall s", "cells an hour", "wall s x cores", "cells' own s", "share of it"),
+    *("share of worker time", "s beside training, a cell"),
     *("CPU s: command", "workers", "Ray"),
 )
 
@@ -38,43 +47,61 @@ def main(arguments: list[str] | None = None) -> None:
     torch.set_num_threads(options.threads)
     machine = describe_machine(options.seed)
     rows = [measure_study(executor, options) for executor in options.executors]
-    print(heading(f"a grid, {options.steps} steps a cell", machine))
+    what = options.study.name if options.study else f"a grid, {options.steps} steps a cell"
+    print(heading(what, machine))
     print(markdown_table(HEADER, [_cells(row) for row in rows]))
     write_json(options.out, machine, vars(options), rows)
 
 
 def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Run the grid in folders that are gone afterwards."""
+    """Run the study in folders that are gone afterwards."""
     if not may_time(options):
         return {"executor": executor, "times_not_taken": f"load {load()}"}
-    before = load()
+    before, content = load(), study_content(executor, options)
     with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as root:
-        file = Path(root) / f"{NAME}.yaml"
-        file.write_text(json.dumps(grid(executor, options)), encoding="utf-8")
+        file = Path(root) / "study.yaml"
+        file.write_text(json.dumps(content), encoding="utf-8")
         threads = str(options.threads)
         environment = os.environ | {"RSE_STUDY_CACHE": f"{root}/cache", "OMP_NUM_THREADS": threads}
         command = [sys.executable, "-m", "rse_study", "run", str(file), "--store", f"{root}/studies"]
         use = run_measured(command, environment)
         if use.returncode:
             raise SystemExit(use.output)
-        seconds = durations(Path(root) / "studies" / NAME)
+        of_cells = times_of_cells(Path(root) / "studies" / content["name"], num_cores() // options.threads)
     capacity = use.wall_s * num_cores()
     return {
         "executor": executor,
-        "cells": len(seconds),
         "wall_s": use.wall_s,
-        "cells_per_hour": 3600 * len(seconds) / use.wall_s,
+        "cells_per_hour": 3600 * of_cells["cells"] / use.wall_s,
         "wall_s_times_cores": capacity,
-        "own_s": sum(seconds),
-        "share": sum(seconds) / capacity,
+        "share": of_cells["own_s"] / capacity,
+        **of_cells,
         "cpu_s": use.cpu_s,
         "num_processes": use.num_processes,
         "load": [before, load()],
     }
 
 
-def grid(executor: str, options: argparse.Namespace) -> dict[str, Any]:
-    """The study's file."""
+def times_of_cells(study: Path, num_workers: int) -> dict[str, Any]:
+    """What the ledger of a study that ran says of its cells, and its workers' time."""
+    seconds, worker_s = durations(study), num_workers * seconds_with_workers(study)
+    return {
+        "cells": len(seconds),
+        "own_s": sum(seconds),
+        "beside_s": seconds_beside_training(study),
+        "worker_s": worker_s,
+        "share_of_worker_time": sum(seconds) / worker_s,
+    }
+
+
+def study_content(executor: str, options: argparse.Namespace) -> dict[str, Any]:
+    """The study's file: the one that was named, or the grid."""
+    content = read_yaml(options.study) if options.study else grid(options)
+    return content | {"resources": {"executor": executor, "threads": options.threads}}
+
+
+def grid(options: argparse.Namespace) -> dict[str, Any]:
+    """A grid of learning rates and seeds."""
     return {
         "name": NAME,
         "question": "How many cells an hour?",
@@ -88,7 +115,6 @@ def grid(executor: str, options: argparse.Namespace) -> dict[str, Any]:
         "grid": {"axes": {"optimizer.lr": RATES}},
         "seeds": [options.seed + number for number in range(-(-options.cells // len(RATES)))],
         "evaluations": ["builtin/test"],
-        "resources": {"executor": executor, "threads": options.threads},
     }
 
 
@@ -97,6 +123,24 @@ def durations(study: Path) -> list[float]:
     with Reader(study) as reader:
         cells = reader.cells()
     return [float(seconds) for seconds in cells.loc[cells["status"] == "complete", "duration_s"]]
+
+
+def seconds_with_workers(study: Path) -> float:
+    """Seconds from the first cell's start to the last score of a cell."""
+    with Reader(study) as reader:
+        begun = min(datetime.fromisoformat(started) for started in reader.attempts()["started"])
+    scored = max(file.stat().st_mtime for file in cells_folder(study).glob(f"*/{EVALUATIONS_FILE}"))
+    return scored - begun.timestamp()
+
+
+def seconds_beside_training(study: Path) -> list[float]:
+    """Seconds of each attempt that completed its cell, but for those that it trained."""
+    with Reader(study) as reader:
+        attempts, cells = reader.attempts(), reader.cells().set_index("identity")
+    complete = attempts[attempts["outcome"] == "complete"]
+    whole = pd.to_datetime(complete["ended"]) - pd.to_datetime(complete["started"])
+    trained = cells.loc[complete["cell"], "duration_s"].to_numpy()
+    return [float(seconds) for seconds in whole.dt.total_seconds().to_numpy() - trained]
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -110,6 +154,8 @@ def _cells(row: dict[str, Any]) -> list[str]:
         f"{row['wall_s_times_cores']:.0f}",
         f"{row['own_s']:.0f}",
         f"{100 * row['share']:.0f} %",
+        f"{100 * row['share_of_worker_time']:.1f} %",
+        f"{median(row['beside_s']):.1f}",
         *(f"{row['cpu_s'].get(kind, 0.0):.0f}" for kind in ("driver", "workers", "ray")),
     ]
 
@@ -120,6 +166,7 @@ def parser() -> argparse.ArgumentParser:
     executors = ("inline", "train")
     made.add_argument("--cells", type=int, default=8, help="of the grid, an even number")
     made.add_argument("--steps", type=int, default=40, help="of each cell")
+    made.add_argument("--study", type=Path, help="a study's file, run instead of the grid")
     made.add_argument("--executors", nargs="+", choices=executors, default=["inline"], help="that run it")
     return made
 

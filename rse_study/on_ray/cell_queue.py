@@ -1,14 +1,17 @@
 """The queue of one stage: which cells are left to run, in order. Without Ray."""
 
 import math
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
 from rse_study.errors import InputError
+from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.cell import Cell, CellSource, TrialOutcome, judged
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.evaluation_file import written_rows
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
 from rse_study.results.result_file import FILE_NAME, Result, read_result
@@ -39,6 +42,8 @@ class CellQueue:
         Brings the results that workers wrote.
     rungs : tuple of int
         Steps at which a cell waits for a verdict.
+    evaluations : sequence of Evaluation
+        What a cell's own process asks its model.
     """
 
     def __init__(
@@ -49,9 +54,10 @@ class CellQueue:
         ledger: Ledger,
         files: StudyFiles,
         rungs: tuple[int, ...] = (),
+        evaluations: Sequence[Evaluation] = (),
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
-        self._files = files
+        self._files, self.evaluations = files, evaluations
         self._interrupted: list[Cell] = []
         self._tries: dict[str, int] = {}  # in this run
         self._attempts: dict[str, int] = {}  # in all
@@ -139,7 +145,7 @@ class CellQueue:
         if result is None:
             self._ledger.fail(cell.identity, reason or "ended without a result")
         else:
-            self._ledger.record_result(result)
+            self._record(result)
         value = self._value_of(result)
         if not cell.continues:  # the search it was part of is over
             self._source.observe(cell, judged("failed" if result is None else result.status, value), value)
@@ -171,13 +177,20 @@ class CellQueue:
             _, value = self._last.get(record.identity, (0, None))
             outcome = judged(status, value)
         elif (result := self._result_of(record.identity)) is not None:
-            self._ledger.record_result(result)
+            self._record(result)
             self._ledger.log("adopted", "result found on disk", record.identity)
             value = self._value_of(result)
             outcome = judged(result.status, value)
         cell = self._source.restore(record, outcome, value)
         if cell is not None:
             self._interrupted.append(cell)
+
+    def _record(self, result: Result) -> None:
+        """Commit a result, and the scores that lie beside it."""
+        self._ledger.record_result(result)
+        directory = cell_folder(self._ledger.study_dir, result.identity)
+        wanted = {(one.name, one.fingerprint) for one in self.evaluations}
+        self._ledger.record_evaluations(written_rows(directory, result.identity, wanted))
 
     def _new_result_of(self, cell: Cell) -> Result | None:
         """The result of the attempt that just ended; a continued cell's old one does not count."""

@@ -10,22 +10,26 @@ import ray
 from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from rse_study.on_ray.exchange import Exchange
 from rse_study.results.records import Verdict
 
 NAMESPACE = "rse_study"
 PATIENCE_SECONDS = 60.0  # a worker that gets no verdict for so long goes on
+ANSWER_SECONDS = 5.0  # for what the driver asks while it waits
 RETRY_SECONDS = 1.0  # between two questions to a coordinator that is made again
-MAX_WAITING = 1000
+MAX_WAITING = 10_000
+FOR_EVER = -1
 Verdicts = dict[tuple[str, int], Verdict]
 """by cell and step"""
 Processes = dict[str, dict[int, tuple[str, int]]]
 """node id and pid, by cell and rank"""
 
 
-class _CoordinatorActor:
-    """Verdicts by (cell, step), and the processes of each cell."""
+class _CoordinatorActor(Exchange):
+    """Verdicts by (cell, step), the processes of each cell, and cells for groups of workers."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._birth = secrets.token_hex(8)
         self._verdicts: Verdicts = {}
         self._news = asyncio.Condition()
@@ -81,6 +85,7 @@ class Coordinator:
         self._verdicts: Verdicts = {}
         self._present: Processes = {}
         self._birth = ""
+        self._has_cells = True
         self._answer: ray.ObjectRef | None = None
 
     def refresh(self) -> None:
@@ -98,6 +103,7 @@ class Coordinator:
                 return  # it is being made again
             if self._birth and birth != self._birth:
                 self._actor.restore.remote(self._verdicts, self._present)
+                self._actor.keep_groups.remote(self._has_cells)
             else:
                 self._present = present
             self._birth = birth
@@ -129,6 +135,24 @@ class Coordinator:
     def processes(self, cell: str) -> Iterable[tuple[str, int]]:
         """Node id and pid of every worker of a cell; given once, then forgotten."""
         return ray.get(self._actor.leave.remote(cell), timeout=PATIENCE_SECONDS)
+
+    def keep_groups(self, has_cells: bool) -> None:
+        """Say whether workers without a cell wait for another, or end."""
+        if has_cells != self._has_cells:
+            self._has_cells = has_cells
+            self._actor.keep_groups.remote(has_cells)
+
+    def num_groups(self) -> int:
+        """Groups of workers that have not ended. 0 where nobody can say."""
+        try:
+            number: int = ray.get(self._actor.num_groups.remote(), timeout=ANSWER_SECONDS)
+        except (RayError, GetTimeoutError):
+            return 0
+        return number
+
+    def forget_groups(self, cell: str) -> None:
+        """The process that had the workers of this cell is gone, and they with it."""
+        self._actor.forget_groups.remote(cell)
 
     def close(self) -> None:
         """End the actor."""
@@ -175,3 +199,22 @@ class CoordinatorClient:
 
     def _actor(self) -> Any:
         return ray.get_actor(self._name, namespace=NAMESPACE)
+
+
+def exchange_call(coordinator: str, method: str, *arguments: Any) -> ray.ObjectRef:
+    """Ask the coordinator's exchange something.
+
+    Ray repeats it where the actor is made again.
+
+    Parameters
+    ----------
+    coordinator : str
+        Its name.
+    method : str
+        Of `Exchange`.
+    *arguments
+        Of the method.
+    """
+    actor = ray.get_actor(coordinator, namespace=NAMESPACE)
+    answer: ray.ObjectRef = getattr(actor, method).options(max_task_retries=FOR_EVER).remote(*arguments)
+    return answer

@@ -18,7 +18,7 @@ from rse_study.models.loading import load_encoder
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.payload import BaselinePayload, CellPayload, Payload
 from rse_study.on_ray.workplace import Workplace, workplace
-from rse_study.results.evaluation_file import FILE_NAME, read_evaluations, write_evaluations
+from rse_study.results.evaluation_file import FILE_NAME, write_evaluations, written_rows
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import MODEL_FOLDER
@@ -129,23 +129,19 @@ def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[Evalua
     """
     torch.set_num_threads(payload.threads)
     with workplace(payload, names=(FILE_NAME, MODEL_FOLDER, ATTACKS), evaluations=evaluations) as here:
-        rows = _written(payload, here)
-        written = {row.evaluation for row in rows}
-        lacking = [one for one in here.evaluations if one.name not in written]
-        return [*rows, *_measured(payload, here, lacking)] if lacking else rows
+        return score_cell(payload, here)
 
 
-def _written(payload: CellPayload, here: Workplace) -> list[EvaluationRow]:
-    """What an attempt before wrote of these evaluations and did not report.
+def score_cell(payload: CellPayload, here: Workplace) -> list[EvaluationRow]:
+    """The rows of the cell that lies in a workplace.
 
-    Nothing where that is damaged.
+    Each is in the cell's file before it is given back.
     """
-    wanted = {(payload.cell, one.name, one.fingerprint) for one in here.evaluations}
-    try:
-        rows = read_evaluations(here.folder)
-    except InputError:
-        return []
-    return [row for row in rows if (row.subject, row.evaluation, row.fingerprint) in wanted]
+    # An attempt before may have written some and not reported them.
+    rows = written_rows(here.folder, payload.cell, {(one.name, one.fingerprint) for one in here.evaluations})
+    written = {row.evaluation for row in rows}
+    lacking = [one for one in here.evaluations if one.name not in written]
+    return [*rows, *_measured(payload, here, lacking)] if lacking else rows
 
 
 def _measured(

@@ -44,7 +44,7 @@ ENVIRONMENT = {
     # Trials start side by side: our searcher says how many there are.
     "TUNE_MAX_PENDING_TRIALS_PG": "1000",
     "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
-    # How often Train's controller hears its workers: every verdict waits for it.
+    # How often Train's controller looks at its workers: so long a lost one goes unnoticed.
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }

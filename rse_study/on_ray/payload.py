@@ -4,10 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.study_files import StudyFiles
-from rse_study.study.definition.config import Baseline, Resources
+from rse_study.study.definition.config import Baseline
 from rse_study.training.trial import Trial
 
 
@@ -82,67 +79,3 @@ class CellPayload(Payload):
         trial = Trial.model_validate_json(config["trial"])
         plain = {"rungs": tuple(config["rungs"]), "labels": dict(config["labels"]), "trial": trial}
         return cls(**{**config, **plain})
-
-
-class Payloads:
-    """Makes the payloads of one study.
-
-    Parameters
-    ----------
-    files : StudyFiles
-        How workers get at results and materials.
-    materials : MaterialsCache
-        Prepares what a trial needs and has not got yet.
-    coordinator : str
-        Name of the study's coordinator.
-    """
-
-    def __init__(self, files: StudyFiles, materials: MaterialsCache, coordinator: str) -> None:
-        self._files, self._materials, self._coordinator = files, materials, coordinator
-
-    def of_cell(self, cell: Cell, attempt: int = 0, rungs: tuple[int, ...] = ()) -> CellPayload:
-        """The payload of a cell.
-
-        Parameters
-        ----------
-        cell : Cell
-            What runs, or is scored.
-        attempt : int
-            Number of the try that is under way.
-        rungs : tuple of int
-            Steps at which it waits for a verdict.
-        """
-        return CellPayload(
-            cell=cell.identity,
-            number=cell.number,
-            seed=cell.seed,
-            continues=cell.continues,
-            attempt=attempt,
-            rungs=rungs,
-            coordinator=self._coordinator,
-            folder=self._files.cell(cell.identity),
-            train_runs=self._files.train_runs,
-            **self._shared(cell.trial, cell.resources),
-        )
-
-    def of_baseline(self, baseline: Baseline, base: Trial, resources: Resources) -> BaselinePayload:
-        """The payload of a baseline.
-
-        Parameters
-        ----------
-        baseline : Baseline
-            Which one.
-        base : Trial
-            The study's base, whose encoder or corpus it is made of.
-        resources : Resources
-            What its task may use.
-        """
-        folder = self._files.baselines()
-        return BaselinePayload(baseline=baseline, folder=folder, **self._shared(base, resources))
-
-    def _shared(self, trial: Trial, resources: Resources) -> dict[str, Any]:
-        materials = self._files.hand_out(self._materials.of(trial))
-        used = resources.model_dump(include={"workers", "threads", "gpus", "labels"})
-        storage = self._files.storage
-        where = {"storage": storage.location, "patience_s": storage.patience_s} if storage else {}
-        return {"trial": trial, "materials": materials, **used, **where}

@@ -13,6 +13,8 @@ from os import _exit
 from pathlib import Path
 from threading import Event
 
+from ray.tune import with_parameters
+
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import tuner
 from rse_study.on_ray.callbacks import StudyCallback
@@ -24,7 +26,7 @@ from rse_study.on_ray.elastic import ElasticSize
 from rse_study.on_ray.launch import ray_session
 from rse_study.on_ray.losses import HOLD_SECONDS, Losses
 from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.payload import Payloads
+from rse_study.on_ray.payloads import Payloads
 from rse_study.on_ray.ray_output import ray_output_in_file
 from rse_study.on_ray.reservation import trial_reservation
 from rse_study.on_ray.searcher import CellSearcher
@@ -64,6 +66,8 @@ class RayRuntime:
     """set as soon as no other cell is to start"""
     failure: Unavailable | None = None
     """what is gone for good"""
+    meanwhile: Callable[[], None]
+    """is called between two steps of Tune"""
 
     def __init__(
         self,
@@ -82,6 +86,7 @@ class RayRuntime:
         self._log: Path | None = None
         self._num_losses, self._has_said_where = 0, False
         self.closing = Event()
+        self.meanwhile = lambda: None
 
     def open(self, resources: Resources) -> ElasticSize:
         """Start Ray if it is not running; wait for a node with room for a cell.
@@ -93,12 +98,19 @@ class RayRuntime:
         Unavailable
             Where Ray was lost and does not come back.
         """
-        if self._watch is None:
-            self._begin()
+        self.begin()
         assert self._watch is not None
         size = ElasticSize(self._watch, resources, self._callback, is_own=not self._address)
         size.await_room(self.closing)
         return size
+
+    def begin(self) -> None:
+        """Start Ray if it is not running.
+
+        In the main thread: its processes end with the thread that started them.
+        """
+        if self._watch is None:
+            self._begin()
 
     def give_up(self, failure: Unavailable) -> None:
         """Start no other cell: something the run stands on is gone for good."""
@@ -158,16 +170,27 @@ class RayRuntime:
         searcher = CellSearcher(
             queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self
         )
-        between = ClusterCallback(self.check, size, losses, searcher, self._coordinator)
+        between = ClusterCallback(self._between_steps, size, losses, searcher, self._coordinator)
         searcher.while_idle = between.follow
         watchers = [between, Watchdog(searcher, self._coordinator)]
         trainable = run_inline if resources.runs_on == "inline" else run_on_train
+        carried = [self._files.carried(one) for one in queue.evaluations]
         try:
-            tuner.run(searcher, trainable, watchers, self._files.folders.ray, trial_reservation(resources))
+            tuner.run(
+                searcher,
+                with_parameters(trainable, evaluations=carried) if carried else trainable,
+                watchers,
+                self._files.folders.ray,
+                trial_reservation(resources),
+            )
             size.close()
         except RayLost as loss:
             loss.num_cells = searcher.abandon(f"Ray was lost: {loss}")
             raise
+
+    def _between_steps(self) -> None:
+        self.check()
+        self.meanwhile()
 
     def _begin(self) -> None:
         if self._log is None:

@@ -22,6 +22,7 @@ from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.ledger import Ledger
 from rse_study.results.ranking import best_first
+from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import baselines_folder
 from rse_study.study.baselines import can_measure, measure_baselines
 from rse_study.study.definition.config import Baseline, Study
@@ -66,14 +67,24 @@ class Scoring:
         self._evaluations, self._judges = evaluations, judges
         self._carried: dict[str, ray.ObjectRef] = {}
 
-    def baselines(self) -> None:
-        """Score baselines on dev pairs and every evaluation of vectors, in this process."""
+    @property
+    def by_cells(self) -> list[Evaluation]:
+        """What a cell's own process is asked: all that needs vectors alone."""
+        return [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
+
+    def baselines(self) -> Iterator[list[EvaluationRow]]:
+        """Scores of baselines on dev pairs and every evaluation of vectors.
+
+        They are measured as they are asked for.
+        What is lacking is looked up now, and nothing entered: it may be another thread that asks.
+        """
+        return self._measured(list(self._lacking([*self._judges, *self.by_cells])))
+
+    def _measured(self, wanted: Sequence[tuple[Baseline, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
         base = self._study.base
-        of_vectors = [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
-        for name, lacking in self._lacking([*self._judges, *of_vectors]):
+        for name, lacking in wanted:
             on_progress = partial(self._callback.advanced, f"baseline {name}, evaluations")
-            rows = measure_baselines(base, self._materials.of(base), [name], lacking, on_progress=on_progress)
-            self._ledger.record_evaluations(rows)
+            yield measure_baselines(base, self._materials.of(base), [name], lacking, on_progress=on_progress)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
         """Score what has no score yet; then delete models that need not be kept.

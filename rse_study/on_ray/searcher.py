@@ -13,9 +13,10 @@ from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.coordinator import Coordinator
 from rse_study.on_ray.losses import Losses
-from rse_study.on_ray.payload import Payloads
+from rse_study.on_ray.payloads import Payloads
 
 PREFIX = "metrics/"
+ENDING_SECONDS = 30.0  # that workers have to end after the last cell
 START_SECONDS = 300.0  # a process that starts on a busy node has this much longer before its first report
 
 
@@ -81,6 +82,7 @@ class CellSearcher(Searcher):
         self._last_report: dict[str, float] = {}
         self._ends: dict[str, dict[str, Any]] = {}  # final reports, by trial
         self._ended_by_us: dict[str, str] = {}
+        self._ending_since: float | None = None
 
     def suggest(self, trial_id: str) -> Any:
         """The next cell as a configuration for its trial.
@@ -90,8 +92,12 @@ class CellSearcher(Searcher):
         if not self._running:
             self.while_idle()
         # Before room is asked for: where the last node has gone there is none, and the run would never end.
-        if self._runtime.closing.is_set() or not self._queue.num_left:
-            return None if self._running or self._losses.num_open else Searcher.FINISHED
+        has_cells = not self._runtime.closing.is_set() and self._queue.num_left > 0
+        self._coordinator.keep_groups(has_cells or self._any_starts())
+        if not has_cells:
+            return (
+                None if self._running or self._losses.num_open or self._groups_stay() else Searcher.FINISHED
+            )
         if len(self._running) >= self._concurrency() or self._losses.num_open:
             return None
         self._runtime.check()  # what starts a trial never returns where Ray's head is gone
@@ -103,6 +109,7 @@ class CellSearcher(Searcher):
         except Unavailable as gone:
             self._runtime.give_up(gone)
             return None if self._running else Searcher.FINISHED
+        self._ending_since = None
         self._running[trial_id], self._last_report[trial_id] = cell, time.monotonic() + START_SECONDS
         self._coordinator.expect(cell.identity)
         self._callback.started(cell)
@@ -140,6 +147,8 @@ class CellSearcher(Searcher):
         cell, last = self._running.pop(trial_id), self._ends.pop(trial_id, result or {})
         del self._last_report[trial_id]
         gone = "its process ended before it could say why" if error else ""
+        if error:
+            self._coordinator.forget_groups(cell.identity)
         reason = self._ended_by_us.pop(trial_id, "") or str(last.get("reason", "")) or gone
         try:
             record = self._queue.finish(cell, reason, for_good=bool(last.get("for_good")))
@@ -150,6 +159,18 @@ class CellSearcher(Searcher):
             self._losses.add(cell, reason)
         else:
             self._callback.ended(cell, record)
+
+    def _any_starts(self) -> bool:
+        """Whether a cell is on its way to the workers that wait for it."""
+        now = time.monotonic()
+        return any(last > now for last in self._last_report.values())
+
+    def _groups_stay(self) -> bool:
+        """Whether workers are still ending: whoever ends Ray's actors now leaves what they hold behind."""
+        if self._ending_since is None:
+            self._ending_since = time.monotonic()
+        is_late = time.monotonic() - self._ending_since > ENDING_SECONDS
+        return not is_late and self._coordinator.num_groups() > 0
 
     @property
     def num_running(self) -> int:

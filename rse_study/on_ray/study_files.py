@@ -10,6 +10,7 @@ from rse_study.downstream.scored_model import RelocatableEvaluation
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.results.atomic import write_whole
+from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
 from rse_study.storage.folders import SUFFIX, get_folder, remove_folder
@@ -47,7 +48,10 @@ class StudyFiles(Protocol):
         """Have every result that was written and that is not here yet."""
 
     def bring_result(self, identity: str) -> None:
-        """Have a cell's result as it was written last, if there is one."""
+        """Have a cell's result as it was written last, and the scores beside it.
+
+        Nothing where there is none.
+        """
 
     def set_aside(self, identity: str, name: str) -> None:
         """Rename a cell's result: nobody takes it for one any more."""
@@ -159,9 +163,10 @@ class StoredFiles(SharedFolders):
                 write_whole(here, self._storage.read(key))
 
     def bring_result(self, identity: str) -> None:
-        content = self._storage.find(f"{self.cell(identity)}/{FILE_NAME}")
-        if content is not None:
-            write_whole(cell_folder(self.folders.study, identity) / FILE_NAME, content)
+        for name in (FILE_NAME, EVALUATIONS_FILE):
+            content = self._storage.find(f"{self.cell(identity)}/{name}")
+            if content is not None:
+                write_whole(cell_folder(self.folders.study, identity) / name, content)
 
     def set_aside(self, identity: str, name: str) -> None:
         super().set_aside(identity, name)

@@ -11,6 +11,7 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
 from rse_study.evaluation.sts import Similarity
+from rse_study.on_ray.background import BackgroundWork
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
@@ -26,7 +27,7 @@ from rse_study.on_ray.stages import confirm_cells, grid_cells
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import BASELINES, FINISHED, Stage
+from rse_study.results.records import BASELINES, FINISHED, EvaluationRow, Stage
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
@@ -67,9 +68,16 @@ class StudyRun:
     ) -> None:
         self._checked, self._study, self._folders, self._files = checked, checked.study, files.folders, files
         self._ledger, self.materials, self._read, self._callback = ledger, materials, read, callback
+        self._refusal: InputError | None = None
+
+    @property
+    def may_run_cells(self) -> bool:
+        """Whether cells are left, as far as the ledger knows before materials are there."""
+        records = [record for record in self._ledger.cells() if not record.retired]
+        return not records or any(record.status not in FINISHED for record in records)
 
     def prepare(self) -> None:
-        """Freeze the study and measure its baselines.
+        """Freeze the study: its materials and evaluations are there.
 
         Raises
         ------
@@ -88,7 +96,6 @@ class StudyRun:
         self._scoring = Scoring(
             study, self._files, self._ledger, self.materials, self._callback, evaluations, judges
         )
-        self._scoring.baselines()
 
     def _freeze(self, base: Materials, evaluations: list[Evaluation], judges: list[Evaluation]) -> None:
         """Enter the study as it is now, and where its numbers will come from."""
@@ -126,17 +133,52 @@ class StudyRun:
                 remedy = "Give the study another name, or go on with what it was begun with"
                 raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
 
+    def baselines(self) -> Iterator[list[EvaluationRow]]:
+        """Scores that a prepared study lacks of its baselines.
+
+        They are measured as they are asked for, and entered nowhere.
+        """
+        return self._scoring.baselines()
+
     def all_stages(self, runtime: RayRuntime) -> None:
-        """Run the grid, or the search and its confirmation; then score what is missing."""
+        """Run the grid, or the search and its confirmation; then score what is missing.
+
+        Baselines are measured beside the first cells.
+
+        Raises
+        ------
+        InputError
+            Where a baseline cannot be scored.
+        """
+        baselines = BackgroundWork(self.baselines())
+        runtime.meanwhile = lambda: self._enter(baselines.made(), runtime)
+        cells = self._run_cells(runtime)
+        self._enter(baselines.rest(runtime.closing), runtime)
+        if not runtime.closing.is_set():
+            scored = [cell for cell in cells if not cell.continues]
+            runtime.persist(lambda: self._scoring.everything(scored, runtime))
+        if self._refusal is not None:
+            raise self._refusal
+
+    def _enter(self, baselines: Iterator[list[EvaluationRow]], runtime: RayRuntime) -> None:
+        """Enter scores of baselines; where one cannot be scored running cells end, and the run with them."""
+        try:
+            for rows in baselines:
+                self._ledger.record_evaluations(rows)
+        except InputError as error:
+            self._refusal = error
+            self._callback.message(f"{error} (running cells end first, no other starts)")
+            runtime.closing.set()
+
+    def _run_cells(self, runtime: RayRuntime) -> list[Cell]:
+        """Run what is missing; the cells of a grid, or those that confirm a search."""
         if self._study.grid is not None:
             cells = grid_cells(self._checked, self._ledger, self.materials.identify)
             self._run_list("grid", cells, runtime)
         else:
             self._search(runtime)
             cells = self._confirm(runtime)
-        if not runtime.closing.is_set():
-            scored = [cell for cell in cells if not cell.continues]
-            runtime.persist(lambda: self._scoring.everything(scored, runtime))
+        return cells
 
     def _search(self, runtime: RayRuntime) -> None:
         study, checked = self._study, self._checked
@@ -163,7 +205,9 @@ class StudyRun:
             return
         if stage != "search":
             self._ledger.retire_others({cell.identity for cell in cells}, stage)
-        queue = CellQueue(self._study, stage, FixedCells(cells, self._ledger), self._ledger, self._files)
+        asked = self._scoring.by_cells if stage != "search" else []
+        source = FixedCells(cells, self._ledger)
+        queue = CellQueue(self._study, stage, source, self._ledger, self._files, evaluations=asked)
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)

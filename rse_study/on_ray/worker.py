@@ -1,5 +1,6 @@
-"""What runs on a Train worker: the training loop, its progress reported."""
+"""What runs on a Train worker: one cell after the other, progress reported."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import ray.train
@@ -8,26 +9,43 @@ import torch
 from rse_study.collectives import Alone, Collectives
 from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss, Unavailable
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.evaluations import score_cell
 from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.reporting import Reporter, ReportMetrics
+from rse_study.on_ray.train_workers import GroupMember
 from rse_study.on_ray.workplace import workplace
+from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training.loop import DifferentCheckpoints, drive, train
 
-BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER, MODEL_FOLDER)
-"""What an attempt before may have left in the cell's folder; the model is rank 0's alone."""
+BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER)
+"""What an attempt before may have left in the cell's folder"""
+OF_RANK_0 = (MODEL_FOLDER, EVALUATIONS_FILE)
+"""what else it may have left, for the worker that writes it"""
 
 
-def run_worker(config: dict[str, Any]) -> dict[str, Any]:
-    """Train one cell on this Train worker; rank 0's return value says how it ended."""
-    alone = ray.train.get_context().get_world_size() == 1
-    # Every worker yields at the same steps, as `ray.train.report` demands: it waits for all of them.
-    return run_loop(CellPayload.from_config(config), Alone() if alone else Group(), ray.train.report)
+def run_worker(config: dict[str, Any]) -> None:
+    """Train cells on this Train worker, one after the other, until there are no more."""
+    context = ray.train.get_context()
+    alone = context.get_world_size() == 1
+    member, collectives = GroupMember(config, context.get_world_rank()), Alone() if alone else Group()
+    while (payload := member.next_cell()) is not None:
+        ended = run_loop(payload, collectives, member.report, member.evaluations)
+        member.end(ended)
+        if ended["reason"] and not alone:
+            # The others may have had another end, or still wait for this worker: nobody goes on with them.
+            raise RuntimeError(f"the workers of a cell that failed make room for others: {ended['reason']}")
 
 
-def run_loop(payload: CellPayload, collectives: Collectives, report: ReportMetrics) -> dict[str, Any]:
-    """Run the training loop of one cell in this process; say how it ended.
+def run_loop(
+    payload: CellPayload,
+    collectives: Collectives,
+    report: ReportMetrics,
+    evaluations: Sequence[Evaluation] = (),
+) -> dict[str, Any]:
+    """Train and score one cell in this process; say how it ended.
 
     Parameters
     ----------
@@ -37,6 +55,9 @@ def run_loop(payload: CellPayload, collectives: Collectives, report: ReportMetri
         What joins the workers of the cell.
     report : callable
         Takes every point of the history.
+    evaluations : sequence of Evaluation
+        What the model is asked at once by rank 0, which has all imports and data. What fails is asked again by a
+        task of the driver, which says why.
 
     Returns
     -------
@@ -45,8 +66,8 @@ def run_loop(payload: CellPayload, collectives: Collectives, report: ReportMetri
     """
     torch.set_num_threads(payload.threads)
     try:
-        names = BEGINS_WITH if collectives.rank == 0 else BEGINS_WITH[:-1]
-        with workplace(payload, names=names) as here:
+        names = (*BEGINS_WITH, *OF_RANK_0) if collectives.rank == 0 else BEGINS_WITH
+        with workplace(payload, names=names, evaluations=evaluations) as here:
             points = train(
                 payload.trial,
                 payload.seed,
@@ -58,6 +79,8 @@ def run_loop(payload: CellPayload, collectives: Collectives, report: ReportMetri
                 publish=here.publish,
             )
             drive(points, Reporter(payload, collectives, report).report)
+            if here.evaluations and collectives.rank == 0:
+                score_cell(payload, here)
     except DifferentCheckpoints as error:
         # In a storage an attempt that was given up may have published one between two looks: the next try sees it.
         return {"reason": str(error), "for_good": not payload.storage}

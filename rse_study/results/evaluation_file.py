@@ -1,7 +1,7 @@
 """`evaluations.json`: scores of a cell or of baselines, beside other files."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,25 @@ def read_evaluations(directory: Path) -> list[EvaluationRow]:
         return []
     remedy = "Remove it and run the study again: what is missing is measured again"
     return read_sealed(path, "evaluations", _rows, missing=remedy, remedy=remedy)
+
+
+def written_rows(directory: Path, subject: str, wanted: Collection[tuple[str, str]]) -> list[EvaluationRow]:
+    """Return a subject's rows of some evaluations; none where the file is damaged.
+
+    Parameters
+    ----------
+    directory : Path
+        Of the file.
+    subject : str
+        A cell's identity, or the name of a baseline.
+    wanted : collection of (str, str)
+        Names of evaluations, each with the fingerprint of its data and settings: other rows are not asked for.
+    """
+    try:
+        rows = read_evaluations(directory)
+    except InputError:
+        return []
+    return [row for row in rows if row.subject == subject and (row.evaluation, row.fingerprint) in wanted]
 
 
 def _rows(content: list[Any]) -> list[EvaluationRow]:

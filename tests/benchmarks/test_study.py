@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
 
+QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
 BURN = "import time\nwhile time.process_time() < 1.0: pass\n"
 
 
@@ -34,10 +36,17 @@ def test_the_output_of_a_command_that_fails_is_kept():
 @pytest.mark.parametrize("executor", ["inline", "train"])
 def test_the_grid_is_a_study_of_as_many_cells(executor):
     options = study.parser().parse_args(["--cells", "8", "--steps", "5"])
-    content = study.grid(executor, options)
+    content = study.study_content(executor, options)
     checked = check_study(build(Study, content, where="bench"), where="bench")
     assert len(content["grid"]["axes"]["optimizer.lr"]) * len(checked.study.seeds) == 8
     assert checked.study.resources.runs_on == executor
+
+
+def test_a_studys_own_file_is_run_as_it_is():
+    options = study.parser().parse_args(["--study", str(QUICKSTART)])
+    content = study.study_content("train", options)
+    assert content["name"] == "quickstart"
+    assert content["resources"]["executor"] == "train"
 
 
 def test_a_busy_machine_runs_nothing(monkeypatch):
@@ -54,5 +63,7 @@ def test_a_grid_is_run_and_its_time_is_accounted_for(tmp_path):
     (row,) = json.loads(out.read_text(encoding="utf-8"))["rows"]
     assert row["cells"] == 2
     assert 0 < row["share"] < 1
+    assert row["own_s"] < row["worker_s"] < row["wall_s_times_cores"]
+    assert len(row["beside_s"]) == 2
     assert row["cpu_s"].keys() == {"driver", "workers", "ray"}
     assert row["wall_s_times_cores"] >= row["wall_s"]

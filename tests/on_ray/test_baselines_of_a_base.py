@@ -33,6 +33,8 @@ def prepared(checked, materials, tmp_path):
         with Ledger.open(tmp_path) as ledger:
             run = StudyRun(checked, files, ledger, on(base), few, Listener())
             run.prepare()
+            for scores in run.baselines():
+                ledger.record_evaluations(scores)
             rows = {(row.subject, row.metric): row.value for row in ledger.evaluations()}
             wrong = [row.model_copy(update={"value": -1.0}) for row in ledger.evaluations()]
             ledger.record_evaluations(wrong)  # whoever measures again puts it right

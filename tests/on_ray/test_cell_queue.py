@@ -10,14 +10,16 @@ from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.stages import grid_cells
 from rse_study.on_ray.study_files import SharedFolders
 from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.results.evaluation_file import write_evaluations
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.records import EvaluationRow, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
 from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
+from tests.on_ray.world import few
 
 
 @pytest.fixture
@@ -44,13 +46,13 @@ class World:
         self.ledger, self.files = Ledger.open(folder), SharedFolders(StudyFolders(folder))
         self.ledger.freeze(StudyRecord(name="x", objective=ObjectiveRecord(metric="dev")))
 
-    def queue(self):
+    def queue(self, **options):
         self.ledger.close_attempts("the driver ended while it ran")
         study = self.checked.study
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
         source = ProposedCells(self.checked, proposer, identify)
-        return CellQueue(study, "search", source, self.ledger, self.files, self.checked.rungs)
+        return CellQueue(study, "search", source, self.ledger, self.files, self.checked.rungs, **options)
 
     def grid(self):
         self.ledger.close_attempts("the driver ended while it ran")
@@ -129,6 +131,28 @@ def test_a_result_the_ledger_does_not_know_is_adopted(world):
     (record,) = world.ledger.cells()
     assert record.status == "complete"
     assert [row.value for row in world.ledger.history(cell.identity)] == [61.5]
+
+
+def test_scores_that_lie_beside_a_result_are_entered_with_it(world):
+    """Of what the queue's cells are asked: other data or settings are another evaluation."""
+    evaluation = few("builtin/test")
+    queue = world.queue(evaluations=[evaluation])
+    first, second = queue.next_cell(), queue.next_cell()
+    for cell in (first, second):
+        world.train(cell)
+        known = EvaluationRow(
+            subject=cell.identity,
+            task="builtin",
+            split="test",
+            preset="",
+            aggregation="all",
+            value=70.0,
+            num_examples=9,
+            fingerprint=evaluation.fingerprint if cell is first else "of other data",
+        )
+        write_evaluations(cell_folder(world.ledger.study_dir, cell.identity), [known])
+        queue.finish(cell)
+    assert [(row.subject, row.value) for row in world.ledger.evaluations()] == [(first.identity, 70.0)]
 
 
 def test_a_damaged_result_is_no_result_and_out_of_the_way(world):

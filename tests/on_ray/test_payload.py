@@ -5,7 +5,8 @@ from pathlib import Path
 
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.payload import CellPayload, Payloads
+from rse_study.on_ray.payload import CellPayload
+from rse_study.on_ray.payloads import Payloads
 from rse_study.on_ray.study_files import SharedFolders
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.on_ray.workplace import workplace

@@ -6,11 +6,23 @@ from ray.tune.search import Searcher
 
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.coordinator import Coordinator
-from rse_study.on_ray.payload import Payloads
+from rse_study.on_ray.payloads import Payloads
 from rse_study.on_ray.searcher import CellSearcher
 from tests.on_ray.test_losses import Lines, cell, clock, losses_of
 
 __all__ = ["clock"]
+
+
+class Alone(Coordinator):
+    """A coordinator that no workers ask."""
+
+    def __init__(self):
+        pass
+
+    def keep_groups(self, has_cells): ...
+
+    def num_groups(self):
+        return 0
 
 
 class Ending:
@@ -28,8 +40,8 @@ class Ending:
 def test_a_loss_is_said_and_the_study_goes_on_while_nothing_runs(clock):
     lines = Lines()
     losses = losses_of({1: {"n3"}}, lines)
-    untouched = (object.__new__(kind) for kind in (CellQueue, Payloads, Coordinator))
-    searcher = CellSearcher(*untouched, lines, lambda: 1, losses, Ending())
+    untouched = (object.__new__(kind) for kind in (CellQueue, Payloads))
+    searcher = CellSearcher(*untouched, Alone(), lines, lambda: 1, losses, Ending())
     searcher.while_idle = lambda: losses.report([])
     losses.add(cell(1), "its process ended")
     assert searcher.suggest("trial") is None

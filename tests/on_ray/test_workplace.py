@@ -12,7 +12,7 @@ import pytest
 
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.payload import Payloads
+from rse_study.on_ray.payloads import Payloads
 from rse_study.on_ray.study_files import StoredFiles
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.on_ray.workplace import WORK, workplace

@@ -1,0 +1,82 @@
+"""Cells that share a process: none knows what ran there before, and each is scored there too.
+
+Two grids of the same cells in opposite order, on one CPU and so in one process each.
+"""
+
+import pytest
+
+from rse_study.models.embedder import Embedder
+from rse_study.models.loading import load_encoder
+from rse_study.on_ray.driver import run_study
+from rse_study.results.ledger import Ledger
+from rse_study.results.result_file import read_result
+from rse_study.results.schema import cell_folder
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+from tests.on_ray.test_end_to_end import Diary
+from tests.on_ray.world import few
+from tests.slow import mostly_slow
+
+pytestmark = pytest.mark.xdist_group("ray")
+ROWS = {
+    "strong": {"alpha": 1e-3},
+    "lost": {"optimizer.lr": 1e30},
+    "large": {"batch_size": 8, "max_length": 8},
+    "plain": {"preset": "simcse"},
+}
+
+
+@pytest.fixture(scope="module", params=mostly_slow(["inline", "train"], fast=["inline"]))
+def ran(request, study_content, materials, cluster, tmp_path_factory):
+    """(folder, diary) of the grid in its order and in the opposite one."""
+
+    def run(name, rows):
+        content = {key: study_content[key] for key in ("name", "question", "base")} | {
+            "grid": {"rows": rows},
+            "seeds": [0],
+            "evaluations": ["builtin/test"],
+            "resources": {"executor": request.param},
+        }
+        checked, diary = check_study(build(Study, content, where="x"), where="x"), Diary()
+        folder = tmp_path_factory.mktemp(request.param) / name
+        return run_study(checked, folder, lambda trial: materials, few, diary, address=cluster), diary
+
+    return run("forth", ROWS), run("back", dict(reversed(ROWS.items())))
+
+
+def results(folder, diary):
+    """What each cell came to, by its identity, and the identities in the order in which they ran."""
+    started = [event[1] for event in diary.events if event[0] == "started"]
+    with Ledger.open(folder) as ledger:
+        by_number = {cell.trial: cell.identity for cell in ledger.cells()}
+    cells = [by_number[number] for number in started]
+    read = (read_result(cell_folder(folder, cell)) for cell in cells)
+    return {result.identity: (result.status, result.history, result.final) for result in read}, cells
+
+
+def test_a_cell_is_the_same_whatever_ran_before_it(ran):
+    (forth, order), (back, reverse) = (results(*one) for one in ran)
+    assert order == reverse[::-1]
+    assert len(order) == len(ROWS)
+    assert sorted(status for status, _, _ in forth.values()) == ["complete", "complete", "complete", "failed"]
+    assert forth == back
+
+
+def test_each_is_scored_where_it_was_trained(ran):
+    for folder, diary in ran:
+        assert not any(event[0] == "message" and "evaluations:" in event[1] for event in diary.events)
+        with Ledger.open(folder) as ledger:
+            complete = [cell for cell in ledger.cells() if cell.status == "complete"]
+            for cell in complete:
+                model = Embedder(*load_encoder(cell_folder(folder, cell.identity) / "model", "mean"))
+                rows = [row for row in ledger.evaluations() if row.subject == cell.identity]
+                assert rows == few("builtin/test").score(model, cell.identity)
+
+
+def test_workers_of_train_stay_for_all_of_them(ran):
+    for folder, _ in ran:
+        with Ledger.open(folder) as ledger:
+            executor = ledger.attempts()[0].executor
+        num_groups = len(list((folder / "ray" / "train").glob("*")))
+        assert num_groups == (1 if executor == "train" else 0)
