@@ -1,4 +1,4 @@
-"""torch and shapes for what a study is checked with; axis letters; the way to a GPU.
+"""torch and shapes for what a study is checked with, and the way to a GPU.
 
 Floors up to `methods` take torch from here: it is imported when something is computed with it. Shapes are checked under
 pytest, which has imported jaxtyping by then; without it an annotation is the plain type. Axis letters of every tensor
