@@ -12,9 +12,9 @@ from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly, seen
 from rse_study.study.planning.workload import BatchShape, shape_of, workload_of
 
-# Seconds of a cell outside its training loop, measured with Ray 2.60 on 2 cores: a Train run (controller, placement
-# group, one worker) and a Tune function. Used until a ledger tells how long they take here.
-OVERHEAD_S = {"train": 20.0, "inline": 1.0}
+# Seconds of a cell outside its training loop, measured with Ray 2.60 on 2 cores: medians of cells of one process or
+# group of Train workers, which take 8, and 20 to 35 s more to start, once. Used until a ledger tells what cells take.
+OVERHEAD_S = {"train": 1.0, "inline": 1.0}
 
 
 @dataclass(frozen=True)

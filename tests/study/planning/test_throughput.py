@@ -60,10 +60,10 @@ def test_the_nearest_measurement_counts():
 def test_what_is_beside_is_measured_or_assumed_and_says_so():
     told = replace(rates(10), overhead=(("inline", 2.0), ("inline", 4.0)))
     assert told.overhead_seconds("inline") == Range(2.0, 3.0, 4.0)
-    assert told.overhead_seconds("train") == exactly(20.0)
+    assert told.overhead_seconds("train") == exactly(1.0)
     assert not list(told.assumptions([SHAPE], ALONE))
     (note,) = told.assumptions([SHAPE], Resources(executor="train"))
-    assert "20 s a cell" in note and "assumed" in note
+    assert "1 s a cell" in note and "assumed" in note
 
 
 def test_scaling_is_said():
