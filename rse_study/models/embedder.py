@@ -76,10 +76,11 @@ def max_length(encoder: SentenceEncoder, tokenizer: Any) -> int:
 @contextmanager
 def evaluation_mode(module: nn.Module) -> Iterator[None]:
     """Eval mode for a while; every submodule gets back the mode it had."""
-    modes = [(child, child.training) for child in module.modules()]
-    module.eval()
+    training = [child for child in module.modules() if child.training]
+    for child in training:
+        child.training = False
     try:
         yield
     finally:
-        for child, mode in modes:
-            child.training = mode
+        for child in training:
+            child.training = True

@@ -96,6 +96,20 @@ def test_a_window_hides_the_rest_and_short_texts_pass():
     assert seen == []
 
 
+def test_an_unchanged_text_is_encoded_once_and_alone():
+    asked = []
+
+    def embed(texts):
+        asked.append(texts)
+        return np.ones((len(texts), 2))
+
+    attacked = AttackedText.of(("a b c",))
+    rule = SentenceSimilarity(embed, 0.9, "cosine", "original", None)
+    for position in (0, 1):
+        assert len(rule.keep(candidates(attacked, position, "x"), attacked, attacked)) == 1
+    assert asked == [["a b c"], ["x b c"], ["a x c"]]
+
+
 def test_zero_embeddings_are_similar_to_nothing():
     attacked = AttackedText.of(("a b",))
     rule = SentenceSimilarity(lambda texts: np.zeros((len(texts), 2)), -1.0, "cosine", "original", None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.attacks.engine import attack_all
+from rse_study.evaluation.attacks.engine import ASKED_AT_ONCE, attack_all
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.results.attack_file import parse_outcomes
 from tests.evaluation.attacks.bag_of_words import BagOfWords
@@ -51,7 +51,7 @@ def test_forward_passes_are_few(attack, sentences, victim):
     )
     assert num_queries > 2000
     assert len(victim.calls) / num_queries <= 40 / 1000
-    assert max(map(len, victim.calls)) == 64
+    assert 64 < max(map(len, victim.calls)) <= ASKED_AT_ONCE
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A changed text must mean what it meant, as a sentence encoder sees it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -12,6 +12,8 @@ from rse_study.tensors import Float
 
 Encode = Callable[[list[str]], np.ndarray]
 """A sentence encoder: sentences to their vectors [n d]."""
+
+MOST_KEPT = 4096  # vectors of unchanged texts; the oldest is forgotten first
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class SentenceSimilarity:
     """the text before every change, or before this one"""
     window: int | None
     """words around the change that are compared, and in shorter texts everything passes (TextFooler); None: all"""
+    _originals: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """vectors of unchanged texts, each encoded by itself: the same whichever input asks first"""
 
     def keep(
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
@@ -38,17 +42,29 @@ class SentenceSimilarity:
         if self.window is not None and len(current.neighbours(position)) < self.window:
             return [replace(candidate, similarity=1.0) for candidate in candidates]
         reference = original if self.reference == "original" else current
-        texts = [self._read(each, position) for each in (reference, *(one.text for one in candidates))]
-        measured = zip(candidates, self._similarities(texts).tolist(), strict=True)
+        texts = [self._read(one.text, position) for one in candidates]
+        measured = zip(
+            candidates, self._similarities(self._read(reference, position), texts).tolist(), strict=True
+        )
         return [replace(one, similarity=value) for one, value in measured if value >= self.threshold]
 
     def _read(self, text: AttackedText, position: int) -> str:
         return text.side_of(position) if self.window is None else text.window(position, self.window)
 
-    def _similarities(self, texts: list[str]) -> Float[np.ndarray, " n"]:
-        """Of the first with each other one; NaN, which passes no threshold, where an embedding is zero."""
-        rows = np.asarray(self.encode(texts), np.float64)
+    def _similarities(self, reference: str, texts: list[str]) -> Float[np.ndarray, " n"]:
+        """Of the reference with each text; NaN, which passes no threshold, where an embedding is zero."""
+        rows = self._encoded(reference, texts)
         with np.errstate(invalid="ignore", divide="ignore"):
             unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         cosines = np.clip((unit[1:] * unit[0]).sum(axis=1), -1, 1)
         return cosines if self.metric == "cosine" else 1 - np.arccos(cosines) / np.pi
+
+    def _encoded(self, reference: str, texts: list[str]) -> Float[np.ndarray, "m d"]:
+        """The reference's vector, then those of the texts; an unchanged text is encoded once."""
+        if self.reference == "current":
+            return np.asarray(self.encode([reference, *texts]), np.float64)
+        if reference not in self._originals:
+            while len(self._originals) >= MOST_KEPT:
+                del self._originals[next(iter(self._originals))]
+            self._originals[reference] = np.asarray(self.encode([reference]), np.float64)
+        return np.concatenate([self._originals[reference], np.asarray(self.encode(texts), np.float64)])
