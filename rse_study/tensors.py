@@ -40,4 +40,5 @@ def sent(values: Tensor, device: "torch.device") -> Tensor:
 
     Nobody waits: what a GPU still computes goes on meanwhile.
     """
-    return values.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else values.to(device)
+    leaves_the_cpu = values.device.type == "cpu" and device.type == "cuda"
+    return values.pin_memory().to(device, non_blocking=True) if leaves_the_cpu else values.to(device)

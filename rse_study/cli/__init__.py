@@ -6,7 +6,7 @@ Every verb is one function call, and heavy imports wait until a verb needs them.
 import gc
 
 FIRST_COLLECTION = 50_000
-"""Objects made before the first look for garbage; Python's own 700 are made a hundred times by imports."""
+"""Objects made before a look for garbage; Python's own 700 are made a hundred times by imports."""
 
 
 def main() -> None:

@@ -89,13 +89,13 @@ class GeneratorOutputs:
     def flush(self) -> None:
         """Write what was computed since the last time.
 
-        A folder that cannot be written stays as it is.
+        A folder that cannot be written stays as it is, and so does one where a GPU has failed.
         """
         if not self._fresh:
             return
-        fresh = {step: Replacements.of(*pair) for step, pair in self._fresh.items()}
-        self._fresh = {}
-        with suppress(OSError):
+        pairs, self._fresh = self._fresh, {}
+        with suppress(OSError, RuntimeError):
+            fresh = {step: Replacements.of(*pair) for step, pair in pairs.items()}
             write_block(self._path, read_block(self._path, torch.device("cpu")) | fresh)
 
     @property

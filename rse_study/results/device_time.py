@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 INCLUDED = (
     "Device time is what attempts occupied: from the start of each to its end, times its devices (GPUs, else CPU "
-    "threads). Starting workers and lost, failed and retired attempts count; what still runs, evaluations after "
-    "training and idle machines do not."
+    "threads). Starting workers and lost, failed and retired attempts count; what still runs, "
+    "evaluations with tasks of their own (attacks, fine-tuning, added ones) and idle machines do not."
 )
 
 

@@ -68,7 +68,7 @@ def _left(state: StudyStatus) -> str:
 
 def _ended_attempts(state: StudyStatus) -> str:
     running = f", without the {len(state.running)} that run" if state.running and state.holder else ""
-    return f"{counted(state.num_attempts, 'attempt')}{running}; evaluations after training are not in it"
+    return f"{counted(state.num_attempts, 'attempt')}{running}; evaluations with tasks of their own are not in it"
 
 
 def _ranked(ranked: RankedTrial) -> str:
