@@ -7,7 +7,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from rse_study.collectives import Collectives, Group
+from rse_study.collectives import Collectives
+from rse_study.distributed import Group
 from rse_study.errors import NonFiniteLoss
 from rse_study.results.result_file import read_result
 from rse_study.training import session
