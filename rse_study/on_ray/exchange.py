@@ -163,6 +163,10 @@ class Exchange:
             self._has_cells = has_cells
             self._changed.notify_all()
 
+    async def has_cells(self) -> bool:
+        """Whether groups that have no cell wait for another."""
+        return self._has_cells
+
     async def num_groups(self) -> int:
         """Groups that have not left."""
         return len(self._groups)

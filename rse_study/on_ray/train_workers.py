@@ -27,6 +27,7 @@ from rse_study.on_ray.reporting import ReportMetrics
 MAX_WORKER_FAILURES = 0  # a lost worker is a lost attempt, entered in the ledger and tried again from there
 MAX_CONTROLLER_FAILURES = 3
 LOOK_SECONDS = 1.0  # how often a trial looks whether its workers are still there
+ENDING_SECONDS = 30.0  # that workers have to end where no more cells come
 UNKNOWN = "the workers ended without saying why"
 
 
@@ -36,8 +37,8 @@ class GroupEnded(Exception):
     Parameters
     ----------
     reason : str
-        Why; empty where it is no fault of the cell: they had heard that there are no more cells, or did not live to
-        take it after the one before.
+        Why; empty where it is no fault of the cell: they had heard that there are no more cells, or were lost before
+        one of them took it.
     """
 
     def __init__(self, reason: str) -> None:
@@ -110,6 +111,14 @@ class TrainWorkers:
                 self._is_usable = not (ended["reason"] and payload.workers > 1)
                 return ended
             fetched, answer = list(points), None
+
+    def wait_if_over(self) -> None:
+        """Wait until the workers have ended, where no more cells come.
+
+        Tune may end this process as soon as it has the last cell's end, and what its workers hold would stay.
+        """
+        if not ray.get(exchange_call(self._coordinator, "has_cells")):
+            self._thread.join(ENDING_SECONDS)
 
     def _fit(self) -> None:
         try:
