@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import repeat
+from threading import Event, Timer
 
 import pytest
 
@@ -21,56 +23,82 @@ class Trainer:
 
 
 @pytest.fixture
-def group(monkeypatch, tmp_path, materials):
-    """A group whose run ends so, and what the exchange answers; and a cell for it."""
-    payload = payloads(tmp_path, materials).of_cell(CELL)
+def payload(tmp_path, materials):
+    return payloads(tmp_path, materials).of_cell(CELL)
 
-    def make(fit, *answers):
-        left = list(answers)
 
-        def call(coordinator, method, *arguments):
-            return left.pop(0) if method == "reports" else None
+@pytest.fixture
+def group(monkeypatch, payload):
+    """A group whose run ends so, and what the exchange answers."""
 
+    def make(fit, *answers, has_cells=True):
+        given = {"reports": iter(answers), "has_cells": repeat(has_cells), "leave_group": repeat(None)}
         monkeypatch.setattr(train_workers, "_trainer", lambda *given: Trainer(fit))
-        monkeypatch.setattr(train_workers, "exchange_call", call)
+        monkeypatch.setattr(
+            train_workers, "exchange_call", lambda name, method, *arguments: next(given[method])
+        )
         monkeypatch.setattr(train_workers.ray, "wait", lambda asked, timeout: (asked, []))
         monkeypatch.setattr(train_workers.ray, "get", lambda answer: answer)
-        workers = TrainWorkers(lambda config: None, payload, [])
-        workers._thread.join()
-        return lambda: workers.run(payload, lambda point: None)
+        return TrainWorkers(lambda config: None, payload, [])
 
     return make
+
+
+@pytest.fixture
+def run(payload):
+    """Has a group whose run is over run a cell."""
+
+    def run(workers):
+        workers._thread.join()
+        return workers.run(payload, lambda point: None)
+
+    return run
 
 
 def crash():
     raise ValueError("no such worker")
 
 
-def test_whatever_ends_the_run_of_the_workers_is_a_reason(group):
-    run = group(crash, ({}, {IS_TAKEN: True}))
+def test_whatever_ends_the_run_of_the_workers_is_a_reason(group, run):
+    workers = group(crash, ({}, {IS_TAKEN: True}))
     with pytest.raises(GroupEnded) as end:
-        run()
+        run(workers)
     assert end.value.reason == "ValueError: no such worker"
 
 
-def test_workers_that_went_for_want_of_cells_have_no_reason(group):
-    run = group(lambda: None, ({}, {IS_TAKEN: False}))
+def test_workers_that_went_for_want_of_cells_have_no_reason(group, run):
+    workers = group(lambda: None, ({}, {IS_TAKEN: False}))
     with pytest.raises(GroupEnded) as end:
-        run()
+        run(workers)
     assert end.value.reason == ""
 
 
 @pytest.mark.parametrize(("is_taken", "why"), [(False, ""), (True, "ValueError: no such worker")])
-def test_a_later_cell_that_no_worker_took_loses_no_attempt(group, is_taken, why):
-    run = group(crash, ({}, ENDED), ({}, {IS_TAKEN: is_taken}))
-    assert run() == ENDED
+def test_a_later_cell_that_no_worker_took_loses_no_attempt(group, run, is_taken, why):
+    workers = group(crash, ({}, ENDED), ({}, {IS_TAKEN: is_taken}))
+    assert run(workers) == ENDED
     with pytest.raises(GroupEnded) as end:
-        run()
+        run(workers)
     assert end.value.reason == why
 
 
-def test_a_first_cell_that_no_worker_took_has_the_reason_or_it_would_be_tried_for_ever(group):
-    run = group(crash, ({}, {IS_TAKEN: False}))
+def test_a_first_cell_that_no_worker_took_has_the_reason_or_it_would_be_tried_for_ever(group, run):
+    workers = group(crash, ({}, {IS_TAKEN: False}))
     with pytest.raises(GroupEnded) as end:
-        run()
+        run(workers)
     assert end.value.reason
+
+
+@pytest.mark.parametrize("has_cells", [False, True])
+def test_workers_are_waited_for_where_no_cells_come(group, has_cells):
+    go_on, have_ended = Event(), []
+
+    def fit():
+        go_on.wait()
+        have_ended.append(True)
+
+    workers = group(fit, has_cells=has_cells)
+    Timer(0.2, go_on.set).start()
+    workers.wait_if_over()
+    assert bool(have_ended) is not has_cells
+    workers._thread.join()
