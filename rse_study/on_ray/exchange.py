@@ -138,7 +138,17 @@ class Exchange:
             return (state.number, state.cell) if state.number > number and state.cell else None
 
     async def take(self, group: str, number: int) -> None:
-        """Take in that a worker has its cell: one that died while it waited for it is answered, too."""
+        """Take in that a worker has its cell.
+
+        That it was given says nothing: one that died while it waited is answered, too.
+
+        Parameters
+        ----------
+        group : str
+            Its name.
+        number : int
+            Of the cell among those of the group.
+        """
         async with self._changed:
             self._at(group, number)
 
