@@ -7,13 +7,15 @@ from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 LOOK_SECONDS = 0.2
+ENDING_SECONDS = 10.0
+"""for the item under way: an interpreter that ends while its thread computes may crash"""
 
 
 class BackgroundWork(Generic[Item]):
     """Something that makes items one by one, beside whoever takes them.
 
-    What it raises is raised where its items are taken. The interpreter does not wait for it: what it writes is to be
-    whole at any moment.
+    What it raises is raised where its items are taken. A context: at its end the item under way is waited for, but not
+    for ever, and no other is made. What it writes is to be whole at any moment.
 
     Parameters
     ----------
@@ -24,13 +26,16 @@ class BackgroundWork(Generic[Item]):
     def __init__(self, items: Iterable[Item]) -> None:
         self._made: SimpleQueue[Item] = SimpleQueue()
         self._error: BaseException | None = None
+        self._is_over = Event()
         self._thread = Thread(target=self._make, args=(items,), name="background work", daemon=True)
         self._thread.start()
 
-    def wait(self, seconds: float) -> bool:
-        """Wait so long at most; whether the last item is made."""
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+    def __enter__(self) -> "BackgroundWork[Item]":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._is_over.set()
+        self._thread.join(ENDING_SECONDS)
 
     def made(self) -> Iterator[Item]:
         """The items that are made and not taken yet; waits for none."""
@@ -51,5 +56,7 @@ class BackgroundWork(Generic[Item]):
         try:
             for item in items:
                 self._made.put(item)
+                if self._is_over.is_set():
+                    break
         except BaseException as error:  # raised again in the thread that takes
             self._error = error

@@ -4,7 +4,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from rse_study.data.location import cache_dir
-from rse_study.on_ray.background import BackgroundWork
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.ledger_copy import CopyingCallback
 from rse_study.on_ray.materials_cache import MaterialsCache
@@ -22,9 +21,6 @@ from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.interrupts import graceful_interrupt
 from rse_study.training.materials import PrepareMaterials
-
-REFUSAL_SECONDS = 2.0
-"""What does not fit is found by then, before Ray is started beside what takes longer"""
 
 
 def run_study(
@@ -74,11 +70,7 @@ def run_study(
         ledger = stack.enter_context(Ledger.open(folders.study))
         run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback)
         runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address)
-        needs_ray = run.may_run_cells
-        prepared = BackgroundWork(step() for step in (run.prepare,))
-        if not prepared.wait(REFUSAL_SECONDS) and needs_ray:
-            runtime.begin()
-        list(prepared.rest(runtime.closing))
+        run.prepare()
         if isinstance(callback, CopyingCallback):
             callback.report_failure_to(runtime.give_up)
         stack.enter_context(graceful_interrupt(lambda: _close(runtime, callback)))

@@ -10,6 +10,7 @@ from typing import Any
 import ray
 import torch
 
+from rse_study.activity import ProgressCallback
 from rse_study.downstream.scored_model import CLASSIFIERS, ModelFiles, ScoredModel, score_model
 from rse_study.errors import InputError, Unavailable
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
@@ -132,20 +133,34 @@ def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[Evalua
         return score_cell(payload, here)
 
 
-def score_cell(payload: CellPayload, here: Workplace) -> list[EvaluationRow]:
+def score_cell(
+    payload: CellPayload, here: Workplace, on_progress: ProgressCallback = lambda done, total: None
+) -> list[EvaluationRow]:
     """The rows of the cell that lies in a workplace.
 
     Each is in the cell's file before it is given back.
+
+    Parameters
+    ----------
+    payload : CellPayload
+        The cell.
+    here : Workplace
+        Where it lies, with what it is asked.
+    on_progress : callable
+        Is called with the number of evaluations of vectors done, and of how many.
     """
     # An attempt before may have written some and not reported them.
     rows = written_rows(here.folder, payload.cell, {(one.name, one.fingerprint) for one in here.evaluations})
     written = {row.evaluation for row in rows}
     lacking = [one for one in here.evaluations if one.name not in written]
-    return [*rows, *_measured(payload, here, lacking)] if lacking else rows
+    return [*rows, *_measured(payload, here, lacking, on_progress)] if lacking else rows
 
 
 def _measured(
-    payload: CellPayload, here: Workplace, evaluations: Sequence[Evaluation]
+    payload: CellPayload,
+    here: Workplace,
+    evaluations: Sequence[Evaluation],
+    on_progress: ProgressCallback,
 ) -> list[EvaluationRow]:
     """Scores, each in the cell's file before it is reported, like a result."""
     rows, folder = list[EvaluationRow](), here.folder
@@ -153,7 +168,7 @@ def _measured(
         model = _scored_model(payload, here, Path(scratch))
         for part in _parts(evaluations):
             with here.published_as_it_grows(ATTACKS):
-                scores = score_model(model, part)
+                scores = score_model(model, part, on_progress)
             write_evaluations(folder, scores)
             here.publish(FILE_NAME)
             rows += scores

@@ -11,6 +11,8 @@ from typing import Any
 Config = dict[str, Any]
 PointsByKey = dict[str, Config]
 """points of a history, by keys that nobody else gives"""
+IS_TAKEN = "is_taken"
+"""what the end of a cell says where its group has left without a word: whether a worker had taken it"""
 
 
 @dataclass
@@ -25,6 +27,13 @@ class _GroupState:
     """that nobody has fetched"""
     ended: Config | None = None
     """how the cell ended"""
+    is_taken: bool = False
+    """whether a worker has the cell"""
+
+    def begin(self, number: int, cell: Config) -> None:
+        """Go on to a cell, of which nothing is known yet."""
+        self.number, self.cell = number, cell
+        self.points, self.ended, self.is_taken = {}, None, False
 
 
 class Exchange:
@@ -58,7 +67,7 @@ class Exchange:
         async with self._changed:
             state = self._groups.setdefault(group, _GroupState())
             if number > state.number:
-                state.number, state.points, state.ended = number, {}, None
+                state.begin(number, cell)
             if number == state.number:
                 state.cell = cell
             for key in fetched:
@@ -128,11 +137,26 @@ class Exchange:
             )
             return (state.number, state.cell) if state.number > number and state.cell else None
 
+    async def take(self, group: str, number: int) -> None:
+        """Take in that a worker has its cell.
+
+        That it was given says nothing: one that died while it waited is answered, too.
+
+        Parameters
+        ----------
+        group : str
+            Its name.
+        number : int
+            Of the cell among those of the group.
+        """
+        async with self._changed:
+            self._at(group, number)
+
     async def leave_group(self, group: str) -> None:
         """Forget a group whose workers have gone."""
         async with self._changed:
             state = self._groups.pop(group, _GroupState())
-            state.ended = state.ended or {}
+            state.ended = state.ended or {IS_TAKEN: state.is_taken}
             self._changed.notify_all()
 
     async def forget_groups(self, cell: str) -> None:
@@ -149,6 +173,10 @@ class Exchange:
             self._has_cells = has_cells
             self._changed.notify_all()
 
+    async def has_cells(self) -> bool:
+        """Whether groups that have no cell wait for another."""
+        return self._has_cells
+
     async def num_groups(self) -> int:
         """Groups that have not left."""
         return len(self._groups)
@@ -157,5 +185,6 @@ class Exchange:
         """The state of a group, which has come to the cell of this number at least."""
         state = self._groups.setdefault(group, _GroupState())
         if number > state.number:  # this actor was made again: the group goes on, and its trial asks again
-            state.number, state.cell, state.points, state.ended = number, {}, {}, None
+            state.begin(number, {})
+        state.is_taken = state.is_taken or number == state.number
         return state

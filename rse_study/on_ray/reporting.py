@@ -11,6 +11,8 @@ from rse_study.results.records import Verdict
 from rse_study.training.loop import Progress
 
 ReportMetrics = Callable[[dict[str, Any]], None]
+SCORED = "scored"
+"""the one key of a report while a model is scored, with the number of evaluations done: a sign of life, and no point"""
 
 
 class Reporter:

@@ -98,19 +98,12 @@ class RayRuntime:
         Unavailable
             Where Ray was lost and does not come back.
         """
-        self.begin()
+        if self._watch is None:
+            self._begin()
         assert self._watch is not None
         size = ElasticSize(self._watch, resources, self._callback, is_own=not self._address)
         size.await_room(self.closing)
         return size
-
-    def begin(self) -> None:
-        """Start Ray if it is not running.
-
-        In the main thread: its processes end with the thread that started them.
-        """
-        if self._watch is None:
-            self._begin()
 
     def give_up(self, failure: Unavailable) -> None:
         """Start no other cell: something the run stands on is gone for good."""
@@ -193,6 +186,7 @@ class RayRuntime:
         self.meanwhile()
 
     def _begin(self) -> None:
+        """Start Ray, in the main thread: its processes end with the thread that started them."""
         if self._log is None:
             self._log = self._stack.enter_context(ray_output_in_file(self._files.folders.study / "log"))
             self._stack.callback(lambda: self._session.close())

@@ -14,6 +14,7 @@ from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.coordinator import Coordinator
 from rse_study.on_ray.losses import Losses
 from rse_study.on_ray.payloads import Payloads
+from rse_study.on_ray.reporting import SCORED
 
 PREFIX = "metrics/"
 ENDING_SECONDS = 30.0  # that workers have to end after the last cell
@@ -120,6 +121,7 @@ class CellSearcher(Searcher):
         self._last_report[trial_id] = time.monotonic()
         if result.get("final"):
             self._ends[trial_id] = result
+        if result.get("final") or SCORED in result:
             return
         # Tune flattens what it passes on: metrics/loss, metrics/dev, ...
         flat = {name: value for name, value in result.items() if name.startswith(PREFIX)}

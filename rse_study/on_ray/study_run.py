@@ -15,6 +15,7 @@ from rse_study.on_ray.background import BackgroundWork
 from rse_study.on_ray.callbacks import StudyCallback
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.failure_reason import describe
 from rse_study.on_ray.fixed_cells import FixedCells
 from rse_study.on_ray.importance import importance_rows
 from rse_study.on_ray.materials_cache import MaterialsCache
@@ -68,13 +69,7 @@ class StudyRun:
     ) -> None:
         self._checked, self._study, self._folders, self._files = checked, checked.study, files.folders, files
         self._ledger, self.materials, self._read, self._callback = ledger, materials, read, callback
-        self._refusal: InputError | None = None
-
-    @property
-    def may_run_cells(self) -> bool:
-        """Whether cells are left, as far as the ledger knows before materials are there."""
-        records = [record for record in self._ledger.cells() if not record.retired]
-        return not records or any(record.status not in FINISHED for record in records)
+        self._refusal: Exception | None = None
 
     def prepare(self) -> None:
         """Freeze the study: its materials and evaluations are there.
@@ -145,15 +140,12 @@ class StudyRun:
 
         Baselines are measured beside the first cells.
 
-        Raises
-        ------
-        InputError
-            Where a baseline cannot be scored.
+        Where one of them cannot be scored the reason is raised when running cells have ended.
         """
-        baselines = BackgroundWork(self.baselines())
-        runtime.meanwhile = lambda: self._enter(baselines.made(), runtime)
-        cells = self._run_cells(runtime)
-        self._enter(baselines.rest(runtime.closing), runtime)
+        with BackgroundWork(self.baselines()) as baselines:
+            runtime.meanwhile = lambda: self._enter(baselines.made(), runtime)
+            cells = self._run_cells(runtime)
+            self._enter(baselines.rest(runtime.closing), runtime)
         if not runtime.closing.is_set():
             scored = [cell for cell in cells if not cell.continues]
             runtime.persist(lambda: self._scoring.everything(scored, runtime))
@@ -161,13 +153,17 @@ class StudyRun:
             raise self._refusal
 
     def _enter(self, baselines: Iterator[list[EvaluationRow]], runtime: RayRuntime) -> None:
-        """Enter scores of baselines; where one cannot be scored running cells end, and the run with them."""
+        """Enter scores of baselines; where one cannot be scored running cells end, and the run with them.
+
+        Tune calls this: whatever is raised here would kill the cells that run.
+        """
         try:
             for rows in baselines:
                 self._ledger.record_evaluations(rows)
-        except InputError as error:
+        except Exception as error:
             self._refusal = error
-            self._callback.message(f"{error} (running cells end first, no other starts)")
+            said = str(error) if isinstance(error, InputError) else f"baselines: {describe(error)}"
+            self._callback.message(f"{said} (running cells end first, no other starts)")
             runtime.closing.set()
 
     def _run_cells(self, runtime: RayRuntime) -> list[Cell]:

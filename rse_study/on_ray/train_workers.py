@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import ray
-from ray.exceptions import RayError
 from ray.train.torch import TorchConfig
 from ray.train.v2.api.config import FailureConfig, RunConfig, ScalingConfig
 from ray.train.v2.api.exceptions import TrainingFailedError
@@ -20,7 +19,7 @@ from ray.train.v2.torch.torch_trainer import TorchTrainer
 
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.coordinator import exchange_call
-from rse_study.on_ray.exchange import Config
+from rse_study.on_ray.exchange import IS_TAKEN, Config
 from rse_study.on_ray.failure_reason import describe, reason_of
 from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.reporting import ReportMetrics
@@ -28,6 +27,8 @@ from rse_study.on_ray.reporting import ReportMetrics
 MAX_WORKER_FAILURES = 0  # a lost worker is a lost attempt, entered in the ledger and tried again from there
 MAX_CONTROLLER_FAILURES = 3
 LOOK_SECONDS = 1.0  # how often a trial looks whether its workers are still there
+ENDING_SECONDS = 30.0  # that workers have to end where no more cells come
+UNKNOWN = "the workers ended without saying why"
 
 
 class GroupEnded(Exception):
@@ -36,7 +37,8 @@ class GroupEnded(Exception):
     Parameters
     ----------
     reason : str
-        Why; empty where they had heard that there are no more cells.
+        Why; empty where it is no fault of the cell: they had heard that there are no more cells, or were lost before
+        one of them took it.
     """
 
     def __init__(self, reason: str) -> None:
@@ -65,7 +67,7 @@ class TrainWorkers:
     ) -> None:
         self.name = f"{payload.cell[:16]}-{payload.attempt}-{secrets.token_hex(4)}"
         self._coordinator, self._used = payload.coordinator, _used(payload)
-        self._number, self._reason, self._is_usable = 0, "", True
+        self._number, self._reason, self._is_usable = 0, UNKNOWN, True
         config = {"group": self.name, "coordinator": payload.coordinator, "evaluations": list(evaluations)}
         self._trainer = _trainer(work, config, payload, self.name)
         self._thread = threading.Thread(target=self._fit, name=self.name, daemon=True)
@@ -98,27 +100,43 @@ class TrainWorkers:
                 answer = exchange_call(self._coordinator, "reports", *asked)
             if not ray.wait([answer], timeout=LOOK_SECONDS)[0]:
                 if not self._thread.is_alive():
-                    raise GroupEnded(self._reason)
+                    self._leave()  # once more: they had left before this cell came, or the exchange was made again
                 continue
             points, ended = ray.get(answer)
             for point in points.values():
                 report(point)
-            if ended == {}:
-                raise GroupEnded(self._reason)
             if ended is not None:
+                if IS_TAKEN in ended:
+                    raise GroupEnded(self._reason if self._is_to_blame(ended) else "")
                 self._is_usable = not (ended["reason"] and payload.workers > 1)
                 return ended
             fetched, answer = list(points), None
 
+    def wait_if_over(self) -> None:
+        """Wait until the workers have ended, where no more cells come.
+
+        Tune may end this process as soon as it has the last cell's end, and what its workers hold would stay.
+        """
+        if not ray.get(exchange_call(self._coordinator, "has_cells")):
+            self._thread.join(ENDING_SECONDS)
+
     def _fit(self) -> None:
         try:
             self._trainer.fit()
+            self._reason = ""
         except TrainingFailedError as error:
             self._reason = reason_of(error)
-        except RayError as error:
+        except Exception as error:  # whatever it is, it is the cell's end: nobody else hears of this thread
             self._reason = describe(error)
         finally:
-            exchange_call(self._coordinator, "leave_group", self.name)
+            self._leave()
+
+    def _is_to_blame(self, left: Config) -> bool:
+        # A group's first cell is in any case: workers that cannot start would be tried for ever.
+        return self._number == 1 or bool(left[IS_TAKEN])
+
+    def _leave(self) -> None:
+        exchange_call(self._coordinator, "leave_group", self.name)
 
 
 class GroupMember:
@@ -144,6 +162,7 @@ class GroupMember:
         if given is None:
             return None
         (self._number, config), self._ended = given, None
+        ray.get(exchange_call(self._coordinator, "take", self._group, self._number))
         return CellPayload.from_config(config)
 
     def report(self, point: Config) -> None:

@@ -45,8 +45,9 @@ def run_on_train(config: dict[str, Any], evaluations: Sequence[Evaluation] = ())
         try:
             ended = _groups[-1].run(payload, ray.tune.report)
         except GroupEnded as end:
-            # Without a reason the workers had gone for want of cells, in the moment when this one came.
+            # Without a reason it is no fault of the cell: they were gone before one of them took it.
             ended = {"reason": end.reason} if end.reason else None
+    _groups[-1].wait_if_over()
     _report_end(payload, ended)
 
 

@@ -1,6 +1,7 @@
 """What runs on a Train worker: one cell after the other, progress reported."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import ray.train
@@ -12,9 +13,9 @@ from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.evaluations import score_cell
 from rse_study.on_ray.payload import CellPayload
-from rse_study.on_ray.reporting import Reporter, ReportMetrics
+from rse_study.on_ray.reporting import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.train_workers import GroupMember
-from rse_study.on_ray.workplace import workplace
+from rse_study.on_ray.workplace import Workplace, workplace
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
@@ -54,7 +55,7 @@ def run_loop(
     collectives : Collectives
         What joins the workers of the cell.
     report : callable
-        Takes every point of the history.
+        Takes every point of the history, and signs of life while the model is scored.
     evaluations : sequence of Evaluation
         What the model is asked at once by rank 0, which has all imports and data. What fails is asked again by a
         task of the driver, which says why.
@@ -66,8 +67,7 @@ def run_loop(
     """
     torch.set_num_threads(payload.threads)
     try:
-        names = (*BEGINS_WITH, *OF_RANK_0) if collectives.rank == 0 else BEGINS_WITH
-        with workplace(payload, names=names, evaluations=evaluations) as here:
+        with _workplace(payload, collectives.rank, evaluations) as here:
             points = train(
                 payload.trial,
                 payload.seed,
@@ -79,8 +79,8 @@ def run_loop(
                 publish=here.publish,
             )
             drive(points, Reporter(payload, collectives, report).report)
-            if here.evaluations and collectives.rank == 0:
-                score_cell(payload, here)
+            if here.evaluations:
+                score_cell(payload, here, on_progress=lambda done, total: report({SCORED: done}))
     except DifferentCheckpoints as error:
         # In a storage an attempt that was given up may have published one between two looks: the next try sees it.
         return {"reason": str(error), "for_good": not payload.storage}
@@ -89,3 +89,12 @@ def run_loop(
     except Unavailable as error:
         return {"reason": str(error), "for_good": False}
     return {"reason": "", "for_good": False}
+
+
+def _workplace(
+    payload: CellPayload, rank: int, evaluations: Sequence[Evaluation]
+) -> AbstractContextManager[Workplace]:
+    """What this worker needs of what is stored: rank 0 alone writes the model and scores it."""
+    if rank == 0:
+        return workplace(payload, names=(*BEGINS_WITH, *OF_RANK_0), evaluations=evaluations)
+    return workplace(payload, names=BEGINS_WITH)

@@ -1,6 +1,6 @@
 """Work in another thread: its items and its errors come where they are taken."""
 
-from threading import Event, get_ident
+from threading import Event, Timer, get_ident
 
 import pytest
 
@@ -28,10 +28,8 @@ def test_what_is_not_made_yet_is_not_waited_for():
     while not taken:
         taken = list(work.made())
     assert taken == [1]
-    assert not work.wait(0.01)
     go_on.set()
     assert list(work.rest(Event())) == [2]
-    assert work.wait(0.0)
 
 
 def test_what_it_raises_comes_once_and_after_its_items():
@@ -52,3 +50,20 @@ def test_a_run_that_closes_does_not_wait():
     work = BackgroundWork(go_on.wait() for _ in range(1))
     assert list(work.rest(closing)) == []
     go_on.set()
+
+
+def test_who_leaves_waits_for_the_item_under_way_and_no_other_is_made():
+    begun, go_on, made = Event(), Event(), []
+
+    def items():
+        for number in range(3):
+            begun.set()
+            go_on.wait()
+            made.append(number)
+            yield number
+
+    with BackgroundWork(items()) as work:
+        begun.wait()
+        Timer(0.1, go_on.set).start()
+    assert made == [0]
+    assert list(work.made()) == [0]

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from rse_study.on_ray.exchange import Exchange
+from rse_study.on_ray.exchange import IS_TAKEN, Exchange
 
 SECONDS = 0.05
 CELL, OTHER = {"cell": "a"}, {"cell": "b"}
@@ -87,12 +87,32 @@ def test_a_cell_that_is_there_is_given_though_no_others_follow():
     run(script)
 
 
-def test_a_trial_hears_that_its_group_has_gone():
+def test_a_trial_hears_that_its_group_has_gone_and_whether_it_had_taken_the_cell():
     async def script(exchange):
-        reports = asyncio.ensure_future(exchange.reports("group", 1, CELL, []))
+        for is_taken in (False, True):
+            reports = asyncio.ensure_future(exchange.reports("group", 1, CELL, []))
+            assert await waits(reports)
+            await exchange.next_cell("group", 0)
+            if is_taken:  # said by the worker itself: whoever asked for the cell may be dead
+                await exchange.take("group", 1)
+            await exchange.leave_group("group")
+            assert await reports == ({}, {IS_TAKEN: is_taken})
+
+    run(script)
+
+
+def test_a_cell_of_which_something_is_told_is_taken_though_the_actor_is_another():
+    async def script(exchange):
+        await exchange.tell("group", 2, "first", {"t": 0})
+        await exchange.reports("group", 2, CELL, [])
+        reports = asyncio.ensure_future(exchange.reports("group", 2, CELL, ["first"]))
         assert await waits(reports)
         await exchange.leave_group("group")
-        assert await reports == ({}, {})
+        assert await reports == ({}, {IS_TAKEN: True})
+        later = asyncio.ensure_future(exchange.reports("group", 3, OTHER, []))
+        assert await waits(later)
+        await exchange.leave_group("group")
+        assert await later == ({}, {IS_TAKEN: False})
 
     run(script)
 

@@ -4,9 +4,11 @@ from threading import Event
 
 from ray.tune.search import Searcher
 
+from rse_study.on_ray import searcher as searcher_module
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.coordinator import Coordinator
 from rse_study.on_ray.payloads import Payloads
+from rse_study.on_ray.reporting import SCORED
 from rse_study.on_ray.searcher import CellSearcher
 from tests.on_ray.test_losses import Lines, cell, clock, losses_of
 
@@ -48,3 +50,18 @@ def test_a_loss_is_said_and_the_study_goes_on_while_nothing_runs(clock):
     clock.now += 6.0
     assert searcher.suggest("trial") == Searcher.FINISHED
     assert lines.lines == [(1, "its process ended")]
+
+
+def test_a_cell_that_is_scored_is_not_silent(clock, monkeypatch):
+    monkeypatch.setattr(searcher_module, "time", clock)
+    losses = losses_of({}, Lines())
+    untouched = (object.__new__(kind) for kind in (CellQueue, Payloads))
+    searcher = CellSearcher(*untouched, Alone(), Lines(), lambda: 1, losses, Ending())
+    running = cell(1)
+    searcher._running["trial"], searcher._last_report["trial"] = running, clock.now
+    for _ in range(3):
+        clock.now += 0.75 * running.resources.max_silence_s
+        assert list(searcher.silent()) == []
+        searcher.on_trial_result("trial", {SCORED: 1})
+    clock.now += 1.25 * running.resources.max_silence_s
+    assert list(searcher.silent()) == [("trial", running)]

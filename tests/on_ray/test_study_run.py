@@ -1,0 +1,50 @@
+"""What a run does about baselines that cannot be scored. No cell runs here, and no Ray."""
+
+from contextlib import ExitStack
+
+import pytest
+
+from rse_study.errors import InputError
+from rse_study.on_ray.materials_cache import MaterialsCache
+from rse_study.on_ray.runtime import RayRuntime
+from rse_study.on_ray.study_files import SharedFolders
+from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.study_run import StudyRun
+from rse_study.results.ledger import Ledger
+from tests.on_ray.test_added_evaluation import Listener
+from tests.on_ray.world import few
+
+
+@pytest.mark.parametrize("failure", [InputError("no pairs"), OSError("no space left"), AssertionError()])
+def test_a_baseline_that_fails_is_raised_when_running_cells_have_ended(
+    checked, materials, tmp_path, monkeypatch, failure
+):
+    files, cache, listener = (
+        SharedFolders(StudyFolders(tmp_path)),
+        MaterialsCache(lambda trial: materials),
+        Listener(),
+    )
+    ended = []
+
+    def baselines():
+        raise failure
+        yield
+
+    with Ledger.open(tmp_path) as ledger, ExitStack() as stack:
+        run = StudyRun(checked, files, ledger, cache, few, listener)
+        runtime = RayRuntime(stack, files, cache, listener, num_cpus=0, address="")
+
+        def run_cells(given):
+            while not runtime.closing.is_set():
+                runtime.meanwhile()  # as Tune does between two steps
+            ended.append("cell")
+            return []
+
+        monkeypatch.setattr(run, "baselines", baselines)
+        monkeypatch.setattr(run, "_run_cells", run_cells)
+        with pytest.raises(type(failure)) as raised:
+            run.all_stages(runtime)
+    assert raised.value is failure
+    assert ended == ["cell"]
+    (said,) = listener.heard
+    assert said.endswith("(running cells end first, no other starts)")
