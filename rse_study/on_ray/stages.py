@@ -2,6 +2,10 @@
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from pydantic import ValidationError
 
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.proposed_cells import BASE
@@ -31,9 +35,8 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
         Gives a cell's identity by its trial and seed.
     """
     study = checked.study
-    known = {
-        canonical_json(record.config): record.trial for record in ledger.cells() if record.stage == "grid"
-    }
+    configs = {record.trial: record.config for record in ledger.cells() if record.stage == "grid"}
+    known = {_as_of_today(config): number for number, config in configs.items()}
     free = max(known.values(), default=-1) + 1
     cells = []
     for row in checked.rows:
@@ -54,6 +57,13 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
                 )
             )
     return cells
+
+
+def _as_of_today(config: dict[str, Any]) -> str:
+    """A configuration with the settings that came after it was written, at their defaults."""
+    with suppress(ValidationError):  # today's code may have no such trial
+        config = Trial.model_validate(config).model_dump(mode="json")
+    return canonical_json(config)
 
 
 def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
