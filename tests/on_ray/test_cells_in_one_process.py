@@ -16,9 +16,8 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
 from tests.on_ray.test_end_to_end import Diary
 from tests.on_ray.world import few
-from tests.slow import mostly_slow
 
-pytestmark = pytest.mark.xdist_group("ray")
+pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.slow]
 ROWS = {
     "strong": {"alpha": 1e-3},
     "lost": {"optimizer.lr": 1e30},
@@ -27,7 +26,7 @@ ROWS = {
 }
 
 
-@pytest.fixture(scope="module", params=mostly_slow(["inline", "train"], fast=["inline"]))
+@pytest.fixture(scope="module", params=["inline", "train"])
 def ran(request, study_content, materials, cluster, tmp_path_factory):
     """(folder, diary) of the grid in its order and in the opposite one."""
 

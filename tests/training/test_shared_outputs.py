@@ -134,6 +134,7 @@ def test_nothing_is_shared_of_a_trial_without_generator(materials: Materials) ->
     assert not (materials.corpus.parent / FOLDER).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("two_workers")
 def test_each_worker_shares_its_own_rows(materials: Materials, tmp_path: Path) -> None:
     histories = []
