@@ -134,8 +134,13 @@ class Session:
 
     def _reduced(self, outcome: StepOutcome) -> dict[str, float]:
         """Every mean as a global sum over a global count, one message for all."""
-        pairs = [(mean.total, mean.count) for mean in outcome.metrics.values()]
-        flat = torch.tensor([[float(total), float(count)] for total, count in pairs], dtype=torch.float64)
+        # Put together where they are: a GPU is asked once for all of them.
+        parts = [
+            torch.as_tensor(part, dtype=torch.float64, device=self.device)
+            for mean in outcome.metrics.values()
+            for part in (mean.total, mean.count)
+        ]
+        flat = torch.stack(parts).view(-1, 2)
         total, count = self.run.collectives.sum(flat.to(_reducible(self.device))).unbind(1)
         means = zip(outcome.metrics, total.tolist(), count.tolist(), strict=True)
         # Nothing was there to be averaged (a batch without a token that may move): no metric, not a NaN.
