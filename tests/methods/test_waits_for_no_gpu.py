@@ -11,6 +11,7 @@ from rse_study.methods.method import Method
 from rse_study.methods.v_adv_cse import VAdvCSE
 from tests.methods.problem import make_batch, make_networks, make_run, settings
 from tests.simulated_gpu import HostWaits, simulated_gpu
+from tests.slow import mostly_slow
 
 SENTENCES = [[2, 5, 6, 7, 3], [2, 8, 9, 3], [2, 5, 5, 6, 10, 11, 3], [2, 12, 3]]
 # Not among them: `reduction: mean_padding`, whose D keeps its padding; transformers then reads the mask once a pass.
@@ -30,7 +31,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-@pytest.mark.parametrize("pooling", ["cls", "mean"])
+@pytest.mark.parametrize("pooling", mostly_slow(["cls", "mean"], fast=["cls"]))
 @pytest.mark.parametrize("name", METHODS)
 def test_a_step_waits_for_nothing_and_computes_the_same(name, pooling, monkeypatch):
     outcomes = []

@@ -12,6 +12,7 @@ from rse_study.training.session_setup import open_session
 from tests.training.world import World, small_trial
 
 
+@pytest.mark.slow
 def test_a_cell_in_chunks_has_the_history_of_whole_batches(world: World, tmp_path: Path) -> None:
     materials = world.materials(dropout=0.0)
     whole, chunked = (
