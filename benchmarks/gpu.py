@@ -128,7 +128,8 @@ def measure_step(
     folder
         For encoder and corpus.
     """
-    session = open_session_of(options, options.size, VARIANTS[name], folder)
+    shape = shape_of(options, options.size, VARIANTS[name], folder)
+    session = open_ours(case_of(options), shape, folder / f"{options.size}-materials")
     is_first = name == options.variants[0]
     flops = count_flops(partial(session.advance, 0)) if is_first else None
     begun = time.perf_counter()
@@ -191,23 +192,6 @@ def measure_cells(options: argparse.Namespace, folder: Path) -> list[Measured]:
         }
         for number in options.cells
     ]
-
-
-def open_session_of(options: argparse.Namespace, size: str, trial: Measured, folder: Path) -> Session:
-    """The session of a cell.
-
-    Parameters
-    ----------
-    options
-        Of the command line.
-    size
-        Of the encoder.
-    trial
-        What the variant sets.
-    folder
-        For encoder and corpus.
-    """
-    return open_ours(case_of(options), shape_of(options, size, trial, folder), folder / f"{size}-materials")
 
 
 def case_of(options: argparse.Namespace) -> Any:
