@@ -13,6 +13,7 @@ from analysis.contents import baseline_scores, label_of
 from analysis.measured import measured_scores
 from analysis.opposed import OpposedRow, opposed_rows
 from analysis.paper.claims import claims_of, printed_values
+from analysis.scales import SCALES
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.results.claims import Judged, judge
@@ -23,11 +24,6 @@ from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import find_cells_row, names_of_cells
 from rse_study.results.staleness import describe, stale
 from rse_study.results.study_results import StudyResults
-
-WORDS = {
-    "paper": {"reproduced": "reproduced", "contradicted": "contradicted"},
-    "mini": {"reproduced": "same direction here", "contradicted": "other direction here"},
-}
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class Comparison:
     table: str
     """The paper's table, as the study's file names it."""
     scale: str
-    """paper or mini: what may be said of a verdict."""
+    """A key of SCALES: what may be said of a verdict."""
     scores: Scores
     baseline: str
     compared: Mapping[str, ComparedContrast | None]
@@ -74,7 +70,7 @@ class Comparison:
 
     def words(self, judged: Judged) -> str:
         """The verdict as it may be said at this scale."""
-        return WORDS[self.scale].get(judged.verdict, judged.verdict)
+        return SCALES[self.scale].verdicts.get(judged.verdict, judged.verdict)
 
     @property
     def resolvable(self) -> float:

@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.comparison import Comparison
 from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number, show_signed, show_spread
 from analysis.phrases import counted, join_words
+from analysis.scales import SCALES
 from analysis.scores import MEANING
 from rse_study.results.claims import Judged
 from rse_study.results.comparisons import ComparedContrast
@@ -210,8 +211,6 @@ def remarks(comparison: Comparison) -> list[str]:
         texts.append(f"{DEGENERATE} {MEANING}")
     if comparison.stale:
         texts.append(comparison.stale)
-    if comparison.scale == "mini":
-        texts.append(
-            "Mini scale: a direction here, with a two-layer encoder, proves nothing about BERT-base."
-        )
+    if limits := SCALES[comparison.scale].limits:
+        texts.append(limits)
     return texts

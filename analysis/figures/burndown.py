@@ -18,9 +18,9 @@ COLUMNS = ["seconds", "cell", "status", "left", "spent_s", "planned_low_s", "pla
 def burndown_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     """Return a row per cell that ended, in the order of the ends.
 
-    Columns: seconds (since the first start), cell (by `names`), status, left (planned cells still without an end),
-    spent_s (device time of the attempts that ended by then, retired ones left out), planned_low_s and planned_high_s
-    (of the whole study, where its file says hours per cell; else NaN).
+    Columns: seconds (since the first start; 0 of a cell that another study ran), cell (by `names`), status, left
+    (planned cells still without an end), spent_s (device time of the attempts that ended by then, retired ones left
+    out), planned_low_s and planned_high_s (of the whole study, where its file says hours per cell; else NaN).
     """
     study, cells = contents.study, contents.current
     ended = cells[(cells["ended"] != "") & cells["status"].isin(["complete", "stopped_early", "failed"])]
@@ -30,7 +30,7 @@ def burndown_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     num_planned = max(study.num_cells, len(cells))
     low, high = hours_per_cell(contents)
     frame = ended.assign(
-        seconds=(ended["at"] - started).dt.total_seconds(),
+        seconds=(ended["at"] - started).dt.total_seconds().clip(lower=0.0),
         cell=ended["identity"].map(names),
         left=[num_planned - number for number in range(1, len(ended) + 1)],
         spent_s=spent,
@@ -104,11 +104,12 @@ def add_expected(figure: go.Figure, frame: pd.DataFrame, length: float, unit: st
     unit
         Its name.
     """
-    num_done, left, spent = len(frame), int(frame["left"].iloc[-1]), float(frame["spent_s"].iloc[-1])
+    num_ran = int((frame["seconds"] > 0).sum())  # the others cost nothing here
+    left, spent = int(frame["left"].iloc[-1]), float(frame["spent_s"].iloc[-1])
     expected = {
         "planned, low": float(frame["planned_low_s"].iloc[0]),
         "planned, high": float(frame["planned_high_s"].iloc[0]),
-        "whole study at this pace": spent * (num_done + left) / num_done if left else float("nan"),
+        "whole study at this pace": spent * (num_ran + left) / num_ran if left and num_ran else float("nan"),
     }  # fmt: skip
     last = float(frame["seconds"].max()) / unit_of(float(frame["seconds"].max()))[0]
     for (name, seconds), dash in zip(expected.items(), ("dot", "dash", "dashdot"), strict=True):

@@ -10,11 +10,11 @@ from analysis.formats import DEGENERATE, MINUS, PLUS_MINUS, STAR
 from analysis.paper.ids import table_ids
 from analysis.paper.tables import read_table
 from analysis.phrases import counted
+from analysis.scales import SCALES
 
 PAPERS = {"rse": "RobustSentEmbed", "l2p": "L2P-CSR", "vadv": "V-advCSE", "dcl": "DCL"}
 PLACE_NAME = re.compile(r"(\w+?)-(table|figure|section)-?([a-z]?)(\d+)")
 STAR_MEANING = "the interval of the difference, with those of all others, excludes 0."
-MINI = "A study at mini scale: its numbers are no reproduction of the paper's."
 
 
 def place_name(place: str) -> str:
@@ -121,4 +121,5 @@ def _paper_column(table: str) -> str:
 
 
 def _scale(comparison: Comparison) -> str:
-    return f" {MINI}" if comparison.table and comparison.scale == "mini" else ""
+    caption = SCALES[comparison.scale].caption
+    return f" {caption}" if comparison.table and caption else ""

@@ -180,8 +180,9 @@ class Paper(Spec):
 
     table: str = ""
     """for example rse-table6; empty: of no table of a paper"""
-    scale: Literal["paper", "mini"] = "paper"
-    """mini: a small encoder, which proves nothing about a large one; `check` then says `same direction here`"""
+    scale: Literal["paper", "mini", "minilm"] = "paper"
+    """mini: a tiny encoder, minilm: one that has seen sentence pairs; neither proves anything about the paper's, and
+    `check` says `same direction here`, or `on MiniLM`"""
 
 
 class Study(Spec):

@@ -10,6 +10,8 @@ from typing import Any
 
 from rse_study.downstream.registry import all_evaluations
 from rse_study.evaluation.registry import known_evaluations
+from rse_study.methods import METHODS
+from rse_study.methods.presets import PRESETS
 from rse_study.study.definition.config import FORMER_KEYS, METRICS, Study
 from rse_study.study.definition.domains import KINDS
 
@@ -28,6 +30,8 @@ def json_schema() -> dict[str, Any]:
     schema = Study.model_json_schema()
     definitions = {name: _adapted(below, name) for name, below in schema.pop("$defs").items()}
     _shorthands(definitions["Corpus"]["properties"])
+    for name in PRESETS:
+        _add_preset(definitions[METHODS[PRESETS.get(name).method].__name__]["properties"], name)
     definitions["Objective"]["properties"]["metric"]["anyOf"][0]["enum"] = list(METRICS)
     definitions["Trial"]["properties"]["watched"]["anyOf"][0]["propertyNames"] = {
         "enum": list(known_evaluations())
@@ -83,6 +87,12 @@ def _either(schema: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in schema.items() if key not in WORDS}
     options = rest["anyOf"] if set(rest) == {"anyOf"} else [rest]
     return {**words, "anyOf": [*options, other]}
+
+
+def _add_preset(method: dict[str, Any], name: str) -> None:
+    """Let a method's mapping name a preset of it."""
+    known = method.setdefault("preset", {"description": "settings of the method, by name", "enum": []})
+    known["enum"].append(name)
 
 
 def _shorthands(corpus: dict[str, Any]) -> None:

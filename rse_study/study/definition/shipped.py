@@ -8,9 +8,9 @@ from pathlib import Path
 def shipped_studies() -> Iterator[Path]:
     """List the studies that come with the package, sorted by name.
 
-    Searches come first, then the papers' tables at both scales.
+    Searches come first, then the papers' tables at every scale.
     """
-    yield from _files("search_spaces", "*.yaml", "mini/*.yaml", "paper/*.yaml")
+    yield from _files("search_spaces", "*.yaml", "mini/*.yaml", "minilm/*.yaml", "paper/*.yaml")
 
 
 def shipped_trials() -> Iterator[Path]:
