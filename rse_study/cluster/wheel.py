@@ -93,9 +93,9 @@ def _record_line(name: str, content: bytes) -> str:
 
 def _zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(stream, "w") as archive:
         for name, content in files:
             entry = zipfile.ZipInfo(name, EARLIEST)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(entry, content)
+            archive.writestr(entry, content, compresslevel=9)  # the archive's own is not asked
     return stream.getvalue()

@@ -24,6 +24,7 @@ from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.samplers import describe_sampler
 from rse_study.on_ray.scoring import Scoring
+from rse_study.on_ray.shared_cells import bring_shared_cells
 from rse_study.on_ray.stages import confirm_cells, grid_cells
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
@@ -203,10 +204,25 @@ class StudyRun:
             self._ledger.retire_others({cell.identity for cell in cells}, stage)
         asked = self._scoring.by_cells if stage != "search" else []
         source = FixedCells(cells, self._ledger)
+        if stage != "search":
+            self._bring_shared(cells, asked)
         queue = CellQueue(self._study, stage, source, self._ledger, self._files, evaluations=asked)
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)
+
+    def _bring_shared(self, cells: list[Cell], asked: list[Evaluation]) -> None:
+        """Have what other studies of this store have run already; a storage's files stay where they are."""
+        if self._files.storage is not None:
+            return
+        with_models = self._study.keep_models != "none" or len(asked) < len(self._study.evaluations)
+        names = []
+        for identity, name in bring_shared_cells(self._ledger, cells, asked, with_models=with_models):
+            self._ledger.log("shared", f"taken from the study {name}", identity)
+            names.append(name)
+        if names:
+            studies = ", ".join(sorted(set(names)))
+            self._callback.message(f"{len(names)} of {len(cells)} cells are taken from {studies}")
 
     def _complete_trials(self) -> list[tuple[dict[str, object], float]]:
         values = self._ledger.last_points(self._study.objective.metric)

@@ -37,7 +37,11 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         FrameColumn("t", WHOLE_OR_MISSING, "the last step with an objective, in optimiser steps"),
         FrameColumn("duration_s", NUMBER, "seconds of training and scoring; 0 where it has not ended"),
         FrameColumn("started", TIME, "when its newest attempt began"),
-        FrameColumn("ended", TIME, "when its newest attempt ended"),
+        FrameColumn(
+            "ended",
+            TIME,
+            "when its newest attempt ended; of one that another study ran: when it was entered here",
+        ),
         FrameColumn("reason", TEXT, "why it failed, or empty"),
     ),
     "metrics": (

@@ -23,6 +23,7 @@ from rse_study.training.materials import Materials, identity_of
 from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session
+from rse_study.training.shared_start import scores_of_base
 from rse_study.training.trial import Trial
 
 SAVING_SHARE = (
@@ -194,7 +195,13 @@ def _measure_base(session: Session) -> dict[str, float]:
     """The scores of the base as it comes; rank 0 measures for all."""
     if session.run.collectives.rank != 0:
         return {}
-    return session.evaluator.evaluate_dev() | session.evaluator.evaluate_watched(0, session.num_steps)
+
+    def measure() -> dict[str, float]:
+        return session.evaluator.evaluate_dev() | session.evaluator.evaluate_watched(0, session.num_steps)
+
+    return scores_of_base(
+        session.trial, session.materials, session.run.collectives.size, session.device, measure
+    )
 
 
 def _note(state: TrainState, metrics: dict[str, float]) -> None:

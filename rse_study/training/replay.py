@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError, NonFiniteLoss
@@ -94,11 +95,11 @@ def replay(
         on_progress(progress.t, last or progress.num_steps)
         return "stop" if progress.t == last else None
 
-    with suppress(NonFiniteLoss):  # the result says so
+    with suppress(NonFiniteLoss), TemporaryDirectory() as apart:  # a lost loss stands in the result
         train_locally(
             trial,
             seed,
-            materials,
+            _with_nothing_shared(materials, Path(apart)),
             directory,
             workers=workers,
             threads=threads,
@@ -106,6 +107,13 @@ def replay(
             report=report,
         )
     return compare(recorded, read_result(directory))
+
+
+def _with_nothing_shared(materials: Materials, folder: Path) -> Materials:
+    """The same corpus in a folder that holds nothing else: what cells share lies beside it."""
+    corpus = folder / "corpus"
+    corpus.symlink_to(materials.corpus, target_is_directory=True)
+    return replace(materials, corpus=corpus)
 
 
 def compare(recorded: Result, again: Result) -> ReplayComparison:

@@ -1,0 +1,78 @@
+"""The base is scored once for all cells that begin with it."""
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import torch
+
+from rse_study.errors import InputError
+from rse_study.evaluation.rank_correlation import DIGITS
+from rse_study.results.atomic import read_sealed, write_sealed
+from rse_study.spec import fingerprint_of
+from rse_study.training.materials import Materials
+from rse_study.training.provenance import provenance
+from rse_study.training.trial import Trial
+
+FOLDER = "scores-of-bases"
+"""beside the tokenised corpus, on the machine that trains"""
+KIND = "scores"
+NOT_OF_SCORES = {"corpus", "generator", "synonyms"}
+"""fingerprints of what no score before the first step depends on"""
+
+
+def scores_of_base(
+    trial: Trial,
+    materials: Materials,
+    num_workers: int,
+    device: torch.device,
+    measure: Callable[[], dict[str, float]],
+) -> dict[str, float]:
+    """Return what `measure` gives, or what it gave another cell of this base.
+
+    Neither method nor seed has touched the encoder yet: only base, pooling and what is measured decide.
+
+    Parameters
+    ----------
+    trial, materials
+        The cell; where the fingerprints of base or dev pairs are unknown nothing is shared.
+    num_workers
+        Of the cell.
+    device
+        Where it computes.
+    measure
+        Scores the encoder as it comes.
+    """
+    if not {"base", "dev"} <= materials.fingerprints.keys():
+        return measure()
+    path = materials.corpus.parent / FOLDER / f"{_key(trial, materials, num_workers, device)[:32]}.json"
+    with suppress(InputError):
+        return read_sealed(path, KIND, _scores, missing="It is measured", remedy="It is measured again")
+    scores = measure()
+    if all(map(math.isfinite, scores.values())):
+        with suppress(OSError):  # the corpus may lie where nobody can write
+            write_sealed(path, KIND, scores)
+    return scores
+
+
+def _key(trial: Trial, materials: Materials, num_workers: int, device: torch.device) -> str:
+    measured = {name: one for name, one in materials.fingerprints.items() if name not in NOT_OF_SCORES}
+    return fingerprint_of(
+        {
+            "materials": measured,
+            "pooling": trial.encoder.pooling,
+            "template": trial.encoder.template,
+            "semantics": [part.semantics for part in (trial, trial.encoder, trial.selection, trial.replayed)],
+            "similarity_digits": DIGITS,
+            "watched": sorted(trial.watched),
+            "compiled": trial.compiled,
+            # Versions, device, precision, workers and threads decide the last bits.
+            "provenance": provenance(device, num_workers, trial.precision),
+            "instructions": torch.backends.cpu.get_cpu_capability(),
+        }
+    )
+
+
+def _scores(content: Any) -> dict[str, float]:
+    return {str(name): float(value) for name, value in content.items()}
