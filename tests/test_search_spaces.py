@@ -15,6 +15,7 @@ from rse_study.results.row_names import row_name
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
 from tests.downstream.toy_tasks import write_glue
+from tests.slow import mostly_slow
 
 SHIPPED = Path(str(files("search_spaces")))
 STUDIES = sorted(path for path in SHIPPED.rglob("*.yaml") if path.parent.name not in ("bases", "trials"))
@@ -38,6 +39,7 @@ MAIN_MINI = [SHIPPED / "mini" / f"{name}_mini.yaml" for name in MAIN]
 NOT_SHIPPED = ("l2p_table4_mini", "dcl_table1_mini")  # GLUE comes from the hub, or is given as a folder
 PAPER_SCALE = sorted({*(SHIPPED / "paper").glob("rse_*.yaml")} - {*MAIN_PAPER})  # RobustSentEmbed's ablations
 MINI_SCALE = sorted({*(SHIPPED / "mini").glob("rse_*.yaml")} - {*MAIN_MINI})
+MINILM_SCALE = sorted((SHIPPED / "minilm").glob("rse_*.yaml"))
 CORPUS = "wiki/wiki1m/wiki1m_for_simcse.txt"
 PLACES = ["rse-figure4", "rse-figure5", "rse-figure6", "rse-section-b4", "rse-table5", "rse-table6"]
 
@@ -110,9 +112,12 @@ def needs_minilm(study):
     return any(name.startswith(("attack-", "Adv")) for name in study.evaluations)
 
 
+SMALL = [path for path in STUDIES if path.parent.name != "paper" and path.stem not in NOT_SHIPPED]
+
+
 @pytest.mark.parametrize(
     "path",
-    [path for path in STUDIES if path.parent.name != "paper" and path.stem not in NOT_SHIPPED],
+    mostly_slow(SMALL, fast=[one for one in SMALL if one.stem in ("mini_joint", "rse_table1_mini")]),
     ids=stem,
 )
 def test_what_it_needs_is_in_the_shipped_data(checked, data_dir, path):
@@ -184,7 +189,7 @@ def test_every_claim_about_an_ablation_of_robustsentembed_belongs_to_a_study(che
     assert claimed - elsewhere == {table_of(checked(path)) for path in PAPER_SCALE} - {""}
 
 
-@pytest.mark.parametrize("path", [*PAPER_SCALE, *MINI_SCALE], ids=stem)
+@pytest.mark.parametrize("path", [*PAPER_SCALE, *MINI_SCALE, *MINILM_SCALE], ids=stem)
 def test_rows_are_compared_with_one_that_is_there_on_seeds_enough(checked, path):
     study = checked(path).study
     assert study.grid is not None
@@ -193,20 +198,22 @@ def test_rows_are_compared_with_one_that_is_there_on_seeds_enough(checked, path)
     assert (study.objective.metric, study.objective.direction) == ("dev", "maximize")
 
 
-@pytest.mark.parametrize("path", MINI_SCALE, ids=stem)
-def test_a_mini_study_says_so_and_asks_what_the_large_one_asks(checked, path):
+@pytest.mark.parametrize("path", [*MINI_SCALE, *MINILM_SCALE], ids=stem)
+def test_a_smaller_study_says_so_and_asks_what_the_large_one_asks(checked, path):
+    scale = path.parent.name
     study, large = (
         checked(path).study,
-        checked(SHIPPED / "paper" / f"{path.stem.removesuffix('_mini')}.yaml").study,
+        checked(SHIPPED / "paper" / f"{path.stem.removesuffix(f'_{scale}')}.yaml").study,
     )
-    assert study.paper.scale == "mini"
+    assert study.paper.scale == scale
     assert large.paper is None or large.paper.scale == "paper"
     assert (study.question, table_of(checked(path))) == (
         large.question,
         large.paper.table if large.paper else "",
     )
     assert study.grid.baseline == large.grid.baseline
-    assert (study.base.encoder.name, large.base.encoder.name) == ("tiny", "bert-base-uncased")
+    encoder = {"mini": "tiny", "minilm": "minilm"}[scale]
+    assert (study.base.encoder.name, large.base.encoder.name) == (encoder, "bert-base-uncased")
 
 
 @pytest.fixture

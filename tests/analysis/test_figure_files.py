@@ -29,7 +29,9 @@ def test_every_figure_of_the_page_is_found_under_its_name(html):
 
 @pytest.mark.xdist_group("browser")
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
-@pytest.mark.parametrize(("kind", "start"), [("svg", b"<svg"), ("png", b"\x89PNG")])
+@pytest.mark.parametrize(
+    ("kind", "start"), [("svg", b"<svg"), pytest.param("png", b"\x89PNG", marks=pytest.mark.slow)]
+)
 def test_a_browser_draws_them(html, tmp_path, kind, start):
     (one,) = (
         part for part in re.findall(r"<figure.*?</figure>", html, re.DOTALL) if 'id="figure-history"' in part

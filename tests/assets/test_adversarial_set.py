@@ -134,6 +134,7 @@ def test_a_set_in_which_nothing_was_changed_is_refused(found, tmp_path):
     assert found(at=tmp_path)[1]
 
 
+@pytest.mark.slow
 def test_other_words_are_another_set(found, data_dir, tmp_path):
     """What the recipe uses counts by its content; what it does not use is not even looked for."""
     folder = tmp_path / "words"

@@ -129,6 +129,7 @@ class TestComplete:
         assert found.corpus.is_absolute()
         assert found.fingerprints == whole.fingerprints
 
+    @pytest.mark.slow
     def test_what_changes_is_built_beside_what_was_there(self, ready, cache):
         first, before = ready(trial()), assets(cache)
         longer, other = ready(trial(max_length=20)), ready(trial(num_sentences=NUM + 1))

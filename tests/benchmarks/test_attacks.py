@@ -19,6 +19,7 @@ def measured(folder):
     return json.loads(out.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_queries_and_seconds_of_each_repeat_are_written(tmp_path):
     needed = ("attack/mr/mr.txt.gz", "transfer/MR", "lexicon/wordnet")
     if not all((data_dir() / name).exists() for name in needed):

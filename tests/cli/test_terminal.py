@@ -6,6 +6,7 @@ import pytest
 
 from tests.analysis import searched, tabled
 from tests.cli.pseudo_terminal import on_terminal
+from tests.slow import mostly_slow
 
 WIDTHS = (60, 80, 200)
 RSE = [sys.executable, "-m", "rse_study"]
@@ -57,7 +58,7 @@ def store(tmp_path_factory):
     return root
 
 
-@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("columns", mostly_slow(WIDTHS, fast=[60]))
 @pytest.mark.parametrize(
     ("command", "follows"),
     [

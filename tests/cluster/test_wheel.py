@@ -47,7 +47,8 @@ def test_the_same_files_give_the_same_bytes(wheel):
 
 
 def test_it_fits_into_a_configmap(wheel):
-    assert len(wheel.content) < 1_000_000
+    """Of 1 MiB; the study's file and the scripts beside it take a few KiB."""
+    assert len(wheel.content) < 2**20 - 2**14
 
 
 def test_unpacked_it_runs(wheel, tmp_path):

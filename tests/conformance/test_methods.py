@@ -9,6 +9,7 @@ from rse_study.methods import METHODS
 from tests.conformance.entries import ENTRIES
 from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, take_step
 from tests.methods.test_cost import calls_of, gradients_of
+from tests.slow import mostly_slow
 
 EACH = pytest.mark.parametrize("name", ENTRIES)
 
@@ -100,7 +101,7 @@ def test_bf16_is_near_float32(name):
     assert losses[1] == pytest.approx(losses[0], rel=0.25, abs=0.05)
 
 
-@EACH
+@pytest.mark.parametrize("name", mostly_slow(ENTRIES, fast=["SimCSE", "RobustSentEmbed"]))
 def test_the_loss_falls_on_a_corpus_that_can_be_learnt(name):
     """Eight sentences of words of their own, sixty steps; against a strong adversary it falls to chance only."""
     sharper = (

@@ -8,6 +8,7 @@ import pytest
 from tests.architecture.findings import require_none
 from tests.architecture.test_docstrings import argument_problems, first_line_problems, members
 from tests.docs.scratch import Block, blocks_of, edit, files_edited, run, run_command, run_in_copy
+from tests.slow import mostly_slow
 
 TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md"))
 NUM_FILES = {
@@ -19,7 +20,11 @@ NUM_FILES = {
 """How many files are made or edited by hand, tests included; CONTRIBUTING.md says the same."""
 
 
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+ALONE = [page for page in TUTORIALS if page.stem not in NUM_FILES]
+"""Pages that edit no copy of the project, and run in seconds."""
+
+
+@pytest.mark.parametrize("page", mostly_slow(TUTORIALS, fast=ALONE), ids=lambda page: page.stem)
 def test_every_block_runs(page, tmp_path):
     assert any(not block.file for block in blocks_of(page))
     if files_edited(page):

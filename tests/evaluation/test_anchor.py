@@ -4,7 +4,6 @@ import pytest
 
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.sts import evaluate_sts
-from tests.slow import mostly_slow
 
 # all, mean, wmean; the published ones agree to 0.01
 ANCHORS = {
@@ -19,9 +18,8 @@ ANCHORS = {
 
 
 @pytest.mark.xdist_group("minilm")
-@pytest.mark.parametrize(
-    "which", mostly_slow(ANCHORS, fast=[("STS-B", "dev")]), ids=" ".join
-)  # all: minutes of one core
+@pytest.mark.parametrize("which", ANCHORS, ids=" ".join)
+@pytest.mark.slow  # minutes of one core
 def test_anchors_within_five_hundredths(minilm, data_dir, which):
     rows = evaluate_sts(minilm, [read_sts(*which, data_dir)])
     found = {(row.task, row.split, row.aggregation): row.value for row in rows}

@@ -6,6 +6,7 @@ import torch
 from rse_study.models import chunks
 from tests.conformance.entries import ENTRIES, GOLDEN
 from tests.methods.problem import make_batch, make_networks, make_run, take_step
+from tests.slow import mostly_slow
 
 METHODS = {**{name: entry.method for name, entry in ENTRIES.items()}, **GOLDEN}
 
@@ -31,7 +32,10 @@ def hold_all(one, two, tolerance=1e-10):
         )
 
 
-@pytest.mark.parametrize("name", METHODS)
+EACH = pytest.mark.parametrize("name", mostly_slow(METHODS, fast=list(ENTRIES)))
+
+
+@EACH
 def test_a_step_in_chunks_is_the_step_of_the_whole_batch(name):
     hold_all(taken(METHODS[name], 0), taken(METHODS[name], 3))
 
@@ -46,7 +50,7 @@ def test_chunks_fit_any_pooling_and_layout(pooling, skips_padding, monkeypatch):
     hold_all(taken(method, 0, **how), taken(method, 1, **how))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@EACH
 def test_dropout_has_the_same_masks_both_times(name, monkeypatch):
     """Against chunks whose activations are kept, and which therefore are computed once."""
     twice = taken(METHODS[name], 3, dropout=0.3)

@@ -19,6 +19,7 @@ from tests.methods.problem import (
     settings,
     take_step,
 )
+from tests.slow import mostly_slow
 
 OFF = {"K": 0, "T": 0, "lambda1": 0.0}
 
@@ -63,7 +64,7 @@ SWITCHES = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize("num_steps", [1, 2, 5])
+@pytest.mark.parametrize("num_steps", mostly_slow([1, 2, 5], fast=[2]))
 @SWITCHES
 def test_encoder_calls(switches, per_step, beside, num_steps):
     method, run = settings(K=num_steps, T=num_steps, **switches), make_run()
@@ -72,7 +73,7 @@ def test_encoder_calls(switches, per_step, beside, num_steps):
     assert calls == per_step * num_steps + beside
 
 
-@pytest.mark.parametrize("num_steps", [1, 3])
+@pytest.mark.parametrize("num_steps", mostly_slow([1, 3], fast=[3]))
 @SWITCHES
 def test_declared_gradient_passes_are_measured(switches, per_step, beside, num_steps):
     method, run = settings(K=num_steps, T=num_steps, **switches), make_run()
@@ -169,7 +170,7 @@ def counted(take):
     return counter.get_total_flops()
 
 
-@pytest.mark.parametrize("num_steps", [1, 5, 12])
+@pytest.mark.parametrize("num_steps", mostly_slow([1, 5, 12], fast=[5]))
 @pytest.mark.parametrize("extra", [{}, {"masks": {"phi": 0.3}}, {"head": "batch_norm"}], ids=str)
 def test_operations_without_rtd(num_steps, extra):
     world = World(K=num_steps, T=num_steps, lambda2=0.0, **extra)

@@ -105,6 +105,7 @@ def on_one_and_on_two(tmp_path_factory):
     return alone(), together(tmp_path_factory.mktemp("workers"))
 
 
+@pytest.mark.slow  # tests/training/test_workers.py holds it of a whole cell
 @pytest.mark.xdist_group("two_workers")
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_two_workers_equal_one(name, on_one_and_on_two):

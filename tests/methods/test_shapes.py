@@ -54,7 +54,7 @@ def make_batch(config, pad: int, first: int, last: int) -> Batch:
     return Batch(ids, mask, perturbable, torch.arange(len(LENGTHS)), len(LENGTHS))
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", mostly_slow(SHAPES, fast=["bert-base"]))
 @pytest.mark.parametrize("num_layers", mostly_slow([2, 12], fast=[2]))
 def test_one_step(name, num_layers):
     whole, encoder, masked_lm, (pad, first, last, mask_id) = SHAPES[name]

@@ -12,35 +12,10 @@ from rse_study.results.schema import cell_folder
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import few
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
-
-
-class Listener:
-    """A callback that remembers which cells started, and the messages."""
-
-    def __init__(self):
-        self.started_cells, self.heard = [], []
-
-    def started(self, cell):
-        self.started_cells.append((cell.number, cell.seed))
-
-    def message(self, text):
-        self.heard.append(text)
-
-    def advanced(self, activity, done, total, detail=""):
-        self.heard.append(f"{activity}: {done} of {total}")
-
-    def progressed(self, cell, t, num_steps, metrics): ...
-
-    def ended(self, cell, record): ...
-
-    def lost(self, cell, reason):
-        raise AssertionError(reason)
-
-    def node_lost(self, node, cells):
-        raise AssertionError(node)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from rse_study.results.result_file import Result, read_result
 from rse_study.results.schema import cell_folder
 from rse_study.training.provenance import provenance
 
-pytestmark = pytest.mark.xdist_group("ray")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "earlier_study"
 MADE_WITH = "AVX512"  # instructions of the processor it was made on, which a provenance does not name

@@ -11,7 +11,7 @@ from rse_study.on_ray.study_files import SharedFolders
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.results.ledger import Ledger
-from tests.on_ray.test_added_evaluation import Listener
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import few
 
 

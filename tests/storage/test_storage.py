@@ -66,6 +66,7 @@ def test_it_travels_as_its_location(storage):
     assert (again.location, again.patience_s, again.read("x")) == (storage.location, 0.0, b"1")
 
 
+@pytest.mark.slow
 def test_a_server_that_is_silent_for_a_while_is_waited_for(s3, monkeypatch):
     monkeypatch.setattr("rse_study.storage.connect.REQUEST_SECONDS", 1.0)
     monkeypatch.setattr("rse_study.storage.connect.CONNECT_SECONDS", 1.0)

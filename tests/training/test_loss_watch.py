@@ -55,6 +55,7 @@ def watch_two(folder: Path, group: Group, ask: Ask) -> None:
         (folder / str(group.rank)).write_text(str(error))
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("two_workers")
 def test_all_workers_know_the_step_at_which_one_lost_its_share(tmp_path: Path) -> None:
     run_group(partial(watch_two, tmp_path), 2)

@@ -116,6 +116,7 @@ def run_and_tell(sender: Connection) -> None:
     run_group(wait, 2, answer=sender.send)
 
 
+@pytest.mark.slow
 def test_nobody_outlives_a_killed_parent() -> None:
     receiver, sender = FORK.Pipe(duplex=False)
     parent = FORK.Process(target=run_and_tell, args=(sender,))

@@ -13,6 +13,7 @@ from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.processes import train_locally
 from rse_study.training.shared_outputs import FOLDER, open_outputs
+from tests.slow import mostly_slow
 from tests.training.world import World, small_trial, stop_at
 
 CPU = torch.device("cpu")
@@ -46,13 +47,13 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 RTD = {"sampled": {"choice": "sample", "positions": "everywhere"}, "published": {}}
 
 
-@pytest.mark.parametrize("rtd", RTD.values(), ids=RTD)
+@pytest.mark.parametrize("rtd", mostly_slow(RTD, fast=["sampled"]))
 def test_the_next_cell_reads_and_has_the_same_numbers(
-    world: World, materials: Materials, tmp_path: Path, passes: list[int], rtd: dict
+    world: World, materials: Materials, tmp_path: Path, passes: list[int], rtd: str
 ) -> None:
     def trial(**changes: object):
         method = small_trial().method.model_dump(mode="json")
-        return small_trial(method={**method, "rtd": rtd, **changes})
+        return small_trial(method={**method, "rtd": RTD[rtd], **changes})
 
     alone = list(
         train(trial(), 3, world.materials(), tmp_path / "alone")

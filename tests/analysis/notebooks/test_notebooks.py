@@ -211,6 +211,7 @@ print(json.dumps(num))
 """
 
 
+@pytest.mark.slow
 def test_report_index_and_notebooks_need_neither_torch_nor_ray_nor_optuna(store, shown, tmp_path):
     names = ("joint", "parts", "attacked")
     done = subprocess.run(

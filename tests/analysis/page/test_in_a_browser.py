@@ -183,6 +183,7 @@ def test_the_theme_follows_the_switch_and_figures_follow_the_theme(tab):
     assert tab.say(ground) == light[0]
 
 
+@pytest.mark.slow
 def test_a_table_that_goes_on_to_the_right_fades_until_its_end_is_in_sight(browser, written):
     tab = browser.open(written["many"], width=390)
     place = "document.querySelector('#table-results').parentElement"
@@ -199,6 +200,7 @@ def test_a_table_that_goes_on_to_the_right_fades_until_its_end_is_in_sight(brows
     tab.close()
 
 
+@pytest.mark.slow
 def test_the_choice_of_a_theme_is_remembered(browser, written):
     tab = browser.open(written["grid"])
     tab.say("localStorage.setItem('rse-study-theme', 'dark')")

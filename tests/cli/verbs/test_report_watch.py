@@ -26,6 +26,7 @@ def test_a_study_nobody_runs_is_written_once(rse, ran, hurried, tmp_path):
     assert not RELOADS.search((tmp_path / "studies/little/report.html").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_a_page_is_written_again_while_the_study_runs_and_once_more_at_the_end(rse, hurried, tmp_path):
     folder = tmp_path / "studies" / "little"
     report, seen = folder / "report.html", []

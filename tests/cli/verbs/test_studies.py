@@ -20,6 +20,7 @@ def test_shipped_studies_are_listed(rse):
     assert "tiny_simcse: encoder tiny, 60 steps" in ended.out
 
 
+@pytest.mark.slow  # every file that comes with the package is read, more than once
 def test_what_has_run_here_is_listed_too(rse, tmp_path):
     with Ledger.open(tmp_path / "studies" / "little") as ledger:
         ledger.freeze(SEARCH)

@@ -1,0 +1,45 @@
+"""Two studies of one store that share a row: it is trained once."""
+
+import pytest
+
+from rse_study.on_ray.driver import run_study
+from rse_study.results.ledger import Ledger
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+from tests.on_ray.listener import Listener
+from tests.on_ray.world import few
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+
+
+@pytest.fixture(scope="module")
+def run(study_content, materials, tmp_path_factory, cluster):
+    """Runs a grid of that name over rho; returns what was heard, its attempts, scores and cells."""
+    store = tmp_path_factory.mktemp("store")
+
+    def run(name, values):
+        content = {key: study_content[key] for key in ("question", "base")} | {
+            "name": name,
+            "grid": {"axes": {"rho": values}},
+            "evaluations": ["builtin/test"],
+        }
+        checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
+        run_study(checked, store / name, lambda trial: materials, few, listener, address=cluster)
+        with Ledger.open(store / name) as ledger:
+            rho = {cell.identity: cell.proposal["rho"] for cell in ledger.cells()}
+            scores = {rho[row.subject]: row.value for row in ledger.evaluations() if row.subject in rho}
+            attempts = [rho[attempt.cell] for attempt in ledger.attempts()]
+            return listener, attempts, scores, [cell.status for cell in ledger.cells()]
+
+    return run
+
+
+def test_a_row_of_two_studies_is_trained_once(run):
+    _, _, first, _ = run("first", [0.0, 0.5])
+    heard, attempts, second, statuses = run("second", [0.5, 1.0])
+    assert attempts == [1.0]
+    assert statuses == ["complete", "complete"]
+    assert second[0.5] == first[0.5]
+    assert set(second) == {0.5, 1.0}
+    assert "1 of 2 cells are taken from first" in heard.heard

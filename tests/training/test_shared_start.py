@@ -1,0 +1,114 @@
+"""The first point of a cell is measured once for all cells that begin with the same base."""
+
+import dataclasses
+import math
+import shutil
+
+import pytest
+import torch
+
+from rse_study.results.atomic import write_sealed
+from rse_study.results.result_file import read_result
+from rse_study.training.loop import train
+from rse_study.training.replay import replay
+from rse_study.training.shared_start import FOLDER, KIND, scores_of_base
+from tests.training.world import small_trial
+
+CPU = torch.device("cpu")
+SCORES = {"dev": 30.0, "dev/degenerate": 0.0}
+
+
+@pytest.fixture
+def materials(world, tmp_path):
+    """With a fingerprint of the dev pairs, and a corpus that lies beside nobody else's."""
+    made = world.materials()
+    shutil.copytree(made.corpus, tmp_path / "corpus")
+    known = made.fingerprints | {"dev": "those of the world", "generator": "one"}
+    return dataclasses.replace(made, corpus=tmp_path / "corpus", fingerprints=known)
+
+
+def scores(trial, materials, given=SCORES, num_workers=1):
+    """(scores, how often they were measured)."""
+    measured = []
+
+    def measure():
+        measured.append(1)
+        return given
+
+    return scores_of_base(trial, materials, num_workers, CPU, measure), len(measured)
+
+
+def test_the_next_cell_reads_what_the_first_one_measured(materials):
+    assert scores(small_trial(), materials) == (SCORES, 1)
+    others = (
+        small_trial(method={"lambda1": 0.5}),
+        small_trial(optimizer={"lr": 1e-4}),
+        small_trial(batch_size=8),
+    )
+    for other in others:
+        assert scores(other, materials, {"dev": 0.0}) == (SCORES, 0)
+    elsewhere = dataclasses.replace(materials, fingerprints=materials.fingerprints | {"corpus": "another"})
+    assert scores(small_trial(), elsewhere, {"dev": 0.0}) == (SCORES, 0)
+
+
+@pytest.mark.parametrize("part", ["base", "dev", "replayed"])
+def test_other_weights_or_pairs_are_measured(materials, part):
+    scores(small_trial(), materials)
+    other = dataclasses.replace(materials, fingerprints=materials.fingerprints | {part: "another"})
+    assert scores(small_trial(), other, {"dev": 1.0}) == ({"dev": 1.0}, 1)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"encoder": {"name": "tiny", "pooling": "cls"}},
+        {"precision": "bf16"},
+        {"compiled": True},
+        {"watched": {"builtin/test": 2}},
+    ],
+    ids=str,
+)
+def test_what_decides_a_score_is_in_the_key(materials, changes):
+    scores(small_trial(), materials)
+    assert scores(small_trial(**changes), materials, {"dev": 1.0}) == ({"dev": 1.0}, 1)
+
+
+def test_another_number_of_workers_measures(materials):
+    scores(small_trial(), materials)
+    assert scores(small_trial(), materials, {"dev": 1.0}, num_workers=2)[1] == 1
+
+
+@pytest.mark.parametrize("unknown", ["base", "dev"])
+def test_where_nobody_knows_what_they_hold_nothing_is_shared(materials, unknown):
+    prints = {name: one for name, one in materials.fingerprints.items() if name != unknown}
+    strange = dataclasses.replace(materials, fingerprints=prints)
+    for _ in range(2):
+        assert scores(small_trial(), strange)[1] == 1
+
+
+def test_a_lost_score_and_a_damaged_file_are_measured_again(materials):
+    assert math.isnan(scores(small_trial(), materials, {"dev": math.nan})[0]["dev"])
+    assert scores(small_trial(), materials) == (SCORES, 1)
+    (file,) = (materials.corpus.parent / FOLDER).iterdir()
+    file.write_text(file.read_text().replace("30.0", "99.0"))
+    assert scores(small_trial(), materials, {"dev": 31.0}) == ({"dev": 31.0}, 1)
+    assert scores(small_trial(), materials) == ({"dev": 31.0}, 0)
+
+
+def test_cells_have_the_history_they_would_have_alone(world, materials, tmp_path):
+    def history(seed, given, name):
+        return [point.metrics for point in train(small_trial(), seed, given, tmp_path / name)]
+
+    alone = [history(seed, world.materials(), f"alone {seed}") for seed in (3, 4)]
+    assert [history(seed, materials, f"shared {seed}") for seed in (3, 4)] == alone
+
+
+def test_a_replay_measures_itself(materials, tmp_path):
+    """Whoever asks whether a number is right must not be told what is on file."""
+    list(train(small_trial(), 3, materials, tmp_path / "first"))
+    (file,) = (materials.corpus.parent / FOLDER).iterdir()
+    write_sealed(file, KIND, {"dev": 1.0, "dev/degenerate": 0.0})
+    list(train(small_trial(), 3, materials, tmp_path / "misled"))
+    recorded = read_result(tmp_path / "misled")
+    found = replay(small_trial(), 3, materials, recorded, tmp_path / "again", workers=1, threads=1)
+    assert [(one.t, one.name, one.recorded) for one in found.differences] == [(0, "dev", 1.0)]
