@@ -23,6 +23,7 @@ def scene(tmp_path_factory) -> Scene:
 
 @pytest.fixture(scope="session")
 def whole(scene, cluster) -> dict[str, list]:
-    """The contents of the grid that nothing happened to; its folder is `whole` in the scene's home."""
-    scene.finish_here(scene.home / "whole", cluster)
-    return contents(scene.home / "whole")
+    """The contents of the grid that nothing happened to, in the scene's folder of the name `whole`."""
+    folder = scene.folder("whole")
+    scene.finish_here(folder, cluster)
+    return contents(folder)

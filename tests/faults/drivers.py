@@ -37,6 +37,10 @@ class Scene:
     world: Path
     home: Path
 
+    def folder(self, name: str) -> Path:
+        """A new study's folder in a store of its own, where no neighbour has run its cells before."""
+        return self.home / name / "study"
+
     def start(
         self, folder: Path, address: str = "", patience: Mapping[str, str] = PATIENCE
     ) -> subprocess.Popen:

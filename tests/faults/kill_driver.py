@@ -75,10 +75,10 @@ def main(num_kills: int = 10) -> None:
     make_materials(scene.world)
     for study in (GRID, ONE_AT_A_TIME, SEARCH):
         here = replace(scene, study=study)
-        here.finish(root / "whole" / study["name"])
-        folder = root / "killed" / study["name"]
+        undisturbed, folder = here.folder(f"{study['name']}-whole"), here.folder(f"{study['name']}-killed")
+        here.finish(undisturbed)
         story = kill_often(here, folder, num_kills, random.Random(0), longest=25.0)
-        whole, killed = contents(root / "whole" / study["name"]), contents(folder)
+        whole, killed = contents(undisturbed), contents(folder)
         same = {table: rows == killed[table] for table, rows in whole.items()}
         sizes = {table: (len(rows), len(killed[table])) for table, rows in whole.items()}
         print(f"{study['name']}: {story}; rows {sizes}; equal {same}", flush=True)

@@ -40,7 +40,7 @@ def head():
 
 def test_a_head_that_is_gone_for_good_ends_the_run_and_nothing_is_lost(head, scene, whole):
     address, process = head
-    folder = scene.home / "headless"
+    folder = scene.folder("headless")
     file = scene.home / f"{scene.study['name']}.json"
     file.write_text(json.dumps(scene.study), encoding="utf-8")
     command = [sys.executable, "-c", QUICK, str(file), str(scene.world), str(folder), address]

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 
 
 def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(scene, whole):
-    folder = scene.home / "interrupted"
+    folder = scene.folder("interrupted")
     process = scene.start(folder)
     assert process.stdout is not None
     for line in process.stdout:

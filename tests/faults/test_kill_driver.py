@@ -19,7 +19,7 @@ NUM_KILLS = 10
 
 @pytest.mark.xdist_group("ray")
 def test_a_grid_killed_amid_its_cells_ends_equal_row_for_row_to_an_undisturbed_one(scene, whole, cluster):
-    folder = scene.home / "killed"
+    folder = scene.folder("killed")
     scene.kill_at(folder, "progressed 1/0 2")
     committed = finished_cells(folder)
     assert 0 < len(committed) < len(whole["cell"])
@@ -31,7 +31,7 @@ def test_a_grid_killed_amid_its_cells_ends_equal_row_for_row_to_an_undisturbed_o
 
 @pytest.mark.xdist_group("ray")
 def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_again(scene, whole, cluster):
-    folder = scene.home / "whole"
+    folder = scene.folder("whole")
     ledger_path(folder).unlink()
     lines = scene.finish_here(folder, cluster)
     assert any("rebuilt" in line for line in lines)
@@ -45,7 +45,7 @@ def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_agai
     ids=lambda study: study["name"],
 )
 def test_killed_ten_times_it_has_its_cells_none_lost_and_none_twice(scene, study):
-    here, folder = replace(scene, study=study), scene.home / f"{study['name']}-killed"
+    here, folder = replace(scene, study=study), scene.folder(f"{study['name']}-killed")
     story = kill_often(here, folder, NUM_KILLS, random.Random(0), longest=25.0)
     assert story.kills > 0
     assert story.num_changed == 0
@@ -58,8 +58,9 @@ def test_killed_ten_times_it_has_its_cells_none_lost_and_none_twice(scene, study
         assert sorted(searched) == list(range(study["num_trials"]))
     killed = contents(folder)
     if study is not SEARCH:  # what two trials at a time are proposed depends on which of them is ahead
-        here.finish(scene.home / f"{study['name']}-whole")
-        assert killed == contents(scene.home / f"{study['name']}-whole")
+        undisturbed = scene.folder(f"{study['name']}-whole")
+        here.finish(undisturbed)
+        assert killed == contents(undisturbed)
     ledger_path(folder).unlink()
     assert "started" not in here.finish(folder)
     assert contents(folder) == killed

@@ -18,7 +18,7 @@ NOISE = re.compile(r"Traceback|\(raylet\) |rpc_client|ERROR|Error:|core_worker|\
 def disturbed(request, scene):
     """The folder of a study whose Ray lost a process in mid-cell, and what the driver said."""
     for number in range(3):
-        folder = scene.home / f"without-{request.param}-{number}"
+        folder = scene.folder(f"without-{request.param}-{number}")
         lines = scene.act_on(
             folder, {"progressed 0/0 2": lambda driver: kill_part_of_ray(driver, request.param)}
         )
@@ -50,7 +50,7 @@ def test_the_study_goes_on_with_what_ran_and_ends_as_an_undisturbed_one(disturbe
 
 
 def test_a_ray_that_is_lost_again_and_again_is_given_up_and_the_same_command_goes_on(scene, whole):
-    folder = scene.home / "again-and-again"
+    folder = scene.folder("again-and-again")
     process, losses, said = scene.start(folder), 0, ""
     assert process.stdout is not None
     for line in process.stdout:

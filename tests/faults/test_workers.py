@@ -47,7 +47,7 @@ def folder(request, scene):
     def each(act, title=title):
         return lambda driver: [act(process) for process in workers_of(driver, title)]
 
-    here, folder = replace(scene, study=study(executor)), scene.home / executor
+    here, folder = replace(scene, study=study(executor)), scene.folder(executor)
     here.act_on(
         folder,
         {
