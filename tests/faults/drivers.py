@@ -39,7 +39,7 @@ class Scene:
 
     def folder(self, name: str) -> Path:
         """A new study's folder in a store of its own, where no neighbour has run its cells before."""
-        return self.home / name / "study"
+        return self.home / f"store-{name}" / name
 
     def start(
         self, folder: Path, address: str = "", patience: Mapping[str, str] = PATIENCE
