@@ -5,8 +5,8 @@ STUDY ?= search_spaces/quickstart.yaml
 WORKERS ?= 2
 EXECUTOR ?=
 MINI ?= rse_table6_mini rse_table5_mini rse_masks_mini rse_figure5_mini rse_figure4_mini rse_figure6_mini rse_section_b4_mini
-MINILM ?= methods_minilm rse_table3_minilm rse_table6_minilm rse_table5_minilm rse_figure5_minilm rse_masks_minilm \
-	rse_figure6_minilm rse_figure4_minilm
+MINILM ?= methods_minilm rse_table6_minilm rse_table5_minilm rse_figure5_minilm rse_table1_minilm joint_minilm \
+	mean_minilm rse_table3_minilm rse_masks_minilm rse_figure6_minilm rse_figure4_minilm
 BENCH ?= build/bench
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
