@@ -11,6 +11,7 @@ import ray.tune
 from rse_study.collectives import Alone
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.failure_reason import describe
+from rse_study.on_ray.free_memory import give_back_free_memory
 from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.train_workers import GroupEnded, TrainWorkers
 from rse_study.on_ray.worker import run_loop, run_worker
@@ -29,6 +30,7 @@ def run_inline(config: dict[str, Any], evaluations: Sequence[Evaluation] = ()) -
         # the next cell to this process.
         _report_end(payload, {"reason": describe(error)})
         raise
+    give_back_free_memory()
     _report_end(payload, ended)
 
 

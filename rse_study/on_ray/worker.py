@@ -12,6 +12,7 @@ from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.evaluations import score_cell
+from rse_study.on_ray.free_memory import give_back_free_memory
 from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.reporting import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.train_workers import GroupMember
@@ -34,6 +35,7 @@ def run_worker(config: dict[str, Any]) -> None:
     member, collectives = GroupMember(config, context.get_world_rank()), Alone() if alone else Group()
     while (payload := member.next_cell()) is not None:
         ended = run_loop(payload, collectives, member.report, member.evaluations)
+        give_back_free_memory()
         member.end(ended)
         if ended["reason"] and not alone:
             # The others may have had another end, or still wait for this worker: nobody goes on with them.
