@@ -12,7 +12,7 @@ from rse_study.cli.verbs.ledger_snapshot import LedgerSnapshot, read_snapshot
 from rse_study.cli.verbs.status_pace import pace_of
 from rse_study.results.cell_state import count_cells, is_lost
 from rse_study.results.lock import holder
-from rse_study.results.records import Record, Stage
+from rse_study.results.records import FINISHED, Record, Stage
 from rse_study.results.row_names import in_order_of_file
 
 NUM_EVENTS = 5
@@ -94,6 +94,8 @@ class StudyStatus(Record):
     num_attempts: int
     num_retries: int
     """Attempts at cells that had been tried before."""
+    num_found: int
+    """Cells whose results were there without an attempt: those that another study of the store ran, for one."""
     device_s: float
     """Device time that was spent so far, in seconds: `device_time.INCLUDED`."""
     median_s: float | None
@@ -127,6 +129,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         lost=_lost(ledger),
         num_attempts=len(ledger.attempts),
         num_retries=sum(attempt.number > 1 for attempt in ledger.attempts),
+        num_found=sum(cell.status in FINISHED and cell.identity not in ledger.newest for cell in ledger.cells),
         device_s=ledger.device_s,
         **vars(pace),
         events=ledger.events,

@@ -23,6 +23,8 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
     yield from (f"confirmed: {_ranked(trial)}" for trial in state.confirmed)
     if state.num_attempts:
         yield f"spent: {show_duration(state.device_s) or '0 s'} of device time (of {_ended_attempts(state)})"
+    if state.num_found:
+        yield f"found, and not run here: {counted(state.num_found, 'cell')}"
     yield f"left: {_left(state)}"
     yield from _section(
         "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]

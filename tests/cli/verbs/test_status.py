@@ -93,6 +93,17 @@ def test_everything_is_said_of_a_study_that_runs(halfway, study_dir):
     assert [event["kind"] for event in state.events] == ["lost"]
 
 
+def test_cells_that_another_study_ran_are_found_and_have_no_attempt(halfway, study_dir):
+    assert "found" not in "\n".join(lines_of(state_of(study_dir)))
+    taken = cell_of(4)
+    halfway.plan([taken])
+    assert state_of(study_dir).num_found == 0
+    finish(halfway, taken, 55.0)
+    state = state_of(study_dir)
+    assert (state.num_found, state.num_attempts) == (1, 5)
+    assert "found, and not run here: 1 cell" in lines_of(state)
+
+
 def test_what_is_left_is_the_median_times_what_is_missing_over_the_cells_at_a_time(halfway, study_dir):
     state = state_of(study_dir)
     # two cells of 40 s to come and half of one that runs, one at a time
