@@ -31,7 +31,8 @@ def measure_and_report(options: argparse.Namespace) -> None:
     """Make the rows that are missing, then show all of them."""
     # Imported here: Ctrl-C while torch loads ends in one line, too.
     from benchmarks.own_base.measuring import measure_rows
-    from benchmarks.own_base.report import report
+    from benchmarks.own_base.report import report, require_targets
 
+    require_targets(options.tables, options.figures)  # before hours of training
     measure_rows(options)
     report(options.out, options.tables, options.figures)

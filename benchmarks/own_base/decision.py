@@ -49,7 +49,7 @@ def decide(seeds: Sequence[SeedScores], num_missing: int) -> Decision:
     if losses:
         return Decision("not accepted", tuple(losses))
     if num_missing:
-        return Decision("undecided", (f"{num_missing} rows are missing: the same command goes on",))
+        return Decision("undecided", (f"rows that are missing: {num_missing}; the same command goes on",))
     if len(seeds) < NUM_SEEDS:
         return Decision("undecided", (f"{len(seeds)} masked-LM seeds of {NUM_SEEDS}",))
     least = min(one.own - value for one in seeds for value in one.rivals.values())

@@ -52,7 +52,7 @@ class OwnEncoders:
         return tiny_encoder(self._assets, sentences, spec, curve.note)
 
     def untrained(self, run: BaseRun) -> Path:
-        """The folder of an encoder with the weights and word pieces with which that base begins."""
+        """The folder of an encoder with the weights and word pieces of a base's start."""
         sentences, spec = self._sentences(run.num_sentences), base_spec(self._options, run.seed)
         key = {"spec": spec.identity(), "sentences": fingerprint_of(sentences)}
         return build(self._assets, "untrained", key, lambda draft: save_untrained(draft, sentences, spec))

@@ -1,4 +1,4 @@
-"""The rows of `benchmarks.own_base` as frames: what Parquet files and figures show."""
+"""The rows of `benchmarks.own_base` as frames, for Parquet files and figures."""
 
 from typing import Any
 

@@ -86,7 +86,7 @@ class OwnBasePlan(Spec):
         return self.amounts[-1]
 
     def runs(self) -> Iterator[BaseRun | ScoreRun]:
-        """Every row's run in the order in which they are made: floors first, then from little text to all."""
+        """Every row's run in its order: floors first, then from little text to all."""
         for seed in self.seeds:
             yield from self.scores("untrained", self.largest.num_sentences, seed)
         for amount in self.amounts:

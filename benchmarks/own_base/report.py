@@ -15,7 +15,7 @@ import pandas as pd
 import typer
 
 from analysis.formats import show_number, show_signed, show_spread
-from analysis.phrases import counted, show_duration
+from analysis.phrases import show_duration
 from benchmarks.own_base.decision import decide, seed_scores
 from benchmarks.own_base.figures import write_own_base_figures
 from benchmarks.own_base.frames import loss_frame, score_frame
@@ -66,6 +66,7 @@ def report(folder: Path, tables: Path | None, figures: Path | None) -> None:
     figures
         For PNG; None: none is drawn.
     """
+    require_targets(tables, figures)
     plan, rows = read_plan(folder), read_rows(folder)
     scores, losses = score_frame(plan, rows), loss_frame(rows)
     announce(describe_text(plan))
@@ -73,16 +74,21 @@ def report(folder: Path, tables: Path | None, figures: Path | None) -> None:
     for line in learning_lines(plan, scores):
         announce(line)
     announce(f"A base of our own is {decide(list(seed_scores(plan, rows)), rows.num_missing(plan))}")
-    beside = tables or folder
-    require_folder(beside, where="--tables")
-    beside.mkdir(parents=True, exist_ok=True)
+    target = tables or folder
+    target.mkdir(parents=True, exist_ok=True)
     for frame, name in ((scores, SCORES), (losses, LOSSES)):
-        frame.to_parquet(beside / name, index=False)
-        announce(f"written: {beside / name}")
+        frame.to_parquet(target / name, index=False)
+        announce(f"written: {target / name}")
     if figures is not None:
-        require_folder(figures, where="--figures")
         for path in write_own_base_figures(scores, losses, figures):
             announce(f"written: {path}")
+
+
+def require_targets(tables: Path | None, figures: Path | None) -> None:
+    """Raise InputError where a folder that was named cannot be written."""
+    for path, where in ((tables, "--tables"), (figures, "--figures")):
+        if path is not None:
+            require_folder(path, where=where)
 
 
 def describe_text(plan: OwnBasePlan) -> str:
@@ -90,8 +96,8 @@ def describe_text(plan: OwnBasePlan) -> str:
     whole, text = plan.text.whole, plan.text
     return (
         f"text: {whole.num_sentences:,} sentences, {whole.num_wikipedia:,} of them Wikipedia's, the others WordNet's; "
-        f"{whole.num_words:,} words; left out: {counted(text.num_duplicates, 'repetition')}, "
-        f"{counted(text.num_excluded, 'sentence')} of STS-B; fingerprint {whole.text[:12]}"
+        f"{whole.num_words:,} words; left out: {text.num_duplicates:,} repeated, "
+        f"{text.num_excluded:,} of STS-B; fingerprint {whole.text[:12]}"
     )
 
 
@@ -122,18 +128,20 @@ def learning_lines(plan: OwnBasePlan, scores: pd.DataFrame) -> list[str]:
 
 def _cells(encoder: str, part: pd.DataFrame) -> list[str]:
     first, after = part.iloc[0], part["dev_after"].dropna().tolist()
-    before, is_own = float(first["dev_before"]), encoder == "own"
+    before, has_base = float(first["dev_before"]), pd.notna(first["num_steps"])
     spread = stdev(after) if len(after) > 1 else math.nan
+    num_lost = int(part["failure"].fillna("").ne("").sum())
     return [
         {"own": "our own", "token_overlap": "token overlap"}.get(encoder, encoder),
         "" if pd.isna(first["num_sentences"]) else f"{first['num_sentences']:,}",
         "" if pd.isna(first["seed"]) else str(first["seed"]),
-        f"{first['masked_accuracy']:.1%}" if is_own else "",
-        f"{first['unigram_accuracy']:.1%}" if is_own else "",
-        f"{first['num_steps']:,}" if is_own else "",
-        show_duration(first["base_seconds"]) if is_own else "",
+        f"{first['masked_accuracy']:.1%}" if has_base else "",
+        f"{first['unigram_accuracy']:.1%}" if has_base else "",
+        f"{first['num_steps']:,}" if has_base else "",
+        show_duration(first["base_seconds"]) if has_base else "",
         show_number(before),
-        show_spread(show_number(mean(after)), spread) if after else "",
+        (show_spread(show_number(mean(after)), spread) if after else "")
+        + (f" ({num_lost} lost)" if num_lost else ""),
         show_signed(mean(after) - before) if after else "",
     ]
 

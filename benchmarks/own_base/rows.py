@@ -61,7 +61,7 @@ class ScoreRow(Spec):
         return ScoreRun(self.encoder, self.num_sentences, self.seed, self.simcse_seed)
 
 
-Row = TypeVar("Row", BaseRow, ScoreRow)
+AnyRow = TypeVar("AnyRow", BaseRow, ScoreRow)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def read_rows(folder: Path) -> OwnBaseRows:
     return OwnBaseRows({row.run: row for row in bases}, {row.run: row for row in scores})
 
 
-def _read(path: Path, kind: type[Row]) -> Row:
+def _read(path: Path, kind: type[AnyRow]) -> AnyRow:
     remedy = "Remove it: the same command makes it again"
     return read_sealed(path, _kind(kind), kind.model_validate, missing="Read again", remedy=remedy)
 

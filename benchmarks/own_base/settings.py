@@ -97,13 +97,15 @@ def simcse_trial(options: argparse.Namespace, encoder: str) -> "Trial":
 
 
 def recipe_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Settings that rows must share to stand in one folder. Raises InputError where they do not fit."""
+    """Settings that rows of one folder share.
+
+    Raises InputError where one is no setting, or two do not fit each other.
+    """
     seeds = [base_spec(options, seed) for seed in options.seeds]  # all of them are checked
     base, simcse = seeds[0].identity(), simcse_trial(options, "a base").identity()
     del base["training"]["seed"], simcse["encoder"]["name"]
-    recipe: dict[str, Any] = json.loads(
-        canonical_json({"base": base, "simcse": simcse})
-    )  # no tuples, as in a file
+    # As it is read again from a file: lists, no tuples.
+    recipe: dict[str, Any] = json.loads(canonical_json({"base": base, "simcse": simcse}))
     return recipe
 
 

@@ -20,7 +20,9 @@ def wordnet_archive(data_dir: Path) -> Path:
     path = data_dir / FOLDER / ARCHIVE
     if not path.is_file():
         remedy = "Put nltk's wordnet.zip there, and name the data folder by RSE_STUDY_DATA"
-        raise MissingFile("no WordNet", where=str(path), rule="synonyms and glosses come from it", remedy=remedy)
+        raise MissingFile(
+            "no WordNet", where=str(path), rule="synonyms and glosses come from it", remedy=remedy
+        )
     if not is_zipfile(path) or MEMBER not in ZipFile(path).namelist():
         rule, remedy = f"must be a zip archive with {MEMBER}", "Fetch it again"
         raise InputError("is not WordNet", where=str(path), rule=rule, remedy=remedy)

@@ -103,6 +103,7 @@ def test_other_settings_may_not_go_on_in_the_folder(options, measured, capsys):
         (["--heads", "3"], "the width must be a multiple of the heads"),
         (["--seeds", "0", "-1"], "training.seed = -1"),
         (["--simcse-lr", "0"], "SimCSE: optimizer.lr = 0.0: must be > 0"),
+        (["--figures", __file__], "is no folder"),
         (["--data", "/nowhere"], "/nowhere/sts/STSBenchmark/orig/sts-train.csv: no such file"),
     ],
 )
@@ -147,7 +148,7 @@ def test_the_report_needs_the_folder_alone_and_no_torch(measured, tmp_path):
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
     )
     assert "text: 399 sentences, 160 of them Wikipedia's" in done.stdout
-    assert "2 sentences of STS-B" in done.stdout
+    assert "2 of STS-B" in done.stdout
     assert "A base of our own is " in done.stdout
     assert "100 -> 399 sentences: " in done.stdout
     scores = pd.read_parquet(tmp_path / "tables" / report.SCORES)

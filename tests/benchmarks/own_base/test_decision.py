@@ -5,6 +5,8 @@ import math
 import pytest
 
 from benchmarks.own_base.decision import SeedScores, decide, seed_scores
+from benchmarks.own_base.frames import score_frame
+from benchmarks.own_base.report import table_rows
 from benchmarks.own_base.rows import OwnBaseRows
 
 from .test_rows import SCORE, plan
@@ -75,3 +77,12 @@ def test_a_seed_is_compared_with_the_encoder_that_it_began_as():
     assert second.rivals["the untrained encoder"] == 55.0
     lacking = {row.run: row for row in rows[1:]}
     assert [one.seed for one in seed_scores(made, OwnBaseRows({}, lacking))] == [1]
+
+
+def test_the_table_says_how_many_losses_were_lost_and_shows_the_mean_of_the_others():
+    kept = SCORE.model_copy(update={"simcse_seed": 4, "dev_after": 61.25, "failure": ""})
+    made = plan(simcse_seeds=(1, 4))
+    (overlap, own) = table_rows(score_frame(made, OwnBaseRows({}, {row.run: row for row in (SCORE, kept)})))
+    assert overlap[:3] == ["token overlap", "", ""]
+    assert overlap[-3:] == ["40.00", "", ""]
+    assert own == ["our own", "100", "0", "", "", "", "", "50.50", "61.25 (1 lost)", "+10.75"]
