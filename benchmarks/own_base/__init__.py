@@ -1,0 +1,1 @@
+"""Is the licence-free text at hand enough for a base encoder of our own?"""
