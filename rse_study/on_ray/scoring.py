@@ -24,8 +24,9 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.ranking import best_first
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import baselines_folder
-from rse_study.study.baselines import can_measure, measure_baselines
+from rse_study.study.baselines import can_measure
 from rse_study.study.definition.config import Baseline, Study
+from rse_study.study.shared_baselines import measure_baseline_once
 
 EVALUATED = "evaluated"
 """the activity of `everything`, counted in tasks"""
@@ -84,7 +85,7 @@ class Scoring:
         base = self._study.base
         for name, lacking in wanted:
             on_progress = partial(self._callback.advanced, f"baseline {name}, evaluations")
-            yield measure_baselines(base, self._materials.of(base), [name], lacking, on_progress=on_progress)
+            yield measure_baseline_once(base, self._materials.of(base), name, lacking, on_progress)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
         """Score what has no score yet; then delete models that need not be kept.

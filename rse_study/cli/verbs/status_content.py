@@ -129,7 +129,9 @@ def state_of(study_dir: Path) -> StudyStatus:
         lost=_lost(ledger),
         num_attempts=len(ledger.attempts),
         num_retries=sum(attempt.number > 1 for attempt in ledger.attempts),
-        num_found=sum(cell.status in FINISHED and cell.identity not in ledger.newest for cell in ledger.cells),
+        num_found=sum(
+            cell.status in FINISHED and cell.identity not in ledger.newest for cell in ledger.cells
+        ),
         device_s=ledger.device_s,
         **vars(pace),
         events=ledger.events,

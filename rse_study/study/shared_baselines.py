@@ -1,0 +1,70 @@
+"""A baseline is scored once for all studies of its base."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import torch
+
+from rse_study.activity import ProgressCallback
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.evaluation.rank_correlation import DIGITS
+from rse_study.results.evaluation_file import write_evaluations, written_rows
+from rse_study.results.records import EvaluationRow
+from rse_study.spec import fingerprint_of
+from rse_study.study.baselines import measure_baselines
+from rse_study.study.definition.config import Baseline
+from rse_study.training.materials import Materials
+from rse_study.training.provenance import provenance
+from rse_study.training.trial import Trial
+
+FOLDER = "scores-of-baselines"
+"""beside the tokenised corpus, on the machine that measures"""
+
+
+def measure_baseline_once(
+    trial: Trial,
+    materials: Materials,
+    name: Baseline,
+    evaluations: Sequence[Evaluation],
+    on_progress: ProgressCallback = lambda done, total: None,
+) -> list[EvaluationRow]:
+    """Return a baseline's rows, read where another study measured them.
+
+    Parameters
+    ----------
+    trial, materials
+        The base of the study; where the fingerprint of its weights is unknown nothing is shared.
+    name
+        Which baseline.
+    evaluations
+        What it is scored on, on the CPU: vectors alone, nothing that is fine-tuned.
+    on_progress
+        Is called with the number of evaluations done, and of how many, of those that are measured.
+    """
+    if "base" not in materials.fingerprints:
+        return measure_baselines(trial, materials, [name], evaluations, on_progress=on_progress)
+    folder = materials.corpus.parent / FOLDER / _key(trial, materials)[:32]
+    known = written_rows(folder, name, {(one.name, one.fingerprint) for one in evaluations})
+    lacking = [one for one in evaluations if one.name not in {row.evaluation for row in known}]
+    measured = measure_baselines(
+        trial, materials, [name] if lacking else [], lacking, on_progress=on_progress
+    )
+    if measured:
+        with suppress(OSError):  # the corpus may lie where nobody can write
+            write_evaluations(folder, measured)
+    return [*known, *measured]
+
+
+def _key(trial: Trial, materials: Materials) -> str:
+    return fingerprint_of(
+        {
+            "base": materials.fingerprints["base"],
+            "pooling": trial.encoder.pooling,
+            "template": trial.encoder.template,
+            "semantics": trial.encoder.semantics,
+            "similarity_digits": DIGITS,
+            # Versions, processor and threads decide the last bits.
+            "provenance": provenance(torch.device("cpu")),
+            "instructions": torch.backends.cpu.get_cpu_capability(),
+        }
+    )
