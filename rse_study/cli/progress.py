@@ -67,6 +67,11 @@ class ProgressBoard(ActivityBars):
         self._running.clear()
         super().__exit__(*raised)
 
+    def found(self, cells: Sequence[Any]) -> None:
+        """Results were there: these cells have ended, and say nothing about the pace."""
+        self._num_ended += len(cells)
+        self._num_before += len(cells)
+
     def started(self, cell: Any) -> None:
         """A cell runs: a row of the table, a line where there is no terminal."""
         again = "goes on" if cell.continues else "started"

@@ -216,13 +216,14 @@ class StudyRun:
         if self._files.storage is not None:
             return
         with_models = self._study.keep_models != "none" or len(asked) < len(self._study.evaluations)
-        names = []
+        names = {}
         for identity, name in bring_shared_cells(self._ledger, cells, asked, with_models=with_models):
             self._ledger.log("shared", f"taken from the study {name}", identity)
-            names.append(name)
+            names[identity] = name
         if names:
-            studies = ", ".join(sorted(set(names)))
+            studies = ", ".join(sorted(set(names.values())))
             self._callback.message(f"{len(names)} of {len(cells)} cells are taken from {studies}")
+            self._callback.found([cell for cell in cells if cell.identity in names])
 
     def _complete_trials(self) -> list[tuple[dict[str, object], float]]:
         values = self._ledger.last_points(self._study.objective.metric)

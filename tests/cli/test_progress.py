@@ -231,6 +231,17 @@ def test_the_names_of_a_grid_are_read_once(screen):
     assert (len(reads), lines_on(screen)) == (1, ["row 0: started", "row 1: started", "row 2: started"])
 
 
+def test_cells_that_were_found_have_ended_and_are_no_pace(screen):
+    found, cell = [cell_of(0), cell_of(1)], cell_of(2)
+    with ProgressBoard(3, console=screen) as board:
+        board.found(found)
+        board.started(cell)
+        board.progressed(cell, 60, 60, {})
+        assert board._seconds_left() == 0.0  # two cells that nobody waited for
+        board.ended(cell, ended_as(cell, "complete"))
+    assert lines_on(screen)[-1] == "trial 2: complete  [3 of 3]"
+
+
 def test_a_cell_that_is_continued_is_counted_once(screen):
     cell = cell_of(1, continues=True)
     with ProgressBoard(4, num_ended=4, console=screen) as board:

@@ -24,6 +24,9 @@ class Teller:
     def __init__(self, hear: Callable[[str], None]) -> None:
         self.message = hear
 
+    def found(self, cells):
+        self.message(f"found {len(cells)}")
+
     def started(self, cell):
         self.message(f"started {cell.number}/{cell.seed}")
 

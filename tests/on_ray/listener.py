@@ -5,7 +5,10 @@ class Listener:
     """A callback that remembers which cells started, and the messages."""
 
     def __init__(self):
-        self.started_cells, self.heard = [], []
+        self.started_cells, self.found_cells, self.heard = [], [], []
+
+    def found(self, cells):
+        self.found_cells.extend(cell.identity for cell in cells)
 
     def started(self, cell):
         self.started_cells.append((cell.number, cell.seed))

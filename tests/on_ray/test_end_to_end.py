@@ -33,6 +33,9 @@ class Diary:
     def __init__(self):
         self.events = []
 
+    def found(self, cells):
+        self.events.append(("found", len(cells)))
+
     def started(self, cell):
         self.events.append(("started", cell.number))
 

@@ -43,3 +43,4 @@ def test_a_row_of_two_studies_is_trained_once(run):
     assert second[0.5] == first[0.5]
     assert set(second) == {0.5, 1.0}
     assert "1 of 2 cells are taken from first" in heard.heard
+    assert len(heard.found_cells) == 1
