@@ -13,7 +13,16 @@ import plotly.graph_objects as go
 INK, GREY, FAINT, BLUE, ORANGE = "#1f2328", "#6e7781", "#b6bec7", "#0b62c4", "#c4560b"
 GROUND = "#ffffff"
 """Of the page. Colours are written as six digits: by them the page finds what is another one in the dark."""
-DASHES = {"token_overlap": "dot", "untrained": "dash", "start": "dashdot"}
+DASHES = {
+    "token_overlap": "dot",
+    "untrained": "dash",
+    "start": "dashdot",
+    "cls": "longdash",
+    "mean": "longdashdot",
+    "first_last": "12px,3px,3px,3px,3px,3px",
+    "whitening": "2px,6px",
+}
+"""Of the line of each baseline."""
 SEED_COLOURS = ("#0b62c4", "#c4560b", "#1a7f5a", "#8250df", "#b3246b", "#57606a")
 SEED_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 BLUES = [[0.0, "#e8f1fb"], [0.5, "#6aa3e0"], [1.0, "#0b3f86"]]

@@ -1,6 +1,7 @@
 import pandas as pd
 
 from analysis.figures.history import draw_history, ended_text, history_data
+from rse_study.results.records import BASELINES
 
 TABLE = pd.DataFrame(
     {
@@ -52,3 +53,10 @@ def test_no_trials_make_an_empty_figure():
 def test_a_trial_that_never_reported_has_no_step():
     assert ended_text("failed", 3, pd.NA, float("nan")) == "trial 3: failed before its first value"
     assert ended_text("failed", 3, 7, float("nan")) == "trial 3: failed at step 7"
+
+
+def test_every_baseline_that_a_study_may_have_is_a_line_of_its_own():
+    measured = pd.DataFrame({"subject": list(BASELINES), "label": list(BASELINES.values()), "value": 58.0})
+    figure = draw_history(history_data(TABLE, "maximize"), measured, "dev")
+    dashes = {trace.name: trace.line.dash for trace in figure.data if trace.name.endswith(": 58.00")}
+    assert len(dashes) == len(set(dashes.values())) == len(BASELINES)
