@@ -67,7 +67,7 @@ class ProgressBoard(ActivityBars):
         self._running.clear()
         super().__exit__(*raised)
 
-    def found(self, cells: Sequence[Any]) -> None:
+    def cells_found(self, cells: Sequence[Any]) -> None:
         """Results were there: these cells have ended, and say nothing about the pace."""
         self._num_ended += len(cells)
         self._num_before += len(cells)

@@ -12,7 +12,7 @@ from rse_study.results.records import CellRecord
 class StudyCallback(ActivityCallback, Protocol):
     """Gets what happens to cells, and activities and messages of the study as a whole."""
 
-    def found(self, cells: Sequence[Cell]) -> None:
+    def cells_found(self, cells: Sequence[Cell]) -> None:
         """The results of these cells were there, and they are not run: another study had."""
 
     def started(self, cell: Cell) -> None:

@@ -104,10 +104,10 @@ class CopyingCallback:
             for work in (self._keep_copying, self._keep_lease)
         ]
 
-    def found(self, cells: Sequence[Cell]) -> None:
+    def cells_found(self, cells: Sequence[Cell]) -> None:
         """The results of these cells were there."""
         self._changed.set()
-        self._callback.found(cells)
+        self._callback.cells_found(cells)
 
     def started(self, cell: Cell) -> None:
         """A cell runs."""

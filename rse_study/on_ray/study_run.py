@@ -223,7 +223,7 @@ class StudyRun:
         if names:
             studies = ", ".join(sorted(set(names.values())))
             self._callback.message(f"{len(names)} of {len(cells)} cells are taken from {studies}")
-            self._callback.found([cell for cell in cells if cell.identity in names])
+            self._callback.cells_found([cell for cell in cells if cell.identity in names])
 
     def _complete_trials(self) -> list[tuple[dict[str, object], float]]:
         values = self._ledger.last_points(self._study.objective.metric)

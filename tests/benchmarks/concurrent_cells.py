@@ -146,7 +146,7 @@ class Counter:
         self.running, self.peak, self.lost_cells, self.full_after = 0, 0, 0, 0.0
         self._begun = time.monotonic()
 
-    def found(self, cells: Any) -> None:
+    def cells_found(self, cells: Any) -> None:
         pass
 
     def started(self, cell: Any) -> None:

@@ -234,7 +234,7 @@ def test_the_names_of_a_grid_are_read_once(screen):
 def test_cells_that_were_found_have_ended_and_are_no_pace(screen):
     found, cell = [cell_of(0), cell_of(1)], cell_of(2)
     with ProgressBoard(3, console=screen) as board:
-        board.found(found)
+        board.cells_found(found)
         board.started(cell)
         board.progressed(cell, 60, 60, {})
         assert board._seconds_left() == 0.0  # two cells that nobody waited for

@@ -24,7 +24,7 @@ class Teller:
     def __init__(self, hear: Callable[[str], None]) -> None:
         self.message = hear
 
-    def found(self, cells):
+    def cells_found(self, cells):
         self.message(f"found {len(cells)}")
 
     def started(self, cell):

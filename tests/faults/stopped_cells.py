@@ -47,7 +47,7 @@ class Silent:
     def started(self, *heard):
         pass
 
-    progressed = ended = lost = node_lost = message = advanced = started
+    cells_found = progressed = ended = lost = node_lost = message = advanced = started
 
 
 def study_of(executor: str, num_stopped: int) -> CheckedStudy:

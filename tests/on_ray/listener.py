@@ -7,7 +7,7 @@ class Listener:
     def __init__(self):
         self.started_cells, self.found_cells, self.heard = [], [], []
 
-    def found(self, cells):
+    def cells_found(self, cells):
         self.found_cells.extend(cell.identity for cell in cells)
 
     def started(self, cell):

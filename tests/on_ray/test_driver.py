@@ -19,7 +19,7 @@ class Nobody:
     def started(self, cell):
         raise AssertionError
 
-    progressed = ended = lost = node_lost = message = advanced = started
+    cells_found = progressed = ended = lost = node_lost = message = advanced = started
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ class Diary:
     def __init__(self):
         self.events = []
 
-    def found(self, cells):
+    def cells_found(self, cells):
         self.events.append(("found", len(cells)))
 
     def started(self, cell):
