@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from rse_study.evaluation.rank_correlation import DIGITS
+
 SIMILARITY_DIGITS = "similarity_digits"
 """Key of the decimals by which a cell's cosines were ranked; a cell begun before decision 0016 lacks it."""
 
@@ -34,6 +36,21 @@ def provenance(device: torch.device, workers: int = 1, precision: str = "float32
         "precision": precision,
         "workers": workers,
         "threads": torch.get_num_threads(),
+    }
+
+
+def last_bits_of(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
+    """What decides a score's last bits: provenance, instructions, digits of ranking.
+
+    Parameters
+    ----------
+    device, workers, precision
+        As of `provenance`.
+    """
+    return {
+        "provenance": provenance(device, workers, precision),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        SIMILARITY_DIGITS: DIGITS,
     }
 
 

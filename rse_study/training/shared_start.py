@@ -8,11 +8,10 @@ from typing import Any
 import torch
 
 from rse_study.errors import InputError
-from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.results.atomic import read_sealed, write_sealed
 from rse_study.spec import fingerprint_of
 from rse_study.training.materials import Materials
-from rse_study.training.provenance import provenance
+from rse_study.training.provenance import last_bits_of
 from rse_study.training.trial import Trial
 
 FOLDER = "scores-of-bases"
@@ -64,12 +63,9 @@ def _key(trial: Trial, materials: Materials, num_workers: int, device: torch.dev
             "pooling": trial.encoder.pooling,
             "template": trial.encoder.template,
             "semantics": [part.semantics for part in (trial, trial.encoder, trial.selection, trial.replayed)],
-            "similarity_digits": DIGITS,
             "watched": sorted(trial.watched),
             "compiled": trial.compiled,
-            # Versions, device, precision, workers and threads decide the last bits.
-            "provenance": provenance(device, num_workers, trial.precision),
-            "instructions": torch.backends.cpu.get_cpu_capability(),
+            **last_bits_of(device, num_workers, trial.precision),
         }
     )
 
