@@ -9,6 +9,7 @@ from analysis.formats import decimals_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
+from rse_study.results.selection import Standing
 from rse_study.results.study_results import StudyResults
 
 BASE = "base"  # label of the trial that is the paper's setting
@@ -36,6 +37,8 @@ class Contents:
     revisions: pd.DataFrame
     events: pd.DataFrame
     provenance: list[dict[str, Any]]
+    standings: tuple[Standing[str], ...] = ()
+    """Of the cells of a search, by all that it chooses by; the key is the cell's identity."""
     collapsed: frozenset[str] = frozenset()
     """Cells whose last value of the objective is that of a collapsed model."""
 
@@ -89,6 +92,7 @@ def read_contents(reader: Reader) -> Contents:
         revisions=reader.revisions(),
         events=reader.events(),
         provenance=reader.provenance(),
+        standings=tuple(reader.standings("search")) if study.kind == "search" else (),
         collapsed=reader.collapsed(),
     )
 

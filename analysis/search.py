@@ -1,20 +1,21 @@
 """What a search came to, as frames: its trials, its best, what confirms it."""
 
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.formats import show_value
-from rse_study.results.ranking import best_first
+from rse_study.results.pareto import Direction
 from rse_study.results.records import AxisRecord, StudyRecord
+from rse_study.results.selection import chosen_first
 
 
 def trials(contents: Contents) -> pd.DataFrame:
     """Return a row per cell of the search (or grid).
 
-    Columns: trial, seed, label, status, one per axis, objective, t ... `best`: the best of the complete cells; nowhere
-    in a grid, which selects nothing.
+    Columns: trial, seed, label, status, one per axis, objective, t ... `best`: the complete cell that the search would
+    choose first, the knee of the front where there are several objectives; nowhere in a grid, which selects nothing.
     """
     study = contents.study
     cells = contents.stage(study.kind).reset_index(drop=True)
@@ -23,15 +24,19 @@ def trials(contents: Contents) -> pd.DataFrame:
         heading: [proposal.get(axis.name) for proposal in cells["proposal"]]
         for axis, heading in zip(study.axes, study.headings, strict=True)
     }
-    best = best_of(table, study.objective.direction) if study.kind == "search" else False
-    return table.assign(**values, best=best)
+    complete = set(table.loc[table["status"] == "complete", "identity"])
+    chosen = [identity for identity in chosen_of(contents) if identity in complete]
+    return table.assign(**values, best=table["identity"].isin(chosen[:1]))
 
 
-def best_of(table: pd.DataFrame, direction: Literal["maximize", "minimize"]) -> pd.Series:
-    """True at the best of the complete cells, the first on a tie."""
-    complete = table[table["status"] == "complete"]
-    standings = zip(complete.index, complete["t"].fillna(0), complete["objective"], strict=True)
-    return pd.Series(table.index.isin(best_first(standings, direction)[:1]), index=table.index)
+def chosen_of(contents: Contents) -> list[str]:
+    """Return the identities of a search's cells in the order in which it would choose them."""
+    return chosen_first(contents.standings, directions(contents.study))
+
+
+def directions(study: StudyRecord) -> list[Direction]:
+    """Which way each objective is better."""
+    return [one.direction for one in study.all_objectives]
 
 
 def confirm_plan(study: StudyRecord) -> dict[str, Any]:
@@ -60,7 +65,9 @@ def confirmed(contents: Contents) -> pd.DataFrame:
         for n, label in cells[["trial", "label"]].values
     ]
     names = [
-        PAPER_SETTING if label == BASE else f"trial {trial} ({_role(number)})"
+        PAPER_SETTING
+        if label == BASE
+        else f"trial {trial} ({_role(number, len(contents.study.all_objectives))})"
         for trial, label, number in zip(cells["trial"], cells["label"], place, strict=True)
     ]
     return cells.assign(name=names, place=place).sort_values(["place", "trial", "seed"])
@@ -68,14 +75,14 @@ def confirmed(contents: Contents) -> pd.DataFrame:
 
 def ranking(contents: Contents) -> dict[int, int]:
     """Every trial's place in the search, from 1."""
-    cells = contents.stage("search").dropna(subset=["t", "objective"]).drop_duplicates("trial")
-    standings = zip(cells["trial"], cells["t"], cells["objective"], strict=True)
-    ordered = best_first(standings, contents.study.objective.direction)
-    return {int(trial): place for place, trial in enumerate(ordered, start=1)}
+    numbers = contents.cells.set_index("identity")["trial"]
+    ordered = dict.fromkeys(int(numbers[identity]) for identity in chosen_of(contents))
+    return {trial: place for place, trial in enumerate(ordered, start=1)}
 
 
-def _role(place: int) -> str:
-    return "best of the search" if place == 1 else f"no. {place} of the search"
+def _role(place: int, num_objectives: int) -> str:
+    first, other = ("best", "no. {}") if num_objectives == 1 else ("knee of the front", "choice no. {}")
+    return f"{first if place == 1 else other.format(place)} of the search"
 
 
 def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """A cell about to run, and where a stage's cells come from."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -48,6 +48,20 @@ class Cell:
         )
 
 
+@dataclass(frozen=True)
+class Observation:
+    """What a sampler learns of a trial."""
+
+    outcome: TrialOutcome
+    values: tuple[float, ...] = ()
+    """of the objectives at its last step; none unless complete"""
+    violations: tuple[float, ...] = ()
+    """by how much it breaks each constraint: at most 0 where it keeps to it; none unless complete"""
+
+
+RUNNING = Observation("running")
+
+
 @runtime_checkable
 class CellSource(Protocol):
     """Where a stage's cells come from: a fixed list, or one proposal after the other."""
@@ -56,17 +70,15 @@ class CellSource(Protocol):
     def num_left(self) -> int:
         """Cells still to come."""
 
-    def restore(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
+    def restore(self, record: CellRecord, seen: Observation) -> Cell | None:
         """Take in a cell that the ledger holds.
 
         Parameters
         ----------
         record : CellRecord
             The cell as the ledger has it.
-        outcome : TrialOutcome
-            How it ended; "running" where it has no result.
-        value : float or None
-            Of the objective at its last step.
+        seen : Observation
+            How it ended; RUNNING where it has no result.
 
         Returns
         -------
@@ -77,26 +89,26 @@ class CellSource(Protocol):
     def next(self) -> Cell | None:
         """The next new cell; None when there is none left."""
 
-    def observe(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
-        """Take in how a cell from `next` ended.
-
-        Parameters
-        ----------
-        cell : Cell
-            Which one.
-        outcome : TrialOutcome
-            How it ended.
-        value : float or None
-            Of the objective at its last step.
-        """
+    def observe(self, cell: Cell, seen: Observation) -> None:
+        """Take in how a cell from `next` ended."""
 
 
-def judged(status: str, value: float | None) -> TrialOutcome:
+def judged(status: str, values: Sequence[float], violations: Sequence[float] = ()) -> Observation:
     """What a sampler learns of a cell that ended.
 
-    The value at the last step counts, never the best so far; no value is a failure.
+    The values at the last step count, never the best so far; one that is missing is a failure.
+
+    Parameters
+    ----------
+    status : str
+        Of the cell.
+    values : sequence of float
+        Of the objectives; NaN where there is none.
+    violations : sequence of float
+        Of the constraints, by `ConstraintRecord.violation`.
     """
     if status == "stopped_early":
-        return "pruned"
-    has_value = value is not None and math.isfinite(value)
-    return "complete" if status == "complete" and has_value else "failed"
+        return Observation("pruned")
+    if status == "complete" and all(map(math.isfinite, (*values, *violations))):
+        return Observation("complete", tuple(values), tuple(violations))
+    return Observation("failed")

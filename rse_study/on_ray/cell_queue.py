@@ -1,19 +1,19 @@
 """The queue of one stage: which cells are left to run, in order. Without Ray."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.cell import Cell, CellSource, TrialOutcome, judged
+from rse_study.on_ray.cell import RUNNING, Cell, CellSource, Observation, judged
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.evaluation_file import written_rows
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
+from rse_study.results.records import FINISHED, CellRecord, ConstraintRecord, RungRow, Stage, Verdict
 from rse_study.results.result_file import FILE_NAME, Result, read_result
 from rse_study.results.schema import MODEL_FOLDER, cell_folder
 from rse_study.study.definition.config import Study
@@ -65,7 +65,9 @@ class CellQueue:
         self._verdicts: dict[tuple[str, int], Verdict] = {}
         for row in ledger.rungs():
             self._note(row)
-        self._last = ledger.last_points(study.objective.metric)
+        self._constraints = [ConstraintRecord(**one.model_dump()) for one in study.constraints]
+        deciding = {one.metric for one in (*study.all_objectives, *study.constraints)}
+        self._finals = {metric: ledger.final_values(metric) for metric in deciding}
         for record in ledger.cells():
             if record.stage == stage and not record.retired:
                 self._restore(record)
@@ -146,9 +148,11 @@ class CellQueue:
             self._ledger.fail(cell.identity, reason or "ended without a result")
         else:
             self._record(result)
-        value = self._value_of(result)
         if not cell.continues:  # the search it was part of is over
-            self._source.observe(cell, judged("failed" if result is None else result.status, value), value)
+            seen = (
+                Observation("failed") if result is None else self._judged(result.status, result.final_value)
+            )
+            self._source.observe(cell, seen)
         return self._ledger.cell(cell.identity)
 
     def attempt_of(self, cell: Cell) -> int:
@@ -170,18 +174,15 @@ class CellQueue:
 
     def _restore(self, record: CellRecord) -> None:
         """Enter a cell the ledger holds. One without a result runs (again), unless its result already lies there."""
-        outcome: TrialOutcome = "running"
-        value: float | None = None
+        seen = RUNNING
         status = status_for_next_run(self._ledger.study_dir, record.identity, record.status)
         if status in FINISHED:
-            _, value = self._last.get(record.identity, (0, None))
-            outcome = judged(status, value)
+            seen = self._judged(status, lambda metric: self._finals[metric].get(record.identity, math.nan))
         elif (result := self._result_of(record.identity)) is not None:
             self._record(result)
             self._ledger.log("adopted", "result found on disk", record.identity)
-            value = self._value_of(result)
-            outcome = judged(result.status, value)
-        cell = self._source.restore(record, outcome, value)
+            seen = self._judged(result.status, result.final_value)
+        cell = self._source.restore(record, seen)
         if cell is not None:
             self._interrupted.append(cell)
 
@@ -223,8 +224,9 @@ class CellQueue:
                 path.replace(free_name(path.with_name(f"{path.name}.other")))
         self._ledger.log("other", f"the result of another configuration: {other}", identity)
 
-    def _value_of(self, result: Result | None) -> float | None:
-        return None if result is None else result.final.get(self._study.objective.metric)
+    def _judged(self, status: str, value_of: Callable[[str], float]) -> Observation:
+        values = [value_of(one.metric) for one in self._study.all_objectives]
+        return judged(status, values, [one.violation(value_of(one.metric)) for one in self._constraints])
 
 
 def free_name(path: Path) -> Path:

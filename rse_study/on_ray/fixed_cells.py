@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rse_study.on_ray.cell import Cell, TrialOutcome
+from rse_study.on_ray.cell import Cell, Observation
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 
@@ -21,9 +21,9 @@ class FixedCells:
     def num_left(self) -> int:
         return len(self._waiting)
 
-    def restore(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
+    def restore(self, record: CellRecord, seen: Observation) -> Cell | None:
         cell = self._waiting.get(record.identity)
-        if outcome != "running" and not (cell and cell.continues and outcome == "pruned"):
+        if seen.outcome != "running" and not (cell and cell.continues and seen.outcome == "pruned"):
             self._waiting.pop(record.identity, None)
         return None  # what is left of the list comes in its order
 
@@ -31,5 +31,5 @@ class FixedCells:
         first = next(iter(self._waiting), None)
         return None if first is None else self._waiting.pop(first)
 
-    def observe(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
+    def observe(self, cell: Cell, seen: Observation) -> None:
         pass

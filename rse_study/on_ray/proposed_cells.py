@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.on_ray.cell import Cell, TrialOutcome
+from rse_study.on_ray.cell import Cell, Observation
 from rse_study.on_ray.proposer import Proposer
 from rse_study.results.records import CellRecord
 from rse_study.study.checking.validation import CheckedStudy
@@ -41,11 +41,11 @@ class ProposedCells:
     def num_left(self) -> int:
         return max(0, self._study.num_trials - self._next_number)
 
-    def restore(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
+    def restore(self, record: CellRecord, seen: Observation) -> Cell | None:
         self._next_number = max(self._next_number, record.trial + 1)
         self._known.add(record.identity)
-        self._proposer.add(record.trial, record.proposal, outcome, value)
-        if outcome != "running":
+        self._proposer.add(record.trial, record.proposal, seen)
+        if seen.outcome != "running":
             return None
         in_order = {axis.name: record.proposal[axis.name] for axis in self._space.axes}
         return self._cell(record.trial, in_order)
@@ -58,8 +58,8 @@ class ProposedCells:
         self._known.add(cell.identity)
         return cell
 
-    def observe(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
-        self._proposer.tell(cell.number, outcome, value)
+    def observe(self, cell: Cell, seen: Observation) -> None:
+        self._proposer.tell(cell.number, seen)
 
     def _propose(self, number: int) -> Cell:
         first = self._space.base_point

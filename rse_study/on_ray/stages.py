@@ -1,8 +1,8 @@
 """The cells of a study's stages: a grid, or what confirms a search."""
 
-import math
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,9 +11,10 @@ from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.proposed_cells import BASE
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
+from rse_study.results.standings import standings_of
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.confirmation import TrialResult, best_trials
+from rse_study.study.confirmation import trials_to_confirm
 from rse_study.training.trial import Trial
 
 Identify = Callable[[Trial, int], str]
@@ -85,11 +86,13 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
     if study.confirm is None:
         return []
     by_number = {record.trial: record for record in searched}
-    last = ledger.last_points(study.objective.metric)
-    results = [_trial_result(record, *last.get(record.identity, (0, math.nan))) for record in searched]
-    chosen = best_trials(results, study.confirm.num_best, study.objective.direction)
+    bases = [record.trial for record in searched if record.label == BASE]
+    directions = [one.direction for one in study.all_objectives]
+    numbers = {record.identity: record.trial for record in searched}
+    standings = [replace(one, key=numbers[one.key]) for one in standings_of(ledger, "search")]
+    chosen = trials_to_confirm(standings, bases, study.confirm.num_best, directions)
     if study.confirm.baseline == "base":
-        chosen = [next((s.trial for s in results if s.is_baseline), BASE_OUTSIDE), *chosen]
+        chosen = [*(bases or [BASE_OUTSIDE]), *chosen]
     cells = [
         _cell(checked, by_number[n], by_number[n].seed, identify, continues=True)
         for n in chosen
@@ -125,8 +128,3 @@ def _cell(
         resources=own or study.resources,
         continues=continues,
     )
-
-
-def _trial_result(record: CellRecord, t: int, value: float) -> TrialResult:
-    counts = record.status in ("complete", "stopped_early")
-    return TrialResult(record.trial, t, value if counts else math.nan, is_baseline=record.label == BASE)

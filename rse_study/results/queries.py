@@ -9,6 +9,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.results.records import (
+    COSTS,
     AttemptRecord,
     CellRecord,
     EvaluationRow,
@@ -17,7 +18,11 @@ from rse_study.results.records import (
     RungRow,
     StudyRecord,
 )
+from rse_study.results.result_file import WORK
 from rse_study.spec import canonical_json
+
+COST_COLUMNS = {"cost/work": f"json_extract(provenance, '$.{WORK}')", "cost/seconds": "duration_s"}
+"""SQL, by metric."""
 
 
 class LedgerQueries:
@@ -73,6 +78,15 @@ class LedgerQueries:
         # SQLite: with a bare max(), the other columns come from the row that holds it.
         query = "SELECT cell, max(t), value FROM metric WHERE name = ? GROUP BY cell"
         return {cell: (t, number_of(value)) for cell, t, value in self._db.execute(query, (metric,))}
+
+    def final_values(self, metric: str) -> dict[str, float]:
+        """A metric's value where each cell ended, by cell: of its last point, or what the cell cost."""
+        if metric not in COSTS:
+            return {cell: value for cell, (_, value) in self.last_points(metric).items()}
+        query = (
+            f"SELECT identity, {COST_COLUMNS[metric]} FROM cell WHERE status IN ('complete', 'stopped_early')"
+        )
+        return {cell: number_of(value) for cell, value in self._db.execute(query)}
 
     def attempts(self, identity: str = "") -> list[AttemptRecord]:
         """The attempts at a cell, or at all, in the order in which they began."""

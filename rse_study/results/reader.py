@@ -13,8 +13,10 @@ import pandas as pd
 from rse_study.results.cell_state import HAS_RESULT, count_cells, status_for_next_run
 from rse_study.results.connect import open_study
 from rse_study.results.queries import JSON_COLUMNS, LedgerQueries
-from rse_study.results.records import WITHDRAWN, Status, StudyRecord, evaluation_name
+from rse_study.results.records import WITHDRAWN, Stage, Status, StudyRecord, evaluation_name
 from rse_study.results.schema import ledger_path
+from rse_study.results.selection import Standing
+from rse_study.results.standings import standings_of
 
 
 class Reader:
@@ -94,6 +96,10 @@ class Reader:
         """t and value of a metric's last point, by cell."""
         points = LedgerQueries(self._db).last_points(metric)
         return pd.DataFrame.from_dict(points, orient="index", columns=["t", "value"])
+
+    def standings(self, stage: Stage) -> list[Standing[str]]:
+        """Where the cells of a stage stand by all that a search chooses by, by trial and seed."""
+        return standings_of(LedgerQueries(self._db), stage)
 
     def collapsed(self) -> frozenset[str]:
         """Cells whose last value of the objective is that of a collapsed model."""

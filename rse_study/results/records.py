@@ -33,6 +33,9 @@ LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift
 """Aggregations of which an encoder should have little, where a study's `measures` do not name the metric: older ledgers
 noted none, and not all that is measured is shown. More queries and more words changed: a harder attack."""
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
+COSTS = {"cost/work": "work of a cell, P*T", "cost/seconds": "seconds of a cell"}
+"""What a cell costs, as metrics that trials may be chosen by, and what readers call them. Work is what its training
+computes (`methods.cost`); seconds are those of training and scoring, on the machine it ran on."""
 
 
 ALWAYS_SHOWN = {
@@ -91,6 +94,26 @@ class ObjectiveRecord(Record):
         return f"{self.metric.partition('/')[0]}/degenerate"
 
 
+class ConstraintRecord(Record):
+    """A bound that a trial must keep to, to be chosen."""
+
+    metric: str
+    at_least: float | None = None
+    at_most: float | None = None
+    label: str = ""
+    """Of the metric, for readers."""
+
+    def violation(self, value: float) -> float:
+        """By how much a value of the metric breaks the bound; at most 0 where it keeps to it.
+
+        NaN of a NaN.
+        """
+        if self.at_most is not None:
+            return value - self.at_most
+        assert self.at_least is not None, f"a constraint on {self.metric} without a bound"
+        return self.at_least - value
+
+
 class AxisRecord(Record):
     """One searched dimension: a name, the paths it writes, its domain."""
 
@@ -122,6 +145,11 @@ class StudyRecord(Record):
     title: str = ""
     question: str = ""
     objective: ObjectiveRecord
+    """The one that is optimised, or the first of several: curves and tables show it."""
+    other_objectives: tuple[ObjectiveRecord, ...] = ()
+    """Of a search with several, the others."""
+    constraints: tuple[ConstraintRecord, ...] = ()
+    """What a trial must keep to, to be chosen."""
     kind: Literal["grid", "search"] = "search"
     axes: tuple[AxisRecord, ...] = ()
     num_trials: int = 0
@@ -137,6 +165,11 @@ class StudyRecord(Record):
     """Of data and settings, by evaluation (the baselines' own, too): a score with another is no longer the study's."""
     search_seed: int = 0
     resolved: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def all_objectives(self) -> tuple[ObjectiveRecord, ...]:
+        """The first, and the others of a search with several."""
+        return (self.objective, *self.other_objectives)
 
     @property
     def shown_measures(self) -> tuple[Measure, ...]:

@@ -4,6 +4,7 @@ By its worker; nothing but JSON.
 """
 
 import json
+import math
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +14,8 @@ from rse_study.results.atomic import read_sealed, write_sealed
 from rse_study.results.records import Record
 
 FILE_NAME = "result.json"
+WORK = "work"
+"""Key of a result's provenance: floating-point operations of its training in P*T, by `methods.cost`."""
 
 
 class Point(Record):
@@ -34,6 +37,14 @@ class Result(Record):
     final: dict[str, float] = Field(default_factory=dict)
     provenance: dict[str, Any] = Field(default_factory=dict)
     duration_s: float = 0.0
+
+    def final_value(self, metric: str) -> float:
+        """The last value of a metric, or what the cell cost; NaN where it has none."""
+        if metric == "cost/seconds":
+            return self.duration_s
+        if metric == "cost/work":
+            return float(self.provenance.get(WORK, math.nan))
+        return self.final.get(metric, math.nan)
 
 
 def write_result(directory: Path, result: Result) -> Path:

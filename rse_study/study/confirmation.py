@@ -1,39 +1,32 @@
 """Which trials of a search are confirmed: a pure function of their results."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Sequence
 
-from rse_study.results.ranking import best_first
-
-
-@dataclass(frozen=True)
-class TrialResult:
-    """Where a trial of a search ended."""
-
-    trial: int
-    t: int
-    """its last step"""
-    value: float
-    """its objective there; NaN where it has none"""
-    is_baseline: bool = False
+from rse_study.results.pareto import Direction
+from rse_study.results.selection import Standing, chosen_first
 
 
-def best_trials(
-    results: Sequence[TrialResult], num_best: int, direction: Literal["maximize", "minimize"]
+def trials_to_confirm(
+    standings: Sequence[Standing[int]],
+    baseline: Collection[int],
+    num_best: int,
+    directions: Sequence[Direction],
 ) -> list[int]:
-    """Return the trials to confirm beside the baseline, best first.
+    """Return the trials to confirm beside the baseline, by `results.selection`.
 
-    By the rule of `results.ranking`; on a tie the earlier trial comes first.
+    Of one objective the best; of several the knee of the front, then what adds most to it. The baseline is on no
+    front: what is confirmed beside it is what the search found.
 
     Parameters
     ----------
-    results
-        Of all trials.
+    standings
+        Of all trials, by number.
+    baseline
+        Numbers of the trials that are it.
     num_best
         How many.
-    direction
-        Which values are better.
+    directions
+        Of the objectives.
     """
-    candidates = sorted((one for one in results if not one.is_baseline), key=lambda one: one.trial)
-    return best_first([(one.trial, one.t, one.value) for one in candidates], direction)[:num_best]
+    others = sorted((one for one in standings if one.key not in baseline), key=lambda one: one.key)
+    return chosen_first(others, directions)[:num_best]

@@ -10,10 +10,10 @@ import torch
 from rse_study.data.few_labelled import name_of
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.records import COSTS, AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
 from rse_study.study.checking.rules import SEARCH_ONLY
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Resources, Study
+from rse_study.study.definition.config import Objective, Resources, Study
 from rse_study.study.definition.domains import Choice, Int
 from rse_study.study.definition.rows import GRID
 from rse_study.study.definition.space import Axis
@@ -43,15 +43,15 @@ def study_record(
         What baselines are scored on besides the study's evaluations.
     """
     study = checked.study
-    label, evaluation = _objective(study, dev)
+    first, *others = (objective_record(one, study, dev) for one in study.all_objectives)
     return StudyRecord(
         name=study.name,
         question=study.question,
-        objective=ObjectiveRecord(
-            metric=study.objective.metric,
-            direction=study.objective.direction,
-            label=label,
-            evaluation=evaluation,
+        objective=first,
+        other_objectives=tuple(others),
+        constraints=tuple(
+            ConstraintRecord(**one.model_dump(), label=_label(one.metric, study, dev)[0])
+            for one in study.constraints
         ),
         kind="search" if study.grid is None else "grid",
         axes=tuple(_axis_record(axis, checked.space.at) for axis in checked.space.axes),
@@ -66,9 +66,26 @@ def study_record(
     )
 
 
-def _objective(study: Study, dev: StsPairs) -> tuple[str, str]:
-    """What readers call the objective, and the metric that measures the same on baselines."""
-    metric = study.objective.metric
+def objective_record(objective: Objective, study: Study, dev: StsPairs) -> ObjectiveRecord:
+    """Return an objective as the ledger notes it.
+
+    Parameters
+    ----------
+    objective
+        One of the study's.
+    study
+        Its replayed attack names robust objectives.
+    dev
+        The pairs that it is measured on.
+    """
+    label, evaluation = _label(objective.metric, study, dev)
+    return ObjectiveRecord(**objective.model_dump(), label=label, evaluation=evaluation)
+
+
+def _label(metric: str, study: Study, dev: StsPairs) -> tuple[str, str]:
+    """What readers call a metric, and the one that measures the same on baselines."""
+    if metric in COSTS:
+        return COSTS[metric], ""
     if metric == "loss":
         return "training loss", ""
     if metric == "dev":

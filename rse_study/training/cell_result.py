@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from rse_study.errors import InputError
-from rse_study.results.result_file import FILE_NAME, Point, Result, read_result, write_result
+from rse_study.results.result_file import FILE_NAME, WORK, Point, Result, read_result, write_result
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
@@ -63,7 +63,7 @@ def conclude(
         history=history,
         final=history[-1].metrics | best,
         provenance=provenance(session.device, workers, trial.precision)
-        | {"materials": session.materials.fingerprints}
+        | {"materials": session.materials.fingerprints, WORK: trial.method.cost.work * state.t}
         | ranked,
         duration_s=state.seconds,
     )

@@ -1,22 +1,6 @@
-import pandas as pd
-
-from analysis.search import best_of, confirmed, num_confirmed, paper_setting, ranking, settings, trials
+from analysis.search import confirmed, num_confirmed, paper_setting, ranking, settings, trials
 from rse_study.results.ledger import Ledger
 from tests.analysis import searched
-
-TABLE = pd.DataFrame(
-    {
-        "objective": [99.0, 50.0, 50.0, 40.0],
-        "status": ["stopped_early", *["complete"] * 3],
-        "t": [20, 60, 60, 60],
-    }
-)
-
-
-def test_the_best_is_complete_and_the_first_on_a_tie():
-    assert best_of(TABLE, "maximize").tolist() == [False, True, False, False]
-    assert best_of(TABLE, "minimize").tolist() == [False, False, False, True]
-    assert not best_of(TABLE[:1], "maximize").any()
 
 
 def test_the_trials_of_a_search_are_those_of_its_search_stage(search_dir, contents):

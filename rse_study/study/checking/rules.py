@@ -13,12 +13,22 @@ from rse_study.downstream.registry import all_evaluations
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
+from rse_study.results.records import COSTS
 from rse_study.results.row_names import find_combination, row_name
-from rse_study.study.definition.config import Grid, Resources, Study
+from rse_study.study.definition.config import Grid, Objective, Resources, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.rows import MAX_ROWS
 
-SEARCH_ONLY = ("num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+SEARCH_ONLY = (
+    "num_trials",
+    "sampler",
+    "search_seed",
+    "early_stopping",
+    "confirm",
+    "objectives",
+    "constraints",
+)
+MOST_OBJECTIVES = 4  # of more, most trials are on the front
 RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 Rule = Callable[[Study], RuleProblems]
 
@@ -65,7 +75,7 @@ def _search_only(study: Study) -> RuleProblems:
     if study.grid is None or study.search is not None:
         return
     for name in SEARCH_ONLY:
-        if name in study.model_fields_set and getattr(study, name) is not None:
+        if name in study.model_fields_set and getattr(study, name) not in (None, ()):
             rule = "belongs to a search; a grid runs every row and every seed to its end, and all of it is a result"
             yield name, rule, f"Remove it (of a file extended: `{name}: null`)"
 
@@ -109,6 +119,39 @@ def _one_search_seed(study: Study) -> RuleProblems:
         yield f"seeds = {list(study.seeds)}", rule, "Give more seeds to `confirm: {seeds: [...]}`"
 
 
+def _objectives(study: Study) -> RuleProblems:
+    given = study.objectives
+    if not given:
+        if study.objective.metric in COSTS:
+            rule = "a trial that costs least is the one that learns nothing"
+            yield f"objective.metric = {study.objective.metric!r}", rule, "Use `objectives` or `constraints`"
+        return
+    if not 2 <= len(given) <= MOST_OBJECTIVES:
+        rule = f"must be 2 to {MOST_OBJECTIVES}"
+        yield f"objectives: {len(given)}", rule, "Use `objective` for one"
+    yield from _listed_twice("objectives", [one.metric for one in given])
+    if study.objective != given[0]:
+        rule = "a study has one objective or several, and `objective` is not the first of them"
+        yield (
+            f"objective.metric = {study.objective.metric!r}",
+            rule,
+            "Remove it (of a file extended: `objective: null`)",
+        )
+    if given[0].metric in COSTS:
+        rule = "the first objective is shown step by step, and a cost is known at the end"
+        yield f"objectives.0.metric = {given[0].metric!r}", rule, "Put another one first"
+    if study.early_stopping is not None:
+        rule = "stops trials by one objective, and those it stops may be the front's by another"
+        yield "early_stopping", rule, "Remove it (of a file extended: `early_stopping: null`)"
+
+
+def _constraints(study: Study) -> RuleProblems:
+    for index, one in enumerate(study.constraints):
+        where, problem = f"constraints.{index}.metric = {one.metric!r}", _unmeasured(study, one.metric)
+        if problem:
+            yield where, *problem
+
+
 def _distinct_seeds(study: Study) -> RuleProblems:
     confirm = () if study.confirm is None else study.confirm.seeds
     yield from _listed_twice("seeds", study.seeds)
@@ -141,20 +184,33 @@ def _evaluations(study: Study) -> RuleProblems:
 
 
 def _replayed(study: Study) -> RuleProblems:
-    metric, replayed = study.objective.metric, study.base.replayed
-    what = f"objective.metric = {metric!r}"
-    if metric == "robust/accuracy":
-        if replayed.labelled == "none":
-            rule = "is measured on replayed adversarial texts, and none are replayed"
-            yield what, rule, "Set base.replayed, for example to {recipe: pwws, labelled: builtin}"
-    elif metric.startswith("robust/") and replayed.recipe == "none":
+    for at, objective in _located_objectives(study):
+        problem = _unmeasured(study, objective.metric)
+        if problem:
+            yield f"{at}.metric = {objective.metric!r}", *problem
+
+
+def _located_objectives(study: Study) -> Iterator[tuple[str, Objective]]:
+    several = [(f"objectives.{index}", one) for index, one in enumerate(study.objectives)]
+    yield from several or [("objective", study.objective)]
+
+
+def _unmeasured(study: Study, metric: str) -> tuple[str, str] | None:
+    """Rule and remedy where training does not measure a metric."""
+    replayed = study.base.replayed
+    if metric == "robust/accuracy" and replayed.labelled == "none":
+        rule = "is measured on replayed adversarial texts, and none are replayed"
+        return rule, "Set base.replayed, for example to {recipe: pwws, labelled: builtin}"
+    if metric in ("robust/spearman", "robust/drift") and replayed.recipe == "none":
         rule = "is measured on replayed adversarial pairs, and none are replayed"
-        yield what, rule, "Set base.replayed.recipe, for example to pwws"
+        return rule, "Set base.replayed.recipe, for example to pwws"
+    return None
 
 
 def _seen_by_the_objective(study: Study) -> RuleProblems:
     """Only a search selects: a grid's rows are all of them results."""
-    if study.objective.metric != "robust/accuracy" or study.search is None:
+    deciding = {one.metric for one in (*study.all_objectives, *study.constraints)}
+    if "robust/accuracy" not in deciding or study.search is None:
         return
     labelled = study.base.replayed.labelled
     for at, name in study.located_evaluations():
@@ -223,8 +279,10 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_confirmable, ("confirm", "num_trials")),
     (_evaluations, ("evaluations",)),
     (_baselines, ("baselines",)),
-    (_replayed, ("objective", "base")),
-    (_seen_by_the_objective, ("objective", "base", "search", "evaluations")),
+    (_objectives, ("objective", "objectives", "early_stopping")),
+    (_constraints, ("constraints", "base")),
+    (_replayed, ("objective", "objectives", "base")),
+    (_seen_by_the_objective, ("objective", "objectives", "constraints", "base", "search", "evaluations")),
     (_watched, ("base", "search")),
     (_executors, ("resources", "confirm")),
     (_parts_of_gpus, ("resources", "confirm")),

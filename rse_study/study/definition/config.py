@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     Field,
     NonNegativeFloat,
     NonNegativeInt,
@@ -19,6 +20,7 @@ from rse_study.downstream.registry import all_evaluations, expand_evaluations
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
+from rse_study.results.records import COSTS
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
 from rse_study.study.definition.domains import AnyDomain, FiniteDomain
@@ -27,7 +29,7 @@ from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 
 METRICS = ("dev", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
-LOWER_IS_BETTER = ("loss", "robust/drift")
+LOWER_IS_BETTER = ("loss", "robust/drift", *COSTS)
 FORMER_KEYS = {"budget": "allowance"}
 """Keys of a study as files may still spell them, and what they are called today."""
 LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
@@ -49,33 +51,53 @@ class Sampler(Spec):
     """random draws before `tpe` proposes"""
 
 
+def _may_select(metric: str) -> str:
+    """Return a metric by which trials may be chosen. Raises ValueError."""
+    if "test" in metric:
+        raise ValueError(f"{metric!r} is a test split, which can never select; use `dev`")
+    if metric.rpartition("/")[0] in all_evaluations():
+        raise ValueError(f"{metric!r} is an evaluation's, and those never select, watched or not; use `dev`")
+    known = (*METRICS, *COSTS)
+    if metric not in known:
+        raise ValueError(f"{metric!r} is not produced by training. {did_you_mean(metric, known)}")
+    return metric
+
+
+SelectingMetric = Annotated[str, AfterValidator(_may_select)]
+"""dev, loss, robust/..., or what a cell costs: cost/work (P*T), cost/seconds"""
+
+
 class Objective(Spec):
     """What is optimised: a metric's value at a trial's last step.
 
     It is never the best value on the way.
     """
 
-    metric: str = "dev"
+    metric: SelectingMetric = "dev"
     direction: Literal["maximize", "minimize"] = "maximize"
-
-    @field_validator("metric")
-    @classmethod
-    def _produced(cls, metric: str) -> str:
-        if "test" in metric:
-            raise ValueError(f"{metric!r} is a test split, which can never select; use `dev`")
-        if metric.rpartition("/")[0] in all_evaluations():
-            raise ValueError(
-                f"{metric!r} is an evaluation's, and those never select, watched or not; use `dev`"
-            )
-        if metric not in METRICS:
-            raise ValueError(f"{metric!r} is not produced by training. {did_you_mean(metric, METRICS)}")
-        return metric
 
     @model_validator(mode="after")
     def _towards_the_better(self) -> "Objective":
         better = "minimize" if self.metric in LOWER_IS_BETTER else "maximize"
         if self.direction != better:
             raise ValueError(f"a better {self.metric!r} is found by `direction: {better}`")
+        return self
+
+
+class Constraint(Spec):
+    """What a trial must keep to, to be chosen: a bound on a metric at its last step.
+
+    Trials that break it are results of the search all the same, and tell the sampler where not to look.
+    """
+
+    metric: SelectingMetric = field()
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @model_validator(mode="after")
+    def _has_one_bound(self) -> "Constraint":
+        if (self.at_least is None) == (self.at_most is None):
+            raise ValueError("needs one bound: `at_least` or `at_most`")
         return self
 
 
@@ -201,6 +223,10 @@ class Study(Spec):
     early_stopping: Asha | None = None
     seeds: Seeds = (0,)
     objective: Objective = Objective()
+    objectives: tuple[Objective, ...] = ()
+    """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
+    constraints: tuple[Constraint, ...] = ()
+    """of a search: only trials that keep to all of them are chosen"""
     evaluations: tuple[str, ...] = ()
     """task/split, task/preset or task/recipe; in a search, of confirmed trials only"""
     attacks: Attacks = Attacks()
@@ -223,7 +249,7 @@ class Study(Spec):
     @model_validator(mode="before")
     @classmethod
     def _read_former_keys(cls, given: Any) -> Any:
-        return with_todays_keys(given, FORMER_KEYS) if isinstance(given, dict) else given
+        return _first_as_objective(with_todays_keys(given, FORMER_KEYS)) if isinstance(given, dict) else given
 
     @model_validator(mode="wrap")
     @classmethod
@@ -260,6 +286,19 @@ class Study(Spec):
             yield f"evaluations.{left.pop(0)}" if left else "evaluations", name
 
     @property
+    def all_objectives(self) -> tuple[Objective, ...]:
+        """The one objective, or all of several."""
+        return self.objectives or (self.objective,)
+
+    @property
     def settings(self) -> Settings:
         """How its evaluations are asked."""
         return Settings(self.attacks, self.fine_tuning, self.tasks)
+
+
+def _first_as_objective(given: dict[str, Any]) -> dict[str, Any]:
+    """With the first of several objectives as the one that curves and tables show."""
+    several = given.get("objectives")
+    if not several or given.get("objective") is not None or not isinstance(several, list | tuple):
+        return given
+    return {**given, "objective": several[0]}
