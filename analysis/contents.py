@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.formats import decimals_of
 from rse_study.results.reader import Reader
-from rse_study.results.records import ALWAYS_SHOWN, BASELINES, ObjectiveRecord, StudyRecord
+from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.selection import Standing
 from rse_study.results.study_results import StudyResults
@@ -53,14 +53,14 @@ class Contents:
 
         Scores are percentages of a correlation; a loss needs more digits.
         """
-        evaluation = self.study.objective.evaluation
-        return decimals_of(evaluation, fine=4) if evaluation else 4
+        return objective_decimals(self.study.objective)
 
     @property
     def decimals_by_measure(self) -> dict[str, int]:
         """Of everything that is scored, by the name readers see."""
         measures = {one.name: decimals_of(one.metric, fine=4) for one in self.study.shown_measures}
-        return measures | {self.label: self.decimals}
+        more = {label_of(one): objective_decimals(one) for one in self.study.other_objectives}
+        return measures | {self.label: self.decimals} | more
 
     @property
     def current(self) -> pd.DataFrame:
@@ -81,7 +81,9 @@ def read_contents(reader: Reader) -> Contents:
     diagnostic = [name for name in metric_names if is_diagnostic(study, name)]
     return Contents(
         study=study,
-        cells=with_last_values(study, _cells(reader), reader.last_points(study.objective.metric)),
+        cells=with_other_objectives(
+            reader, with_last_values(study, _cells(reader), reader.last_points(study.objective.metric))
+        ),
         curves=curves.reset_index(drop=True),
         course=metrics.loc[metrics["name"].isin(watched), ["cell", "t", "name", "value"]],
         diagnostics=metrics.loc[metrics["name"].isin(diagnostic), ["cell", "t", "name", "value"]],
@@ -144,6 +146,14 @@ def with_last_values(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame
     )
 
 
+def with_other_objectives(reader: Reader, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return `cells` with a column for each further objective, under its metric's name."""
+    metrics = [one.metric for one in reader.study().other_objectives]
+    return cells.assign(
+        **{metric: cells["identity"].map(reader.final_values(metric)).astype(float) for metric in metrics}
+    )
+
+
 def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
     """Return a name per cell, shared by the seeds of its trial.
 
@@ -160,6 +170,13 @@ def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
 def label_of(objective: ObjectiveRecord) -> str:
     """What readers call the objective."""
     return objective.label or objective.metric
+
+
+def objective_decimals(objective: ObjectiveRecord) -> int:
+    """How many decimals values of an objective are shown with; none of what is counted."""
+    if objective.metric in COSTS:
+        return 0
+    return decimals_of(objective.evaluation, fine=4) if objective.evaluation else 4
 
 
 def baseline_scores(evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:

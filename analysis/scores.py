@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from analysis.contents import BASE, Contents, baseline_scores
+from analysis.contents import BASE, Contents, baseline_scores, label_of
 from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_number
 from analysis.phrases import show_status
 from analysis.search import confirmed
@@ -30,7 +30,8 @@ def measures_of(study: StudyRecord, label: str) -> dict[str, str]:
     named = {measure.name: measure.metric for measure in study.shown_measures}
     objective = study.objective.evaluation
     others = {name: metric for name, metric in named.items() if metric != objective}
-    return {label: objective} | others if study.kind == "grid" else others | {label: objective}
+    more = {label_of(one): one.evaluation for one in study.other_objectives}
+    return {label: objective} | others if study.kind == "grid" else others | {label: objective} | more
 
 
 def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
@@ -69,11 +70,9 @@ def _baselines(evaluations: pd.DataFrame, measure: str, metric: str) -> pd.DataF
 
 def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:
     found = contents.evaluations[contents.evaluations["metric"] == metric].set_index("subject")
-    values = (
-        cells["objective"]
-        if measure == contents.label
-        else cells["identity"].map(found["value"]).astype(float)
-    )
+    own = {label_of(one): one.metric for one in contents.study.other_objectives}
+    column = "objective" if measure == contents.label else own.get(measure, "")
+    values = cells[column] if column else cells["identity"].map(found["value"]).astype(float)
     complete = cells["status"] == "complete"
     marked = frozenset(found.index[found["degenerate"]])
     marked |= contents.collapsed if measure == contents.label else frozenset()

@@ -6,7 +6,7 @@ The confirmed trials of a search, the rows of a grid.
 import pandas as pd
 
 from analysis import page
-from analysis.contents import Contents
+from analysis.contents import Contents, label_of
 from analysis.figures.dots import dots_data, draw_dots
 from analysis.scores import summarise
 
@@ -66,5 +66,7 @@ def above_text(contents: Contents, frame: pd.DataFrame) -> str:
 
 def is_higher_better(contents: Contents, measure: str) -> bool:
     """As its evaluation says; of the objective where the study maximises it."""
-    directions = {one.name: one.direction for one in contents.study.shown_measures}
-    return directions.get(measure, contents.study.objective.direction) == "maximize"
+    study = contents.study
+    directions = {one.name: one.direction for one in study.shown_measures}
+    directions |= {label_of(one): one.direction for one in study.other_objectives}
+    return directions.get(measure, study.objective.direction) == "maximize"

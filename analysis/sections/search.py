@@ -16,6 +16,7 @@ from analysis.formats import show_number
 from analysis.phrases import counted, join_words
 from analysis.scores import degenerate_note
 from analysis.search import settings, trials
+from analysis.sections.front import front
 from analysis.sections.space import all_axes, two_axes
 from analysis.tables import beaten, show_trials
 from rse_study.results.records import FINISHED
@@ -38,6 +39,7 @@ def search_sections(contents: Contents) -> list[str]:
     table = trials(contents)
     scores = baseline_scores(contents.evaluations, contents.study.objective.evaluation)
     return [
+        front(contents),
         best(contents, table),
         history(contents, table, scores),
         trial_table(contents, table, scores),
@@ -55,6 +57,8 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
     row = table[table["best"]].iloc[0]
     score = show_number(row["objective"], contents.decimals)
     told = f"Trial {row['trial']}: {score} on {contents.label} after {row['t']} steps, the score it was selected on."
+    if len(contents.study.all_objectives) > 1:
+        told = f"Trial {row['trial']}, the front's knee: {score} on {contents.label} after {row['t']} steps."
     if row["label"] == "base":
         told += " It is the paper's setting itself."
     return page.section(

@@ -44,7 +44,7 @@ class ProposedCells:
     def restore(self, record: CellRecord, seen: Observation) -> Cell | None:
         self._next_number = max(self._next_number, record.trial + 1)
         self._known.add(record.identity)
-        self._proposer.add(record.trial, record.proposal, seen)
+        self._proposer.add(record.trial, record.proposal, seen.outcome, seen.values, seen.violations)
         if seen.outcome != "running":
             return None
         in_order = {axis.name: record.proposal[axis.name] for axis in self._space.axes}
@@ -59,7 +59,7 @@ class ProposedCells:
         return cell
 
     def observe(self, cell: Cell, seen: Observation) -> None:
-        self._proposer.tell(cell.number, seen)
+        self._proposer.tell(cell.number, seen.outcome, seen.values, seen.violations)
 
     def _propose(self, number: int) -> Cell:
         first = self._space.base_point

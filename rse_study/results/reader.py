@@ -97,6 +97,10 @@ class Reader:
         points = LedgerQueries(self._db).last_points(metric)
         return pd.DataFrame.from_dict(points, orient="index", columns=["t", "value"])
 
+    def final_values(self, metric: str) -> dict[str, float]:
+        """A metric's value where each cell ended, or what the cell cost, by cell."""
+        return LedgerQueries(self._db).final_values(metric)
+
     def standings(self, stage: Stage) -> list[Standing[str]]:
         """Where the cells of a stage stand by all that a search chooses by, by trial and seed."""
         return standings_of(LedgerQueries(self._db), stage)

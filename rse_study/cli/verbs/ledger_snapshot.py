@@ -14,6 +14,8 @@ from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.schema import ledger_path
+from rse_study.results.selection import chosen_first
+from rse_study.results.standings import standings_of
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class LedgerSnapshot:
     """By trial, seed and number."""
     last_points: dict[str, tuple[int, float]]
     """Step and value of the objective's last point, by cell."""
+    chosen: tuple[str, ...]
+    """Of a search, its cells in the order in which it would choose them."""
     histories: dict[str, list[MetricRow]]
     """Of each cell that runs."""
     device_s: float
@@ -74,12 +78,20 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
                 )
             ),
             last_points=ledger.last_points(study.objective.metric),
+            chosen=_chosen(study, ledger),
             histories={
                 one.identity: ledger.history(one.identity) for one in cells if one.status == "running"
             },
             device_s=math.fsum(_device_seconds(attempt, gpus) for attempt in attempts),
             events=tuple(ledger.last_events(num_events)),
         )
+
+
+def _chosen(study: StudyRecord, ledger: LedgerQueries) -> tuple[str, ...]:
+    if study.kind == "grid":
+        return ()
+    directions = [one.direction for one in study.all_objectives]
+    return tuple(chosen_first(standings_of(ledger, "search"), directions))
 
 
 def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:

@@ -122,7 +122,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         counts=counts,
         is_complete=counts["missing"] == 0 and counts["running"] == 0,
         holder=held_by,
-        best=next(iter(_standings(ledger, ("grid", "search"))), None),
+        best=_best(ledger),
         confirmed=tuple(_standings(ledger, ("confirm",))),
         running=running,
         failed=_failed(ledger),
@@ -138,10 +138,21 @@ def state_of(study_dir: Path) -> StudyStatus:
     )
 
 
-def _standings(ledger: LedgerSnapshot, stages: tuple[Stage, ...]) -> list[RankedTrial]:
+def _best(ledger: LedgerSnapshot) -> RankedTrial | None:
+    """Of a grid the row with the best mean; of a search the complete trial that it would choose first."""
+    if ledger.study.kind == "grid":
+        return next(iter(_standings(ledger, ("grid",))), None)
+    complete = {cell.identity: cell.trial for cell in ledger.cells if cell.status == "complete"}
+    first = next((complete[identity] for identity in ledger.chosen if identity in complete), None)
+    return next((one for one in _standings(ledger, ("search",), len(complete)) if one.trial == first), None)
+
+
+def _standings(
+    ledger: LedgerSnapshot, stages: tuple[Stage, ...], most: int = NUM_STANDINGS
+) -> list[RankedTrial]:
     """Trials by the mean of their complete cells, best first; those with fewer seeds than others come after them.
 
-    Not the ranking of a search (`results.ranking`): a grid's rows and confirmed trials have several seeds.
+    Not the ranking of a search (`results.selection`): a grid's rows and confirmed trials have several seeds.
     """
     seeds = defaultdict(list)
     for cell in ledger.cells:
@@ -159,7 +170,7 @@ def _standings(ledger: LedgerSnapshot, stages: tuple[Stage, ...]) -> list[Ranked
             num_seeds=len(seeds[trial]),
             proposal=in_order_of_file(ledger.study, seeds[trial][-1][0].proposal),
         )
-        for trial in ranked[:NUM_STANDINGS]
+        for trial in ranked[:most]
     ]
 
 

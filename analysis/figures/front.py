@@ -1,0 +1,146 @@
+"""The trials of a search by two of its objectives, and how much its front covers."""
+
+from itertools import combinations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, chooser, label_text, legend_below, plain
+from analysis.formats import show_number
+from rse_study.results.pareto import Direction
+
+LOOKS = {
+    "out of bounds": (FAINT, "x-thin-open"),
+    "beaten": (BLUE, "circle"),
+    "front": (ORANGE, "circle"),
+    "knee": (ORANGE, "star"),
+}
+PAPER = "paper setting"
+
+
+def draw_front(
+    frame: pd.DataFrame, labels: list[str], directions: list[Direction], decimals: list[int]
+) -> go.Figure:
+    """Draw a dot per complete trial, two objectives at a time.
+
+    Through the front goes a line where there are two objectives: with more, a front seen from one side is no line.
+
+    Parameters
+    ----------
+    frame
+        By `analysis.front.front_data`.
+    labels
+        Of the objectives: columns of the frame.
+    directions
+        Which way each is better.
+    decimals
+        Of the values of each.
+    """
+    figure, views = go.Figure(), list(combinations(range(len(labels)), 2))
+    texts = [hover(row, labels, decimals) for row in frame.to_dict("records")]
+    shown = frame.assign(text=texts)
+    for number, (up, across) in enumerate(views):
+        add_view(figure, shown, labels[across], labels[up], number)
+        if len(labels) == 2:
+            add_line(figure, shown, labels[across], labels[up])
+    of_view = [trace.meta for trace in figure.data]
+    figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == 0))
+    titles = [
+        {
+            "xaxis.title.text": titled(labels[across], directions[across], 60),
+            "yaxis.title.text": titled(labels[up], directions[up], 30),
+        }
+        for up, across in views
+    ]
+    figure.update_layout(titles[0]).update_xaxes(nticks=6).update_yaxes(nticks=7)
+    if len(views) > 1:
+        buttons = [
+            {"label": f"{labels[up]} and {labels[across]}", "method": "update",
+             "args": [{"visible": [one == number for one in of_view]}, titles[number]]}
+            for number, (up, across) in enumerate(views)
+        ]  # fmt: skip
+        figure.update_layout(updatemenus=[chooser(buttons)])
+    return legend_below(plain(figure, height=460))
+
+
+def add_view(figure: go.Figure, frame: pd.DataFrame, across: str, up: str, number: int) -> None:
+    """Add the dots of two objectives.
+
+    Parameters
+    ----------
+    figure
+        Gets them.
+    frame
+        With a `text` for each trial.
+    across, up
+        Columns on both axes.
+    number
+        Of the view.
+    """
+    parts = {
+        role: (frame[(frame["role"] == role) & ~frame["is_base"]], *look) for role, look in LOOKS.items()
+    }
+    parts[PAPER] = (frame[frame["is_base"]], INK, "diamond-open")
+    for name, (part, colour, symbol) in parts.items():
+        if len(part):
+            figure.add_scatter(
+                x=part[across], y=part[up], mode="markers", name=name, text=part["text"], meta=number,
+                hovertemplate="%{text}<extra></extra>",
+                marker={"color": colour, "symbol": symbol, "size": 14 if symbol == "star" else 10,
+                        "line": {"width": 1.8 if "open" in symbol else 0.5, "color": colour}},
+            )  # fmt: skip
+
+
+def add_line(figure: go.Figure, frame: pd.DataFrame, across: str, up: str) -> None:
+    """Add the line through the front, under the dots.
+
+    Parameters
+    ----------
+    figure
+        Gets it.
+    frame
+        By `analysis.front.front_data`.
+    across, up
+        Columns on both axes.
+    """
+    members = frame[frame["role"].isin(["knee", "front"])].sort_values(across)
+    figure.add_scatter(
+        x=members[across], y=members[up], mode="lines", name="none is better in both", hoverinfo="skip", meta=0,
+        line={"color": ORANGE, "width": 1.5, "dash": "dot"},
+    )  # fmt: skip
+
+
+def titled(label: str, direction: Direction, width: int) -> str:
+    """Return an axis' title, which says which way is better."""
+    return label_text(f"{label} ({'higher' if direction == 'maximize' else 'lower'} is better)", width)
+
+
+def hover(row: dict[str, object], labels: list[str], decimals: list[int]) -> str:
+    """Return what is said of a trial: its number, its role, all its objectives.
+
+    Parameters
+    ----------
+    row
+        Of the frame.
+    labels
+        Of the objectives.
+    decimals
+        Of each.
+    """
+    values = [
+        f"{label}: {show_number(row[label], places)}" for label, places in zip(labels, decimals, strict=True)
+    ]
+    return "<br>".join([f"trial {row['trial']}, {row['role']}", *values])
+
+
+def draw_volume(frame: pd.DataFrame) -> go.Figure:
+    """Draw the hypervolume after each complete trial."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=frame["trial"], y=frame["hypervolume"], mode="lines+markers", name="hypervolume",
+        line={"shape": "hv", "color": GREY, "width": 2}, marker={"color": BLUE, "size": 6},
+        hovertemplate="after trial %{x}: %{y:.3f}<extra></extra>", showlegend=False,
+    )  # fmt: skip
+    figure.update_xaxes(title="trial", tickformat="d", nticks=20, tickangle=0)
+    figure.update_yaxes(title="share of the box", rangemode="tozero", nticks=5)
+    return plain(figure, height=300)

@@ -1,0 +1,69 @@
+"""What a search with several objectives came to, as frames: its front and how it grew."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.contents import BASE, Contents, label_of
+from analysis.search import chosen_of, directions
+from rse_study.results.pareto import hypervolume, nadir, oriented
+from rse_study.results.selection import front_of
+
+ROLES = ("knee", "front", "beaten", "out of bounds")
+
+
+def labels(contents: Contents) -> list[str]:
+    """What readers call each objective."""
+    return [label_of(one) for one in contents.study.all_objectives]
+
+
+def front_data(contents: Contents) -> pd.DataFrame:
+    """Return a row per complete trial that has all objectives, in their order.
+
+    Columns: trial, one per objective (`labels`), role (of `ROLES`), is_base, hypervolume: the share of the box between
+    the worst and the best values of all these trials that the trials so far, within bounds, dominate.
+    """
+    cells = contents.stage("search").set_index("identity")
+    complete = set(cells.index[cells["status"] == "complete"])
+    known = [one for one in contents.standings if one.key in complete and one.is_scored]
+    members = {one.key for one in front_of(known, directions(contents.study))}
+    first = next((identity for identity in chosen_of(contents) if identity in complete), "")
+    frame = pd.DataFrame([one.values for one in known], columns=labels(contents), dtype=float)
+    role = [
+        "out of bounds"
+        if not one.is_feasible
+        else "knee"
+        if one.key == first
+        else "front"
+        if one.key in members
+        else "beaten"
+        for one in known
+    ]
+    keys = [one.key for one in known]
+    return frame.assign(
+        trial=[int(cells.loc[key, "trial"]) for key in keys],
+        role=role,
+        is_base=[cells.loc[key, "label"] == BASE for key in keys],
+        hypervolume=volumes(contents, [one.values if one.is_feasible else None for one in known]),
+    )
+
+
+def volumes(contents: Contents, values: list[tuple[float, ...] | None]) -> list[float]:
+    """Return the hypervolume of the first trial, of the first two, and so on.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    values
+        Of each trial in order; None of one that breaks a constraint.
+    """
+    able = [one for one in values if one is not None]
+    if not able:
+        return [0.0] * len(values)
+    points = oriented(able, directions(contents.study))
+    low = nadir(points)
+    unit = (points - low) / np.where(np.ptp(points, axis=0) > 0, np.ptp(points, axis=0), 1.0)
+    grown = [0.0]
+    for number in range(1, len(unit) + 1):
+        grown.append(hypervolume(unit[:number], np.zeros(unit.shape[1])))
+    return [grown[sum(one is not None for one in values[: place + 1])] for place in range(len(values))]

@@ -1,0 +1,116 @@
+"""The Pareto front of a search with several objectives."""
+
+import pandas as pd
+
+from analysis import page
+from analysis.contents import PAPER_SETTING, Contents, objective_decimals
+from analysis.figures.front import draw_front, draw_volume
+from analysis.formats import show_number, show_value
+from analysis.front import front_data, labels
+from analysis.phrases import counted, join_words
+from analysis.search import directions
+from rse_study.results.records import ConstraintRecord
+
+EXPLAINED = (
+    "On the front are trials that no other one beats: none is at least as good in every objective and better in one. "
+    "Its knee lies farthest beyond the line (or plane) through its ends, each objective from 0 to 1 over the front. "
+    "Each trial ran once with one seed: a place on the front may be luck, and only what is confirmed is a result."
+)
+VOLUME = (
+    "How much of the box between the worst and the best values of all complete trials the trials so far dominate: the "
+    "search goes on finding while it rises."
+)
+
+
+def front(contents: Contents) -> str:
+    """Section "Front"; nothing where there is one objective."""
+    study = contents.study
+    if len(study.all_objectives) == 1:
+        return bounds_section(contents)
+    frame = front_data(contents)
+    if frame.empty:
+        return page.section("Front", page.paragraph("No trial is complete yet."))
+    names, places = labels(contents), [objective_decimals(one) for one in study.all_objectives]
+    drawn = draw_front(frame, names, directions(study), places)
+    return page.section(
+        "Front",
+        page.paragraph(f"{told(frame)} {bounds(contents)}".strip()),
+        page.paragraph(EXPLAINED),
+        page.figure(drawn, "front", frame),
+        page.table(front_table(contents, frame), name="front"),
+        "<h3>How it grew</h3>",
+        page.paragraph(VOLUME),
+        page.figure(draw_volume(frame), "hypervolume", frame),
+    )
+
+
+def told(frame: pd.DataFrame) -> str:
+    """Return how many trials are on the front, and which one is its knee."""
+    members = frame[frame["role"].isin(["knee", "front"])]
+    if members.empty:
+        return "No complete trial keeps to all bounds."
+    text = f"{len(members)} of {counted(len(frame), 'complete trial')} are on the front"
+    (knee,) = frame.loc[frame["role"] == "knee", "trial"]
+    base = frame[frame["is_base"]]
+    if base.empty:
+        return f"{text}; its knee is trial {knee}."
+    is_member = base["role"].isin(["knee", "front"]).any()
+    return (
+        f"{text}; its knee is trial {knee}. The {PAPER_SETTING} is {'one' if is_member else 'none'} of them."
+    )
+
+
+def bounds_section(contents: Contents) -> str:
+    """Section "Bounds" of a search with one objective and constraints."""
+    text = bounds(contents)
+    return page.section("Bounds", page.paragraph(text)) if text else ""
+
+
+def bounds(contents: Contents) -> str:
+    """Return what trials had to keep to, and how many did."""
+    constraints = contents.study.constraints
+    if not constraints:
+        return ""
+    scored = [one for one in contents.standings if one.is_scored]
+    num = sum(one.is_feasible for one in scored)
+    limits = join_words([bound(one) for one in constraints])
+    return f"Chosen is among those with {limits}: {num} of {counted(len(scored), 'trial')}."
+
+
+def bound(constraint: ConstraintRecord) -> str:
+    """Return a constraint in words: "STS-B dev, Spearman x100 of 80 or more"."""
+    name = constraint.label or constraint.metric
+    if constraint.at_most is not None:
+        return f"{name} of {show_value(constraint.at_most)} or less"
+    return f"{name} of {show_value(constraint.at_least)} or more"
+
+
+def front_table(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
+    """Show the trials of the front as text: objectives and axes, by the first objective.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    frame
+        By `analysis.front.front_data`.
+    """
+    study, first = contents.study, labels(contents)[0]
+    proposals = contents.stage("search").drop_duplicates("trial").set_index("trial")["proposal"]
+    members = frame[frame["role"].isin(["knee", "front"])].sort_values(
+        first, ascending=study.objective.direction == "minimize"
+    )
+    rows = [
+        {"trial": f"{row['trial']} ({PAPER_SETTING})" if row["is_base"] else str(row["trial"]),
+         "": "knee" if row["role"] == "knee" else ""}
+        | {
+            label: show_number(row[label], objective_decimals(one))
+            for label, one in zip(labels(contents), study.all_objectives, strict=True)
+        }
+        | {
+            heading: show_value(proposals[row["trial"]].get(axis.name))
+            for axis, heading in zip(study.axes, study.headings, strict=True)
+        }
+        for row in members.to_dict("records")
+    ]  # fmt: skip
+    return pd.DataFrame(rows, dtype=object)
