@@ -6,7 +6,7 @@ import pandas as pd
 from analysis.contents import BASE, Contents, label_of
 from analysis.search import chosen_of, directions
 from rse_study.results.pareto import hypervolume, nadir, oriented
-from rse_study.results.selection import front_of
+from rse_study.results.selection import Standing, front_of
 
 ROLES = ("knee", "front", "beaten", "out of bounds")
 
@@ -28,23 +28,32 @@ def front_data(contents: Contents) -> pd.DataFrame:
     members = {one.key for one in front_of(known, directions(contents.study))}
     first = next((identity for identity in chosen_of(contents) if identity in complete), "")
     frame = pd.DataFrame([one.values for one in known], columns=labels(contents), dtype=float)
-    role = [
-        "out of bounds"
-        if not one.is_feasible
-        else "knee"
-        if one.key == first
-        else "front"
-        if one.key in members
-        else "beaten"
-        for one in known
-    ]
     keys = [one.key for one in known]
     return frame.assign(
         trial=[int(cells.loc[key, "trial"]) for key in keys],
-        role=role,
+        role=[role_of(one, members, first) for one in known],
         is_base=[cells.loc[key, "label"] == BASE for key in keys],
         hypervolume=volumes(contents, [one.values if one.is_feasible else None for one in known]),
     )
+
+
+def role_of(one: Standing[str], members: set[str], knee: str) -> str:
+    """Return what a complete trial is to the front, of `ROLES`.
+
+    Parameters
+    ----------
+    one
+        Where the trial ended.
+    members
+        Keys of the front.
+    knee
+        Key of its knee.
+    """
+    if not one.is_feasible:
+        return "out of bounds"
+    if one.key == knee:
+        return "knee"
+    return "front" if one.key in members else "beaten"
 
 
 def volumes(contents: Contents, values: list[tuple[float, ...] | None]) -> list[float]:

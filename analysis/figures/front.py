@@ -45,11 +45,9 @@ def draw_front(
             add_line(figure, shown, labels[across], labels[up])
     of_view = [trace.meta for trace in figure.data]
     figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == 0))
+    names = [titled(label, direction) for label, direction in zip(labels, directions, strict=True)]
     titles = [
-        {
-            "xaxis.title.text": titled(labels[across], directions[across], 60),
-            "yaxis.title.text": titled(labels[up], directions[up], 30),
-        }
+        {"xaxis.title.text": label_text(names[across], 60), "yaxis.title.text": label_text(names[up], 30)}
         for up, across in views
     ]
     figure.update_layout(titles[0]).update_xaxes(nticks=6).update_yaxes(nticks=7)
@@ -110,9 +108,9 @@ def add_line(figure: go.Figure, frame: pd.DataFrame, across: str, up: str) -> No
     )  # fmt: skip
 
 
-def titled(label: str, direction: Direction, width: int) -> str:
-    """Return an axis' title, which says which way is better."""
-    return label_text(f"{label} ({'higher' if direction == 'maximize' else 'lower'} is better)", width)
+def titled(label: str, direction: Direction) -> str:
+    """Return an objective's name, and which way is better."""
+    return f"{label} ({'higher' if direction == 'maximize' else 'lower'} is better)"
 
 
 def hover(row: dict[str, object], labels: list[str], decimals: list[int]) -> str:
