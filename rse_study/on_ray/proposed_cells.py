@@ -44,7 +44,7 @@ class ProposedCells:
     def restore(self, record: CellRecord, outcome: TrialOutcome, value: float | None) -> Cell | None:
         self._next_number = max(self._next_number, record.trial + 1)
         self._known.add(record.identity)
-        self._proposer.add(record.trial, record.proposal, outcome, value)
+        self._proposer.add(record.trial, record.proposal, outcome, _values(value))
         if outcome != "running":
             return None
         in_order = {axis.name: record.proposal[axis.name] for axis in self._space.axes}
@@ -59,7 +59,7 @@ class ProposedCells:
         return cell
 
     def observe(self, cell: Cell, outcome: TrialOutcome, value: float | None) -> None:
-        self._proposer.tell(cell.number, outcome, value)
+        self._proposer.tell(cell.number, outcome, _values(value))
 
     def _propose(self, number: int) -> Cell:
         first = self._space.base_point
@@ -70,7 +70,7 @@ class ProposedCells:
             cell = self._cell(number, self._proposer.ask(number, draw))
             if cell.identity not in self._known:
                 return cell
-            self._proposer.tell(number, "failed")  # the same identity never runs twice: draw again
+            self._proposer.discard(number)  # the same identity never runs twice: draw again
         what = f"trial {number}: {MAX_DRAWS} draws gave known trials only"
         rule, remedy = "the same identity never runs twice", "Lower num_trials, or widen the space"
         raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
@@ -80,3 +80,8 @@ class ProposedCells:
         label = BASE if dict(proposal) == self._space.base_point else ""
         identity, resources = self._identify(trial, seed), self._study.resources
         return Cell(number, seed, identity, trial, dict(proposal), label=label, resources=resources)
+
+
+def _values(value: float | None) -> list[float] | None:
+    """Of the one objective, as the proposer takes them."""
+    return None if value is None else [value]

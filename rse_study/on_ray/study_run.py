@@ -180,7 +180,7 @@ class StudyRun:
     def _search(self, runtime: RayRuntime) -> None:
         study, checked = self._study, self._checked
         domains = {axis.name: axis.domain for axis in checked.space.axes}
-        proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
+        proposer = Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
         source = ProposedCells(checked, proposer, self.materials.identify)
         queue = CellQueue(study, "search", source, self._ledger, self._files, checked.rungs)
         runtime.run(queue, study.resources, self._callback)

@@ -50,7 +50,7 @@ class World:
         self.ledger.close_attempts("the driver ended while it ran")
         study = self.checked.study
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
-        proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
+        proposer = Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
         source = ProposedCells(self.checked, proposer, identify)
         return CellQueue(study, "search", source, self.ledger, self.files, self.checked.rungs, **options)
 
