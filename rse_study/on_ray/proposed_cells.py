@@ -70,7 +70,7 @@ class ProposedCells:
             cell = self._cell(number, self._proposer.ask(number, draw))
             if cell.identity not in self._known:
                 return cell
-            self._proposer.tell(number, "failed")  # the same identity never runs twice: draw again
+            self._proposer.discard(number)  # the same identity never runs twice: draw again
         what = f"trial {number}: {MAX_DRAWS} draws gave known trials only"
         rule, remedy = "the same identity never runs twice", "Lower num_trials, or widen the space"
         raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)

@@ -1,7 +1,7 @@
 """Proposals, one at a time: a pure function of what the ledger holds."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import optuna
@@ -11,27 +11,26 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.trial import TrialState, create_trial
+from optuna.trial import Trial, TrialState, create_trial
 
 from rse_study.on_ray.cell import TrialOutcome
+from rse_study.on_ray.gaussian_process import DISCARDED
 from rse_study.on_ray.samplers import make_sampler, point_of
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Choice, Domain, Int
 
 SearchDirection = Literal["maximize", "minimize"]
-STATES = {
-    "complete": TrialState.COMPLETE,
-    "pruned": TrialState.PRUNED,
-    "failed": TrialState.FAIL,
-    "running": TrialState.RUNNING,
-}
+STATES = {"complete": TrialState.COMPLETE, "pruned": TrialState.PRUNED, "failed": TrialState.FAIL}
+UNIFORM_FROM = 8
+"""The draw for a trial from which on it is uniform: a model may go on to propose what is known already"""
 
 
 class Proposer:
     """An in-memory Optuna study whose trials are ours, numbered as ours.
 
-    The sampler is made anew before every ask, seeded from the search seed and the trial's number: a study that is
-    resumed asks exactly what an uninterrupted one asks (with one trial at a time).
+    The sampler is made anew before every ask, seeded from the search seed and the trial's number, and remembers
+    nothing but the trials: a study that is resumed asks exactly what an uninterrupted one asks (with one trial at a
+    time).
 
     Parameters
     ----------
@@ -41,20 +40,23 @@ class Proposer:
         Who proposes.
     search_seed : int
         Of all its draws.
-    direction : "maximize" or "minimize"
-        Of the objective.
+    directions : sequence of "maximize" or "minimize"
+        Of the objectives, one or several.
     """
 
     def __init__(
-        self, domains: Mapping[str, Domain], sampler: Sampler, search_seed: int, direction: SearchDirection
+        self,
+        domains: Mapping[str, Domain],
+        sampler: Sampler,
+        search_seed: int,
+        directions: Sequence[SearchDirection],
     ) -> None:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._domains = dict(domains)
         self._distributions = {name: distribution_of(domain) for name, domain in domains.items()}
         self._sampler, self._search_seed = sampler, search_seed
-        self._optuna = optuna.create_study(direction=direction)
-        self._numbers: dict[int, int] = {}  # Optuna's numbers by ours
-        self._num_entered = 0
+        self._optuna = optuna.create_study(directions=list(directions))
+        self._running: dict[int, Trial] = {}  # by our number
 
     def ask(self, number: int, draw: int = 0) -> dict[str, Any]:
         """A proposal for trial `number`; every further `draw` gives another one for it."""
@@ -63,17 +65,19 @@ class Proposer:
         if point is not None:
             self.add(number, point)
             return point
-        self._optuna.sampler = make_sampler(self._sampler, seed_of(self._search_seed, number, draw))
-        asked = self._optuna.ask(self._distributions)
-        self._numbers[number], self._num_entered = asked.number, asked.number + 1
-        return dict(asked.params)
+        sampler = self._sampler if draw < UNIFORM_FROM else Sampler(name="random")
+        seed, of_all = seed_of(self._search_seed, number, draw), seed_of(self._search_seed, -1, 0)
+        self._optuna.sampler = make_sampler(sampler, seed, of_all)
+        self._running[number] = self._optuna.ask(self._distributions)
+        return dict(self._running[number].params)
 
     def add(
         self,
         number: int,
         proposal: Mapping[str, Any],
         outcome: TrialOutcome = "running",
-        value: float | None = None,
+        values: Sequence[float] | None = None,
+        constraints: Sequence[float] = (),
     ) -> None:
         """Enter a trial that was not asked for: the base, or one the ledger already holds.
 
@@ -85,17 +89,32 @@ class Proposer:
             Value of every axis.
         outcome : TrialOutcome
             How it ended.
-        value : float or None
-            Of the objective at its last step.
+        values : sequence of float or None
+            Of the objectives at its last step.
+        constraints : sequence of float
+            What must be <= 0, as many for each trial.
         """
-        state = STATES[outcome]
-        final = value if state == TrialState.COMPLETE else None
-        self._numbers[number], self._num_entered = self._num_entered, self._num_entered + 1
+        if outcome == "running":
+            self._optuna.enqueue_trial(dict(proposal))  # the next ask is for this one
+            self._running[number] = self._optuna.ask(self._distributions)
+            return
         self._optuna.add_trial(
-            create_trial(state=state, params=dict(proposal), distributions=self._distributions, value=final)
+            create_trial(
+                state=STATES[outcome],
+                params=dict(proposal),
+                distributions=self._distributions,
+                values=_final(outcome, values),
+                constraints=_named(constraints),
+            )
         )
 
-    def tell(self, number: int, outcome: TrialOutcome, value: float | None = None) -> None:
+    def tell(
+        self,
+        number: int,
+        outcome: TrialOutcome,
+        values: Sequence[float] | None = None,
+        constraints: Sequence[float] = (),
+    ) -> None:
         """Enter how a running trial ended.
 
         Parameters
@@ -104,11 +123,30 @@ class Proposer:
             Our number of the trial.
         outcome : TrialOutcome
             How it ended.
-        value : float or None
-            Of the objective at its last step.
+        values : sequence of float or None
+            Of the objectives at its last step.
+        constraints : sequence of float
+            What must be <= 0, as many for each trial.
         """
-        final = value if outcome == "complete" else None
-        self._optuna.tell(self._numbers[number], values=final, state=STATES[outcome])
+        trial = self._running.pop(number)
+        for name, value in _named(constraints).items():
+            trial.set_constraint(name, value)
+        self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
+
+    def discard(self, number: int) -> None:
+        """Take back what was asked for trial `number`, to ask again: it is known already, and no failure."""
+        trial = self._running.pop(number)
+        trial.set_user_attr(DISCARDED, True)
+        self._optuna.tell(trial, state=TrialState.FAIL)
+
+
+def _final(outcome: TrialOutcome, values: Sequence[float] | None) -> list[float] | None:
+    """A trial that did not end has no values for Optuna."""
+    return list(values) if values is not None and outcome == "complete" else None
+
+
+def _named(constraints: Sequence[float]) -> dict[str, float]:
+    return {str(index): value for index, value in enumerate(constraints)}
 
 
 def seed_of(search_seed: int, number: int, draw: int) -> int:

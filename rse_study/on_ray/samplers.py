@@ -4,14 +4,21 @@ A new one is an entry of a table below and a name in `study.definition.config.Sa
 """
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from itertools import islice, product
 from typing import Any
 
 import optuna
+from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
+from optuna.samplers.nsgaii import UniformCrossover
 from scipy.stats import qmc
 
+from rse_study.on_ray.cma_es import StatelessCmaEs
+from rse_study.on_ray.gaussian_process import GpOfAllTrials
+from rse_study.on_ray.genetic import StatelessGenetic, StatelessNsga2, StatelessNsga3
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain
 
@@ -23,6 +30,22 @@ TPE: dict[str, Any] = {
     "constant_liar": True,
     "n_ei_candidates": 24,
 }
+GP: dict[str, Any] = {"deterministic_objective": False, "warn_independent_sampling": False}
+CMA_ES: dict[str, Any] = {
+    "n_startup_trials": 1,  # it starts in the middle of the space, which Optuna learns from a first complete trial
+    "consider_pruned_trials": False,
+    "use_separable_cma": False,
+    "with_margin": False,  # would need the points before they were rounded, which no ledger holds
+    "lr_adapt": False,
+    "warn_independent_sampling": False,
+}
+NSGA2: dict[str, Any] = {
+    "mutation": None,  # a mutated axis is drawn anew, uniformly
+    "mutation_prob": None,  # 1 / number of axes
+    "crossover_prob": 0.9,
+    "swapping_prob": 0.5,
+}
+NSGA3: dict[str, Any] = NSGA2 | {"dividing_parameter": 3}
 
 
 def quasi_random_point(domains: Domains, seed: int, index: int) -> dict[str, Any]:
@@ -63,8 +86,47 @@ WITHOUT_MODEL: dict[str, Callable[[Domains, int, int], dict[str, Any]]] = {
 }
 """Samplers whose points depend on axes, seed and index alone."""
 
-OF_OPTUNA: dict[str, Callable[..., BaseSampler]] = {"tpe": TPESampler, "random": RandomSampler}
-"""Samplers that Optuna asks."""
+MakeSampler = Callable[[dict[str, Any], int, int], BaseSampler]
+
+
+def _genetic(cls: type[StatelessGenetic]) -> MakeSampler:
+    def make(settings: dict[str, Any], seed: int, search_seed: int) -> BaseSampler:
+        told = settings | {"crossover": UniformCrossover(settings["swapping_prob"])}
+        with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):  # NSGA-III: its interface
+            selector = cls(seed=search_seed, mutation_seed=_another(search_seed), **told)
+            return cls(seed=seed, mutation_seed=_another(seed), selector=selector, **told)
+
+    return make
+
+
+def _cma_es(settings: dict[str, Any], seed: int, _: int) -> BaseSampler:
+    categories = RandomSampler(seed=_another(seed))
+    return StatelessCmaEs(seed=seed, independent_sampler=categories, **settings)
+
+
+def _another(seed: int) -> int:
+    """A seed of a second stream beside that of `seed`."""
+    return (seed + 1) % 2**32
+
+
+OF_OPTUNA: dict[str, MakeSampler] = {
+    "tpe": lambda settings, seed, _: TPESampler(seed=seed, **settings),
+    "random": lambda settings, seed, _: RandomSampler(seed=seed, **settings),
+    "gp": lambda settings, seed, _: GpOfAllTrials(seed=seed, **settings),
+    "cma_es": _cma_es,
+    "nsga2": _genetic(StatelessNsga2),
+    "nsga3": _genetic(StatelessNsga3),
+}
+"""Samplers that Optuna asks, made of their settings, this ask's seed and the search's."""
+
+SETTINGS: dict[str, Callable[[Sampler], dict[str, Any]]] = {
+    "tpe": lambda sampler: TPE | {"n_startup_trials": sampler.num_startup},
+    "gp": lambda sampler: GP | {"n_startup_trials": sampler.num_startup},
+    "cma_es": lambda sampler: CMA_ES | {"popsize": sampler.population_size},
+    "nsga2": lambda sampler: NSGA2 | {"population_size": sampler.population_size},
+    "nsga3": lambda sampler: NSGA3 | {"population_size": sampler.population_size},
+}
+"""Everything that Optuna is told beside a seed; the other samplers are told nothing."""
 
 
 def point_of(sampler: Sampler, domains: Domains, seed: int, index: int) -> dict[str, Any] | None:
@@ -85,15 +147,27 @@ def point_of(sampler: Sampler, domains: Domains, seed: int, index: int) -> dict[
     return None if point is None else point(domains, seed, index)
 
 
-def make_sampler(sampler: Sampler, seed: int) -> BaseSampler:
-    """A fresh sampler of Optuna."""
-    return OF_OPTUNA[sampler.name](seed=seed, **_settings(sampler))
+def make_sampler(sampler: Sampler, seed: int, search_seed: int) -> BaseSampler:
+    """A fresh sampler of Optuna, for one ask.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        As the study names it.
+    seed : int
+        Of this ask.
+    search_seed : int
+        Of what all asks of a search must draw alike.
+    """
+    return OF_OPTUNA[sampler.name](_settings(sampler), seed, search_seed)
 
 
 def describe_sampler(sampler: Sampler) -> dict[str, Any]:
     """Everything that decides proposals, for the record."""
-    return {"optuna": optuna.__version__, "name": sampler.name, **_settings(sampler)}
+    versions = {name: version(name) for name in ("cmaes",) if sampler.name == "cma_es"}
+    return {"optuna": optuna.__version__, **versions, "name": sampler.name, **_settings(sampler)}
 
 
 def _settings(sampler: Sampler) -> dict[str, Any]:
-    return {**TPE, "n_startup_trials": sampler.num_startup} if sampler.name == "tpe" else {}
+    of = SETTINGS.get(sampler.name)
+    return {} if of is None else of(sampler)

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from rse_study.errors import InputError, InputErrors
 from rse_study.results.records import StudyRecord
 from rse_study.spec import Spec
-from rse_study.study.definition.config import Study
+from rse_study.study.definition.config import Sampler, Study
 from rse_study.training.trial import Trial
 
 StudyKind = Literal["grid", "search"]
@@ -79,13 +79,20 @@ def _stays(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
 
 
 def _base(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
-    # A field the study was frozen without had its neutral value: that is what neutral means.
-    before = dict(_neutral_leaves(Trial.model_validate(new), path)) | _leaves(old, path)
-    now = _leaves(new, path)
+    before, now = _leaves_before(Trial.model_validate(new), path, old), _leaves(new, path)
     unit, amount = f"{path}.budget.unit", f"{path}.budget.amount"
     if kind == "grid" and before.get(unit) == now[unit]:
         yield from _grows(amount, before.pop(amount), now.pop(amount), kind)
     yield from _differences(before, now)
+
+
+def _sampler(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
+    yield from _differences(_leaves_before(Sampler.model_validate(new), path, old), _leaves(new, path))
+
+
+def _leaves_before(spec: Spec, path: str, old: Any) -> dict[str, Any]:
+    """A field the study was frozen without had its neutral value: that is what neutral means."""
+    return dict(_neutral_leaves(spec, path)) | _leaves(old, path)
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> FieldChanges:
@@ -179,6 +186,7 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "tasks": _leaf_by_leaf,
     "baselines": _list_changes,
     "confirm": _confirm,
+    "sampler": _sampler,
 }
 """What may change, by field; every other field stays."""
 

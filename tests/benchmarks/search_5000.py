@@ -73,13 +73,13 @@ def filled_proposer(checked: CheckedStudy, num_trials: int) -> Proposer:
     domains = {axis.name: axis.domain for axis in checked.space.axes}
     proposer = proposer_of(checked)
     for number in range(num_trials):
-        proposer.add(number, quasi_random_point(domains, 0, number), "complete", float(number % 97))
+        proposer.add(number, quasi_random_point(domains, 0, number), "complete", [float(number % 97)])
     return proposer
 
 
 def proposer_of(checked: CheckedStudy) -> Proposer:
     study, domains = checked.study, {axis.name: axis.domain for axis in checked.space.axes}
-    return Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
+    return Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
 
 
 def identify(trial: Trial, seed: int) -> str:

@@ -15,6 +15,7 @@ from tests.faults.kill_driver import GRID, ONE_AT_A_TIME, SEARCH, finished_cells
 
 pytestmark = pytest.mark.slow
 NUM_KILLS = 10
+GAUSSIAN = {"name": "gp", "num_startup": 3}
 
 
 @pytest.mark.xdist_group("ray")
@@ -37,6 +38,17 @@ def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_agai
     assert any("rebuilt" in line for line in lines)
     assert not any("started" in line for line in lines)
     assert contents(folder) == whole
+
+
+@pytest.mark.xdist_group("gaussian")
+def test_a_search_by_a_gaussian_process_killed_amid_a_trial_ends_equal_to_an_undisturbed_one(scene):
+    """One trial at a time, some of them stopped early."""
+    here = replace(scene, study=ONE_AT_A_TIME | {"name": "gaussian", "sampler": GAUSSIAN})
+    folder, undisturbed = here.folder("gaussian-killed"), here.folder("gaussian-whole")
+    here.kill_at(folder, "progressed 5/0 2")
+    here.finish(folder)
+    here.finish(undisturbed)
+    assert contents(folder) == contents(undisturbed)
 
 
 @pytest.mark.parametrize(

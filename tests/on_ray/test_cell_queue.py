@@ -50,7 +50,7 @@ class World:
         self.ledger.close_attempts("the driver ended while it ran")
         study = self.checked.study
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
-        proposer = Proposer(domains, study.sampler, study.search_seed, study.objective.direction)
+        proposer = Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
         source = ProposedCells(self.checked, proposer, identify)
         return CellQueue(study, "search", source, self.ledger, self.files, self.checked.rungs, **options)
 
@@ -230,11 +230,15 @@ def test_a_cell_lost_for_good_is_tried_again_by_the_next_run_but_a_lost_loss_is_
     assert [cell.number for cell in (again.next_cell(), again.next_cell())] == [0, 2]
 
 
-def test_a_resumed_search_proposes_what_an_uninterrupted_one_does(tmp_path, content):
+@pytest.mark.parametrize("sampler", ["tpe", "gp", "cma_es", "nsga2", "nsga3"])
+def test_a_resumed_search_proposes_what_an_uninterrupted_one_does(tmp_path, content, sampler):
+    named = {"name": sampler, "num_startup": 2, "population_size": 4}
+    content = content | {"sampler": named, "num_trials": 7}
+
     def proposals(folder, restart):
         world = World(folder, content)
         queue, seen = world.queue(), []
-        for number in range(4):
+        for number in range(7):
             if restart:
                 queue = world.queue()
             cell = queue.next_cell()

@@ -1,55 +1,70 @@
 import pytest
 
-from rse_study.on_ray.proposer import Proposer, seed_of
-from rse_study.on_ray.samplers import describe_sampler
+from rse_study.on_ray.proposer import UNIFORM_FROM, Proposer, seed_of
+from rse_study.on_ray.samplers import OF_OPTUNA, describe_sampler
 from rse_study.study.definition.config import Sampler
-from rse_study.study.definition.domains import Choice, Float, Int, Log
+from tests.on_ray.surface import DOMAINS, FIRST, search, value_of
+from tests.slow import mostly_slow
 
-DOMAINS = {
-    "alpha": Log(log=(1e-6, 1e-3)),
-    "N": Int(int=(1, 16)),
-    "norm": Choice(choice=("l1", "l2", "linf")),
-    "phi": Float(float=(0, 0.3)),
-}
-FIRST = {"alpha": 1e-5, "N": 5, "norm": "linf", "phi": 0.0}
+FAST = OF_OPTUNA.keys() - {"gp"}  # a Gaussian process takes half a second an ask
+OF_SEVERAL = {name: make for name, make in OF_OPTUNA.items() if name != "cma_es"}
+KILLS = {"killed_after": {10, 30}, "killed_during": {20, 39}}
 
 
-def value_of(proposal):
-    return proposal["N"] - 10 * proposal["phi"]
+def proposer(name="tpe", directions=("maximize",), **settings):
+    return Proposer(DOMAINS, Sampler(name=name, num_startup=3, **settings), 0, directions)
 
 
-def proposer(name="tpe"):
-    return Proposer(DOMAINS, Sampler(name=name, num_startup=3), 0, "maximize")
+@pytest.mark.parametrize("name", mostly_slow(OF_OPTUNA, fast=FAST))
+def test_a_search_killed_at_every_tenth_trial_asks_what_an_uninterrupted_one_asks(name):
+    """Among complete trials are pruned and failed ones, and some were drawn again."""
+    assert search(name, 42, **KILLS) == search(name, 42)
 
 
-def search(num_trials, *, interrupted_at=None, name="tpe"):
-    """Proposals of a search with one trial at a time; at `interrupted_at` everything is rebuilt from what is known."""
-    asked, proposals = proposer(name), []
-    for number in range(num_trials):
-        if number == interrupted_at:
-            asked = proposer(name)
-            for known, proposal in enumerate(proposals):
-                asked.add(known, proposal, "complete", value_of(proposal))
-        if number == 0:
-            proposal = FIRST
-            asked.add(0, proposal)
-        else:
-            proposal = asked.ask(number)
-        proposals.append(proposal)
-        asked.tell(number, "complete", value_of(proposal))
-    return proposals
+@pytest.mark.parametrize("name", mostly_slow(OF_SEVERAL, fast=["tpe", "nsga2", "nsga3"]))
+@pytest.mark.parametrize("is_constrained", [False, True])
+def test_so_does_one_with_two_objectives(name, is_constrained):
+    said = {"num_objectives": 2, "is_constrained": is_constrained}
+    assert search(name, 42, **KILLS, **said) == search(name, 42, **said)
 
 
-@pytest.mark.parametrize("name", ["tpe", "random"])
-@pytest.mark.parametrize("interrupted_at", [1, 4, 9])
-def test_a_resumed_search_asks_what_an_uninterrupted_one_asks(interrupted_at, name):
-    assert search(12, interrupted_at=interrupted_at, name=name) == search(12, name=name)
+def test_so_does_a_short_one_of_a_gaussian_process():
+    assert search("gp", 6, killed_after={3}, killed_during={5}) == search("gp", 6)
 
 
-def test_proposals_differ_and_stay_in_their_domains():
-    proposals = search(12)
+@pytest.mark.parametrize("name", mostly_slow(OF_OPTUNA, fast=FAST))
+def test_proposals_differ_and_stay_in_their_domains(name):
+    proposals = search(name, 12)
     assert len({tuple(proposal.values()) for proposal in proposals}) == 12
-    assert all(DOMAINS[name].holds(value) for proposal in proposals for name, value in proposal.items())
+    assert all(proposal.keys() == DOMAINS.keys() for proposal in proposals)
+    assert all(DOMAINS[axis].holds(value) for proposal in proposals for axis, value in proposal.items())
+
+
+@pytest.mark.parametrize("name", mostly_slow(OF_OPTUNA.keys() - {"random"}, fast=FAST - {"random"}))
+def test_what_trials_came_to_decides_what_is_asked(name):
+    """All that learn: 13 trials, another value of one of them."""
+    asked = []
+    for better in (0, 100):
+        one = proposer(name, population_size=4)
+        for number in range(13):
+            proposal = {**FIRST, "N": 1 + number, "phi": 0.02 * number}
+            one.add(number, proposal, "complete", [value_of(proposal) + better * (number == 2)])
+        asked.append([one.ask(13 + k) for k in range(3)])
+    assert asked[0] != asked[1]
+
+
+@pytest.mark.parametrize("name", mostly_slow(OF_SEVERAL.keys() - {"random"}, fast=FAST - {"random", "cma_es"}))
+def test_a_constraint_decides_what_is_asked(name):
+    """The same values; where a constraint is broken differs."""
+    asked = []
+    for sign in (1, -1):
+        one = proposer(name, population_size=4)
+        for number in range(13):
+            proposal = {**FIRST, "N": 1 + number, "phi": 0.02 * number}
+            one.add(number, proposal)
+            one.tell(number, "complete", [value_of(proposal)], [sign * (number - 6.5)])
+        asked.append([one.ask(13 + k) for k in range(3)])
+    assert asked[0] != asked[1]
 
 
 def test_states_are_true():
@@ -57,16 +72,47 @@ def test_states_are_true():
     asked.add(0, FIRST)
     for number in (1, 2, 3):
         asked.ask(number)
-    asked.tell(0, "complete", 1.0)
+    asked.tell(0, "complete", [1.0])
     asked.tell(1, "failed")
-    asked.tell(2, "pruned")
+    asked.tell(2, "pruned", [0.5])
     assert [trial.state.name for trial in asked._optuna.trials] == ["COMPLETE", "FAIL", "PRUNED", "RUNNING"]
+    assert asked._optuna.trials[0].params == FIRST
 
 
-def test_another_draw_is_another_proposal():
-    asked = proposer()
-    assert asked.ask(0) != asked.ask(0, draw=1)
-    assert len({seed_of(0, number, 0) for number in range(100)}) == 100
+def test_a_trial_is_the_same_whether_it_was_told_or_added():
+    told, added = proposer(directions=["maximize", "minimize"]), proposer(directions=["maximize", "minimize"])
+    told.add(0, FIRST)
+    told.tell(0, "complete", [1.0, 2.0], [-1.0, 0.5])
+    added.add(0, FIRST, "complete", [1.0, 2.0], [-1.0, 0.5])
+    (one,), (other,) = told._optuna.trials, added._optuna.trials
+    assert one.constraints == other.constraints == {"0": -1.0, "1": 0.5}
+    assert (one.values, one.params, one.state) == (other.values, other.params, other.state)
+
+
+@pytest.mark.parametrize("name", OF_OPTUNA)
+def test_another_draw_is_another_proposal(name):
+    asked = proposer(name)
+    asked.add(0, FIRST, "complete", [1.0])
+    first = asked.ask(1)
+    asked.discard(1)
+    assert asked.ask(1, draw=1) != first
+
+
+def test_seeds_differ():
+    assert len({seed_of(0, number, 0) for number in range(-1, 100)}) == 101
+
+
+def test_a_model_that_knows_only_known_points_does_not_end_a_search():
+    """A Gaussian process may name the same best point of a small space in every draw: the last draws are uniform."""
+    asked = proposer("gp")
+    for number in range(4):
+        asked.add(number, {**FIRST, "N": 1 + 5 * number}, "complete", [float(number)])
+    draws = []
+    for draw in range(UNIFORM_FROM, UNIFORM_FROM + 20):
+        draws.append(asked.ask(4, draw))
+        asked.discard(4)
+    assert {one["norm"] for one in draws} == {"l1", "l2", "linf"}
+    assert len({one["N"] for one in draws}) > 8
 
 
 def test_what_decides_proposals_is_described():
@@ -74,3 +120,5 @@ def test_what_decides_proposals_is_described():
     assert described["n_startup_trials"] == 3
     assert described["constant_liar"] is True
     assert "optuna" in described
+    assert describe_sampler(Sampler(name="cma_es"))["cmaes"]
+    assert describe_sampler(Sampler(name="nsga2", population_size=8))["population_size"] == 8

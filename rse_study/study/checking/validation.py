@@ -12,6 +12,7 @@ from rse_study.study.checking.batch_sizes import check_batch_sizes
 from rse_study.study.checking.edges import check_edges
 from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_rules
+from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
 from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
 from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.paths import look_up, overlap
@@ -136,6 +137,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
             [] if "resources" in partial.broken else check_batch_sizes(study, space, rows, where=where)
         )
         problems += [] if "num_trials" in partial.broken else _too_many(study, space, where)
+        problems += [] if "sampler" in partial.broken else _sampler_can(study, space, where)
     if not partial.broken & {"search", "early_stopping", "objective"}:
         problems += check_stopping(study, space, where=where)
     return CheckResult(space, rows, problems)
@@ -191,6 +193,15 @@ def _judges(base: Trial) -> dict[str, str]:
     return judges | dict.fromkeys(whom, reference)
 
 
+def _sampler_can(study: Study, space: Space[Trial], where: str) -> list[InputError]:
+    if study.search is None:
+        return []
+    return [
+        InputError(what, where=where, rule=rule, remedy=remedy)
+        for what, rule, remedy in sampler_problems(study.sampler, space)
+    ]
+
+
 def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]:
     if study.search is None:
         return []
@@ -214,11 +225,7 @@ def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row]) -> list[st
     warnings = risks_of_saturation(space)
     if space.base_point is None:
         warnings.append("the base lies outside the space, so it is not among the trials")
-    if study.sampler.name == "tpe" and study.sampler.num_startup > study.num_trials:
-        num_startup = study.sampler.num_startup
-        warnings.append(
-            f"all trials are random draws: num_trials {study.num_trials} < num_startup {num_startup}"
-        )
+    warnings += sampler_warnings(study)
     if study.evaluations and study.confirm is None:
         warnings.append(
             "evaluations are of confirmed trials, and nothing is confirmed: none will be measured"

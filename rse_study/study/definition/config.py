@@ -42,13 +42,16 @@ Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
 class Sampler(Spec):
     """Who proposes the trials of a search.
 
-    `tpe` (multivariate, with constant liar) after some random draws, `random`, `quasi_random` (scrambled Sobol
-    points) or `grid` (every combination of choices and short integer axes).
+    `tpe` (multivariate, with constant liar) or `gp` (Gaussian process) after some random draws, `cma_es` (numbers;
+    choices are drawn uniformly), `nsga2` or `nsga3` (genetic), `random`, `quasi_random` (scrambled Sobol points) or
+    `grid` (every combination of choices and short integer axes).
     """
 
-    name: Literal["tpe", "random", "quasi_random", "grid"] = "tpe"
+    name: Literal["tpe", "gp", "cma_es", "nsga2", "nsga3", "random", "quasi_random", "grid"] = "tpe"
     num_startup: PositiveInt = 6
-    """random draws before `tpe` proposes"""
+    """random draws before `tpe` or `gp` proposes"""
+    population_size: int = field(10, ge=4, neutral=10)
+    """trials of a generation of `cma_es`, `nsga2` or `nsga3`"""
 
 
 def _may_select(metric: str) -> str:

@@ -19,6 +19,10 @@ num_trials=16.0
 sampler={name: random}
 sampler={name: quasi_random}
 sampler={name: tpe, num_startup: 1}
+sampler={name: gp}
+sampler={name: cma_es, population_size: 4}
+sampler={name: nsga2, population_size: 8}
+sampler={name: nsga3}
 sampler={name: grid};;search={rho: {choice: [0, 0.5, 1]}, N: {int: [1, 6], into: [pgd.num_steps, fgsm.num_steps]}}
 search_seed=7
 objective={metric: loss, direction: minimize}
@@ -275,6 +279,7 @@ search.norm.choice=[l1, l1] -> search.norm
 search.batch_size={int: [1, 8]} -> search.batch_size = 1
 sampler.name=tpee
 sampler.num_startup=0
+sampler.population_size=3
 early_stopping.first=0
 early_stopping.factor=1
 confirm.num_best=0
@@ -344,6 +349,7 @@ baselines=[start, untrained, start] -> baselines.2
 allowance.max_cost=10
 num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
+sampler.name=cma_es;;search={norm: {choice: [l1, l2], into: [pgd.ball.norm, fgsm.ball.norm]}} -> sampler.name = 'cma_es'
 search.blend.rho={float: [0, 1]}
 search.method.blend={choice: [a, b]} -> search.method.blend
 search.norm={choice: [l1, l2], into: [pgd.ball.norm]} -> search.norm = l1

@@ -240,6 +240,16 @@ def test_all_rules_are_looked_at_even_where_fields_are_broken():
     ("overrides", "warning"),
     [
         (["sampler.num_startup=17"], "all trials are random draws: num_trials 16 < num_startup 17"),
+        (["sampler={name: gp, num_startup: 17}"], "all trials are random draws: num_trials 16 < num_startup"),
+        (
+            ["sampler={name: nsga2, population_size: 16}", "early_stopping=null"],
+            "all trials are random draws: num_trials 16 <= population_size 16",
+        ),
+        (["sampler={name: cma_es}"], "cma_es learns nothing from trials that early_stopping ends"),
+        (
+            ["sampler={name: gp}", "num_trials=201"],
+            "beyond 200 trials a proposal of gp takes more than 0.5 s",
+        ),
         (["confirm=null"], "evaluations are of confirmed trials, and nothing is confirmed"),
         (["search.rho={float: [0.6, 1]}"], "the base lies outside the space"),
     ],

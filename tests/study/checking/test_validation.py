@@ -79,7 +79,7 @@ BAD = [
     ),
     (
         "sampler.name=tpee",
-        "sampler.name = 'tpee': must be 'tpe', 'random', 'quasi_random'",
+        "sampler.name = 'tpee': must be 'tpe', 'gp', 'cma_es', 'nsga2'",
     ),
     ("objective.metric=robust/spearmn", "is not produced by training. Did you mean 'robust/spearman'?"),
     ("objective.metric=robust/drift", "objective: a better 'robust/drift' is found by `direction: minimize`"),

@@ -1,0 +1,123 @@
+"""Seconds of one proposal, by sampler and by how many trials it knows.
+
+python -m benchmarks.asking [--samplers ...] [--trials ...] [--objectives 1] [--repeat 5]
+
+Trials are uniform points of a study's space with simulated values: a bowl with noise. CPU seconds of asks that take
+turns, the making of the sampler included, as a search pays for each of its trials. A sampler that is slower than
+`--limit` at one count is not asked at a larger one.
+"""
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.machine import describe_machine, load, may_time
+from benchmarks.options import common_parser
+from benchmarks.output import heading, markdown_table, write_json
+from benchmarks.timing import Spread, take_turns
+from rse_study.on_ray.proposer import Proposer
+from rse_study.on_ray.samplers import OF_OPTUNA
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.domains import Domain
+
+STUDY = Path(__file__).parents[1] / "search_spaces" / "joint.yaml"
+TRIALS = (10, 100, 500, 1000, 2000)
+NOISE = 0.05
+"""standard deviation of a value, whose bowl is about 1 deep"""
+Ask = Callable[[int], object]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure what the command line asks for, and print it."""
+    options = parser().parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    machine, rows = describe_machine(options.seed), []
+    if may_time(options):
+        domains = {axis.name: axis.domain for axis in read_study(options.study).space.axes}
+        rows = measure_asking(domains, options)
+    print(heading(f"asking, {options.objectives} objective(s), {options.study.stem}", machine))
+    print(markdown_table(("sampler", *(f"{count} trials" for count in options.trials)), table_cells(rows)))
+    write_json(options.out, machine, vars(options), rows)
+
+
+def measure_asking(domains: Mapping[str, Domain], options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Seconds of each sampler at each count of trials.
+
+    Those that became too slow are left out of larger counts.
+    """
+    rows, left = (
+        [{"sampler": name, "seconds": {}, "load": {}} for name in options.samplers],
+        set(options.samplers),
+    )
+    for count in sorted(options.trials):
+        asks = {name: ask_of(name, domains, count, options) for name in options.samplers if name in left}
+        seconds, busy = take_turns(asks, options.repeat), load()
+        for row in rows:
+            if row["sampler"] in asks:
+                spread = Spread.of(seconds[row["sampler"]])
+                row["seconds"][count], row["load"][count] = asdict(spread), busy
+                left -= {row["sampler"]} if spread.median > options.limit else set()
+    return rows
+
+
+def ask_of(name: str, domains: Mapping[str, Domain], count: int, options: argparse.Namespace) -> Ask:
+    """Asks a sampler that knows `count` trials, whatever the round.
+
+    Parameters
+    ----------
+    name
+        Of the sampler.
+    domains
+        The axes.
+    count
+        Of trials it knows.
+    options
+        Of the command line.
+    """
+    directions = ["maximize", "minimize"][: options.objectives]
+    proposer = Proposer(domains, Sampler(name=name), options.seed, directions)  # type: ignore[arg-type]
+    draws = np.random.default_rng(options.seed)
+    for number in range(count):
+        unit = draws.random(len(domains))
+        bowl = -float(((unit - 0.4) ** 2).sum()) + NOISE * float(draws.normal())
+        values = [bowl, float(unit[0])][: options.objectives]
+        point = {axis: domain.at(float(u)) for (axis, domain), u in zip(domains.items(), unit, strict=True)}
+        proposer.add(number, point, "complete", values)
+
+    def ask(number: int) -> None:
+        proposer.ask(count + number)
+        proposer.discard(count + number)
+
+    return ask
+
+
+def table_cells(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """A line a sampler; `-` where it was not asked."""
+    counts = sorted({count for row in rows for count in row["seconds"]})
+    return [
+        [row["sampler"], *(str(Spread(**row["seconds"][n])) if n in row["seconds"] else "-" for n in counts)]
+        for row in rows
+    ]
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    made = common_parser("asking")
+    samplers = list(OF_OPTUNA)
+    made.add_argument("--samplers", nargs="+", choices=samplers, default=samplers, help="who is asked")
+    made.add_argument("--trials", nargs="+", type=int, default=list(TRIALS), help="how many are known")
+    made.add_argument("--objectives", type=int, choices=(1, 2), default=1, help="how many are optimised")
+    made.add_argument("--limit", type=float, default=5.0, help="seconds an ask may take to be asked on")
+    made.add_argument("--repeat", type=int, default=5, help="timed asks of each")
+    made.add_argument("--study", type=Path, default=STUDY, help="whose space it is")
+    return made
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""CMA-ES without a memory of its own: its distribution follows from the trials."""
+
+from typing import Any
+
+from optuna import Study
+from optuna._transform import _SearchSpaceTransform
+from optuna.distributions import BaseDistribution
+from optuna.samplers import CmaEsSampler
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+
+class StatelessCmaEs(CmaEsSampler):
+    """CMA-ES (Hansen 2016) that is told all earlier generations anew at every ask.
+
+    Optuna's own keeps its optimiser, pickled, in attributes of the trials, which no ledger holds. Here the complete
+    trials in their order, without the start-up, are the generations: `popsize` of them each. With one trial at a time
+    these are the ones that Optuna's own goes through. With several at a time a trial may end a generation later than
+    it was drawn, and counts there, where Optuna's own leaves it out.
+
+    Categories have no place in a normal distribution: Optuna draws each of them by itself from the independent sampler.
+    """
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        if not search_space or len(complete) < self._n_startup_trials:
+            return {}
+        unit_cube = _SearchSpaceTransform(search_space, transform_0_1=True)
+        optimizer = self._init_optimizer(unit_cube, study.direction)  # seeded by this ask's seed
+        sign = 1 if study.direction == StudyDirection.MINIMIZE else -1
+        drawn, size = complete[self._n_startup_trials :], optimizer.population_size
+        for start in range(0, len(drawn) - size + 1, size):
+            generation = drawn[start : start + size]
+            optimizer.tell([(unit_cube.transform(one.params), sign * one.value) for one in generation])
+        return dict(unit_cube.untransform(optimizer.ask()))

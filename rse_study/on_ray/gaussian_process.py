@@ -1,0 +1,63 @@
+"""A Gaussian process that learns from trials without a value, too."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import optuna
+from optuna import Study
+from optuna.distributions import BaseDistribution
+from optuna.samplers import GPSampler
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+DISCARDED = "discarded"
+"""The user attribute of what was asked and is no trial: it was known already"""
+
+
+class GpOfAllTrials(GPSampler):
+    """Takes a trial that was stopped early or failed for one as bad as the worst.
+
+    Optuna's own leaves them out. Where the acquisition is highest at such a point it would name it again, trial after
+    trial: nothing that it knows has changed.
+    """
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        if not complete:
+            return {}
+        # In a storage of its own, a trial's id is its place in the study: the same there as here.
+        imputed = optuna.create_study(directions=study.directions)
+        values, constraints = _worst_values(complete, study.directions), _worst_constraints(complete)
+        for one in study.get_trials(deepcopy=False):
+            imputed.add_trial(_with_result(one, values, constraints) if _has_no_value(one) else one)
+        return super().sample_relative(imputed, trial, search_space)
+
+
+def _has_no_value(trial: FrozenTrial) -> bool:
+    ended = trial.state in (TrialState.PRUNED, TrialState.FAIL)
+    return ended and DISCARDED not in trial.user_attrs
+
+
+def _with_result(trial: FrozenTrial, values: list[float], constraints: dict[str, float]) -> FrozenTrial:
+    return create_trial(
+        state=TrialState.COMPLETE,
+        params=trial.params,
+        distributions=trial.distributions,
+        values=values,
+        constraints=constraints,
+    )
+
+
+def _worst_values(complete: Sequence[FrozenTrial], directions: Sequence[StudyDirection]) -> list[float]:
+    columns = np.array([trial.values for trial in complete]).T
+    return [
+        float(column.min() if direction == StudyDirection.MAXIMIZE else column.max())
+        for column, direction in zip(columns, directions, strict=True)
+    ]
+
+
+def _worst_constraints(complete: Sequence[FrozenTrial]) -> dict[str, float]:
+    return {name: max(trial.constraints[name] for trial in complete) for name in complete[0].constraints}

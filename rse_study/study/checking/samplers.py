@@ -1,0 +1,86 @@
+"""What a sampler can be asked for, as plain data: Optuna is not imported to check a study."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rse_study.study.definition.config import Sampler, Study
+from rse_study.study.definition.space import Space
+
+SLOW_ASK_S = 0.5
+"""seconds of one ask from which on a reader is warned: docs/results/search_samplers.md"""
+
+
+@dataclass(frozen=True)
+class SamplerTraits:
+    """What a sampler learns from, and how far."""
+
+    of_several: bool = True
+    """whether it takes several objectives, and constraints"""
+    of_stopped: bool = True
+    """whether a trial that is stopped early teaches it anything"""
+    has_generations: bool = False
+    """whether it goes from one generation of trials to the next"""
+    has_startup: bool = False
+    """whether its first proposals are random draws"""
+    most_trials: int | None = None
+    """known trials at which an ask reaches SLOW_ASK_S; None where 2,000 do not"""
+
+
+TRAITS: dict[str, SamplerTraits] = {
+    "tpe": SamplerTraits(has_startup=True),
+    "gp": SamplerTraits(has_startup=True, most_trials=200),
+    "cma_es": SamplerTraits(of_several=False, of_stopped=False, has_generations=True),
+    "nsga2": SamplerTraits(of_stopped=False, has_generations=True),
+    "nsga3": SamplerTraits(of_stopped=False, has_generations=True),
+    "random": SamplerTraits(),
+    "quasi_random": SamplerTraits(),
+    "grid": SamplerTraits(),
+}
+
+
+def sampler_problems(
+    sampler: Sampler, space: Space[Any], *, num_objectives: int = 1, num_constraints: int = 0
+) -> Iterator[tuple[str, str, str]]:
+    """Yield what, rule and remedy of all that a sampler cannot do.
+
+    Parameters
+    ----------
+    sampler
+        As the study names it.
+    space
+        Around the study's base.
+    num_objectives
+        How many are optimised at once.
+    num_constraints
+        How many values must be <= 0.
+    """
+    what, remedy = f"sampler.name = {sampler.name!r}", "Use tpe, gp, nsga2 or nsga3"
+    if not TRAITS[sampler.name].of_several:
+        if num_objectives > 1:
+            yield what, f"optimises one objective, and there are {num_objectives}", remedy
+        if num_constraints:
+            yield what, "knows no constraints", remedy
+    if sampler.name == "cma_es" and all(axis.domain.scale == "none" for axis in space.axes):
+        rule = "moves numbers, and every axis is a choice: all of them would be drawn at random"
+        yield what, rule, "Use tpe, or name an axis of numbers"
+
+
+def sampler_warnings(study: Study) -> Iterator[str]:
+    """Yield what a reader should know of a search's sampler."""
+    sampler, traits, num_trials = study.sampler, TRAITS[study.sampler.name], study.num_trials
+    random = f"all trials are random draws: num_trials {num_trials} <"
+    if traits.has_startup and sampler.num_startup > num_trials:
+        yield f"{random} num_startup {sampler.num_startup}"
+    if traits.has_generations and sampler.population_size >= num_trials:
+        yield f"{random}= population_size {sampler.population_size}, the first generation of {sampler.name}"
+    if not traits.of_stopped and study.early_stopping is not None:
+        yield (
+            f"{sampler.name} learns nothing from trials that early_stopping ends, and its generations count the others "
+            "only: tpe and gp learn from all"
+        )
+    if traits.most_trials is not None and num_trials > traits.most_trials:
+        yield (
+            f"beyond {traits.most_trials} trials a proposal of {sampler.name} takes more than {SLOW_ASK_S:g} s, and ever "
+            "more: tpe takes less at 2,000"
+        )

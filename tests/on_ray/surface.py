@@ -1,0 +1,106 @@
+"""A search of a surface that costs nothing, as a driver leads it: one trial at a time, killed and resumed."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from rse_study.on_ray.cell import TrialOutcome
+from rse_study.on_ray.proposer import Proposer
+from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.domains import Choice, Domain, Float, Int, Log
+
+DOMAINS: dict[str, Domain] = {
+    "alpha": Log(log=(1e-6, 1e-3)),
+    "N": Int(int=(1, 16)),
+    "norm": Choice(choice=("l1", "l2", "linf")),
+    "phi": Float(float=(0, 0.3)),
+}
+FIRST = {"alpha": 1e-5, "N": 5, "norm": "linf", "phi": 0.0}
+
+
+def outcome_of(number: int) -> TrialOutcome:
+    """Some trials of a search are stopped early, and some fail."""
+    if number % 7 == 5:
+        return "pruned"
+    return "failed" if number % 11 == 3 else "complete"
+
+
+def num_known_draws(number: int) -> int:
+    """How many draws for this trial gave what was known already; once so many that they become uniform."""
+    return {4: 1, 15: 2, 22: 9}.get(number % 25, 0)
+
+
+def value_of(proposal: Mapping[str, Any]) -> float:
+    return proposal["N"] - 10 * proposal["phi"] - 3 * (proposal["norm"] == "l1")
+
+
+def cost_of(proposal: Mapping[str, Any]) -> float:
+    return proposal["N"] * (1 + proposal["phi"])
+
+
+def search(
+    name: str,
+    num_trials: int,
+    *,
+    killed_after: Collection[int] = (),
+    killed_during: Collection[int] = (),
+    num_objectives: int = 1,
+    is_constrained: bool = False,
+    outcome_of: Callable[[int], TrialOutcome] = outcome_of,
+) -> list[dict[str, Any]]:
+    """Proposals of a search; at each kill everything is rebuilt from what a ledger holds.
+
+    Parameters
+    ----------
+    name : str
+        Of the sampler.
+    num_trials : int
+        In all, the base among them.
+    killed_after : collection of int
+        Trials that ended, and then the driver was killed.
+    killed_during : collection of int
+        Trials that were running when the driver was killed.
+    num_objectives : int
+        1: what is maximised alone; 2: what it costs, too.
+    is_constrained : bool
+        Whether N * phi must be small.
+    outcome_of : callable
+        How a trial ends, by its number.
+    """
+    directions = ["maximize", "minimize"][:num_objectives]
+    sampler = Sampler(name=name, num_startup=3, population_size=4)
+    ledger: list[dict[str, Any]] = []
+
+    def opened() -> Proposer:
+        return Proposer(DOMAINS, sampler, 0, directions)
+
+    def result(number: int) -> tuple[Any, ...]:
+        proposal = ledger[number]
+        values = [value_of(proposal), cost_of(proposal)][:num_objectives]
+        constraints = [proposal["N"] * proposal["phi"] - 1.0] if is_constrained else []
+        return outcome_of(number), values, constraints
+
+    def resumed(num_ended: int) -> Proposer:
+        proposer = opened()
+        for number, proposal in enumerate(ledger):
+            if number < num_ended:
+                proposer.add(number, proposal, *result(number))
+            else:
+                proposer.add(number, proposal)
+        return proposer
+
+    proposer = opened()
+    for number in range(num_trials):
+        if number == 0:
+            ledger.append(FIRST)
+            proposer.add(0, FIRST)
+        else:
+            for draw in range(num_known_draws(number)):
+                proposer.ask(number, draw)
+                proposer.discard(number)
+            ledger.append(proposer.ask(number, num_known_draws(number)))
+        if number in killed_during:
+            proposer = resumed(number)
+        proposer.tell(number, *result(number))
+        if number in killed_after:
+            proposer = resumed(number + 1)
+    return ledger

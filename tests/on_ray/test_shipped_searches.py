@@ -1,0 +1,70 @@
+"""Every proposal of every sampler in every search that is shipped is a trial that can run."""
+
+from typing import get_args
+
+import pytest
+
+from rse_study.on_ray.proposer import Proposer
+from rse_study.study.checking.samplers import sampler_problems
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.reading import read_extended
+from rse_study.study.definition.shipped import shipped_studies
+from tests.on_ray.surface import outcome_of
+from tests.slow import mostly_slow
+
+SEARCHES = [path for path in shipped_studies() if read_extended(path).get("search")]
+NAMES = get_args(Sampler.model_fields["name"].annotation)
+FAST = [name for name in NAMES if name not in ("gp", "grid")]
+
+
+@pytest.fixture(scope="module", params=SEARCHES, ids=lambda path: path.stem)
+def checked(request):
+    return read_study(request.param)
+
+
+def asked(checked, name, seed, num_trials):
+    """Proposals of a search in which larger values of every axis are better, so that all samplers reach edges."""
+    domains = {axis.name: axis.domain for axis in checked.space.axes}
+    sampler = Sampler(name=name, num_startup=4, population_size=4)
+    proposer = Proposer(domains, sampler, seed, ["maximize"])
+    for number in range(num_trials):
+        proposal = proposer.ask(number)
+        proposer.tell(
+            number, outcome_of(number), [sum(share(domains[axis], proposal[axis]) for axis in domains)]
+        )
+        yield proposal
+
+
+def share(domain, value):
+    if domain.scale == "none":
+        return domain.values().index(value)
+    low, high = domain.edges()
+    return (value - low) / (high - low)
+
+
+def is_grid(checked):
+    return all(axis.domain.is_finite for axis in checked.space.axes)
+
+
+def hold_true(checked, name, seed, num_trials):
+    if name == "grid" and not is_grid(checked):
+        pytest.skip("a grid needs axes without numbers in between, which a check says")
+    assert not list(sampler_problems(Sampler(name=name), checked.space))
+    for proposal in asked(checked, name, seed, num_trials):
+        for axis in checked.space.axes:
+            assert axis.domain.holds(proposal[axis.name]), (axis.name, proposal)
+        trial = checked.space.apply(proposal)
+        assert checked.space.coordinates(trial) == proposal
+
+
+@pytest.mark.parametrize("name", mostly_slow(NAMES, fast=FAST))
+def test_a_short_search_proposes_valid_trials(checked, name):
+    hold_true(checked, name, 0, 14)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", NAMES)
+def test_a_long_search_proposes_valid_trials(checked, name, seed):
+    hold_true(checked, name, seed, 40 if name == "gp" else 120)
