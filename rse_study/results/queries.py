@@ -21,7 +21,10 @@ from rse_study.results.records import (
 from rse_study.results.result_file import WORK
 from rse_study.spec import canonical_json
 
-COST_COLUMNS = {"cost/work": f"json_extract(provenance, '$.{WORK}')", "cost/seconds": "duration_s"}
+COST_COLUMNS = {
+    "cost/work": f"CAST(json_extract(provenance, '$.{WORK}') AS REAL)",
+    "cost/seconds": "duration_s",
+}
 """SQL, by metric."""
 
 

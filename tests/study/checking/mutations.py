@@ -27,6 +27,9 @@ sampler={name: grid};;search={rho: {choice: [0, 0.5, 1]}, N: {int: [1, 6], into:
 search_seed=7
 objective={metric: loss, direction: minimize}
 objective={metric: loss, direction: minimize};;early_stopping={first: 10}
+early_stopping=null;;objective=null;;objectives=[{metric: dev}, {metric: cost/work, direction: minimize}]
+early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}]
+constraints=[{metric: dev, at_least: 50}, {metric: cost/seconds, at_most: 60}]
 early_stopping=null
 early_stopping={first: 30}
 early_stopping={first: 45, factor: 9}
@@ -344,6 +347,16 @@ confirm.seeds=[0, 1] -> confirm.seeds.0
 confirm.num_best=17
 objective={metric: loss}
 objective.direction=minimize -> objective
+objective={metric: cost/work, direction: minimize} -> objective.metric
+objectives=[{metric: dev}, {metric: cost/work, direction: minimize}] -> early_stopping
+early_stopping=null;;objectives=[{metric: dev}] -> objectives: 1
+early_stopping=null;;objectives=[{metric: loss, direction: minimize}, {metric: dev}] -> objective.metric
+objective=null;;objectives=[{metric: cost/work, direction: minimize}, {metric: dev}] -> objectives.0.metric
+early_stopping=null;;objectives=[{metric: dev}, {metric: dev}] -> objectives.1
+early_stopping=null;;objectives=[{metric: dev}, {metric: robust/spearman}] -> objectives.1.metric
+constraints=[{metric: robust/drift, at_most: 5}] -> constraints.0.metric
+constraints=[{metric: dev}] -> constraints.0
+constraints=[{metric: dev, at_least: 1, at_most: 2}] -> constraints.0
 evaluations=[builtin/test, builtin/test] -> evaluations.1
 baselines=[start, untrained, start] -> baselines.2
 allowance.max_cost=10
@@ -378,6 +391,7 @@ base.method.z_adv_eta=with;;base.method.token_level.presence=absent -> base.meth
 objective.metric=test
 objective.metric=STS-B/test
 objective.metric=builtin/test/all
+constraints=[{metric: STS-B/test, at_least: 1}] -> constraints.0.metric
 base.selection.dev=test
 base.selection.dev=STS-B/test
 evaluations=[STS-B/dev] -> evaluations.0

@@ -1,0 +1,53 @@
+"""A search of 6 trials with two objectives and a bound, in a real ledger; its numbers are made up."""
+
+from pathlib import Path
+
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import ConstraintRecord, ObjectiveRecord
+from rse_study.results.result_file import Point
+from tests.analysis import searched
+
+ROBUST = "builtin dev under pwws, Spearman x100"
+STUDY = searched.STUDY.model_copy(
+    update={
+        "name": "bargain",
+        "rungs": (),
+        "num_trials": 6,
+        "num_cells": 12,
+        "other_objectives": (
+            ObjectiveRecord(metric="robust/spearman", label=ROBUST, evaluation="builtin/replayed/spearman"),
+            ObjectiveRecord(metric="cost/work", direction="minimize", label="work of a cell, P*T"),
+        ),
+        "constraints": (ConstraintRecord(metric="dev", at_least=50.0, label="builtin dev, Spearman x100"),),
+        "resolved": {"name": "bargain", "confirm": {"num_best": 2, "baseline": "base", "seeds": [1, 2]}},
+    }
+)
+ENDS = (  # dev, robust, work
+    (60.0, 40.0, 100),  # the base: beaten by 2
+    (62.0, 30.0, 90),
+    (61.0, 45.0, 90),  # the knee
+    (52.0, 50.0, 100),
+    (49.0, 60.0, 50),  # out of bounds
+    (51.0, 20.0, 120),  # beaten
+)
+
+
+def run(ledger: Ledger, trial: int, seed: int = 0, stage: str = "search") -> None:
+    """A cell that ends with the trial's values, a tenth better for each seed."""
+    dev, robust, work = ENDS[trial]
+    record = searched.cell(trial, seed, stage)
+    ledger.plan([record])
+    point = Point(t=60, metrics={"dev": dev + seed / 10, "robust/spearman": robust + seed / 10, "loss": 1.0})
+    searched.run(ledger, record, "complete", (point,), provenance={"work": work})
+
+
+def make(folder: Path) -> Path:
+    """The search, and what confirms it: the base, the knee and what adds most to it."""
+    with Ledger.open(folder) as ledger:
+        ledger.freeze(STUDY)
+        for trial in range(6):
+            run(ledger, trial)
+        for trial in (0, 2, 1):
+            for seed in (1, 2):
+                run(ledger, trial, seed, "confirm")
+    return folder

@@ -1,0 +1,128 @@
+"""Several objectives and a bound, from the worker's result to the sampler and to what is confirmed."""
+
+import math
+
+import pytest
+
+from rse_study.on_ray.cell import Cell, Observation, judged
+from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.stages import confirm_cells
+from rse_study.on_ray.study_files import SharedFolders
+from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import ConstraintRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.result_file import Point, Result, write_result
+from rse_study.results.schema import cell_folder
+from rse_study.spec import fingerprint_of
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+
+WORK = ObjectiveRecord(metric="cost/work", direction="minimize")
+RECORD = StudyRecord(
+    name="x",
+    objective=ObjectiveRecord(metric="dev"),
+    other_objectives=(WORK,),
+    constraints=(ConstraintRecord(metric="dev", at_least=40.0),),
+)
+ENDS = [(50.0, 9.0), (60.0, 9.0), (58.0, 3.0), (45.0, 2.0), (30.0, 1.0)]  # dev, work: the third is the knee
+
+
+class Listening:
+    """A source that gives the base at five rates, and remembers what it is told."""
+
+    def __init__(self, checked):
+        self.checked, self.told, self.given = checked, {}, 0
+
+    @property
+    def num_left(self):
+        return 5 - self.given
+
+    def restore(self, record, seen):
+        self.told[record.trial] = seen
+        self.given = max(self.given, record.trial + 1)
+
+    def next(self):
+        if not self.num_left:
+            return None
+        proposal = {"alpha": 1e-5, "rho": self.given / 4}
+        trial = self.checked.space.apply(proposal)
+        self.given += 1
+        return Cell(self.given - 1, 0, identify(trial, 0), trial, proposal)
+
+    def observe(self, cell, seen):
+        self.told[cell.number] = seen
+
+
+def identify(trial, seed):
+    return fingerprint_of([trial.identity(), seed])
+
+
+@pytest.fixture
+def checked(study_content):
+    content = study_content | {
+        "objectives": [{"metric": "dev"}, {"metric": "cost/work", "direction": "minimize"}],
+        "constraints": [{"metric": "dev", "at_least": 40.0}],
+        "confirm": {"num_best": 2, "baseline": "none", "seeds": [1]},
+        "num_trials": 5,
+    }
+    content.pop("objective", None)
+    content.pop("early_stopping", None)
+    return check_study(build(Study, content, where="x.yaml"), where="x.yaml")
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger.open(tmp_path) as opened:
+        opened.freeze(RECORD)
+        yield opened
+
+
+def queue_of(checked, ledger):
+    source = Listening(checked)
+    return CellQueue(
+        checked.study, "search", source, ledger, SharedFolders(StudyFolders(ledger.study_dir))
+    ), source
+
+
+def run_all(queue, ledger):
+    while (cell := queue.next_cell()) is not None:
+        dev, work = ENDS[cell.number]
+        point = Point(t=3, metrics={"dev": dev})
+        result = Result(
+            identity=cell.identity,
+            seed=0,
+            config={},
+            history=(point,),
+            final=point.metrics,
+            provenance={"work": work},
+        )
+        write_result(cell_folder(ledger.study_dir, cell.identity), result)
+        queue.finish(cell)
+
+
+def test_a_sampler_is_told_all_objectives_and_by_how_much_a_bound_is_broken(checked, ledger):
+    queue, source = queue_of(checked, ledger)
+    run_all(queue, ledger)
+    assert source.told[2] == Observation("complete", (58.0, 3.0), (-18.0,))
+    assert source.told[4] == Observation("complete", (30.0, 1.0), (10.0,))
+
+
+def test_after_a_restart_it_is_told_the_same(checked, ledger):
+    queue, source = queue_of(checked, ledger)
+    run_all(queue, ledger)
+    _, again = queue_of(checked, ledger)
+    assert again.told == source.told
+
+
+def test_the_knee_is_confirmed_and_then_what_adds_most_to_it(checked, ledger):
+    """Trial 0 is beaten, trial 4 breaks the bound; of the ends, 3 adds 0.1 x 0.143 and 1 adds 0.133 x 0.1."""
+    queue, _ = queue_of(checked, ledger)
+    run_all(queue, ledger)
+    assert [cell.number for cell in confirm_cells(checked, ledger, identify)] == [2, 3]
+
+
+def test_a_trial_without_one_of_its_objectives_has_failed():
+    assert judged("complete", (50.0, math.nan)) == Observation("failed")
+    assert judged("complete", (50.0, 1.0), (math.nan,)) == Observation("failed")
+    assert judged("stopped_early", (50.0, 1.0)) == Observation("pruned")
