@@ -9,7 +9,7 @@ from analysis.formats import decimals_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
-from rse_study.results.selection import Standing
+from rse_study.results.selection import TrialResult
 from rse_study.results.study_results import StudyResults
 
 BASE = "base"  # label of the trial that is the paper's setting
@@ -37,7 +37,7 @@ class Contents:
     revisions: pd.DataFrame
     events: pd.DataFrame
     provenance: list[dict[str, Any]]
-    standings: tuple[Standing[str], ...] = ()
+    standings: tuple[TrialResult[str], ...] = ()
     """Of the cells of a search, by all that it chooses by; the key is the cell's identity."""
     collapsed: frozenset[str] = frozenset()
     """Cells whose last value of the objective is that of a collapsed model."""

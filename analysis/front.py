@@ -6,7 +6,7 @@ import pandas as pd
 from analysis.contents import BASE, Contents, label_of
 from analysis.search import chosen_of, directions
 from rse_study.results.pareto import hypervolume, nadir, oriented
-from rse_study.results.selection import Standing, front_of
+from rse_study.results.selection import TrialResult, front_of
 
 ROLES = ("knee", "front", "beaten", "out of bounds")
 
@@ -37,7 +37,7 @@ def front_data(contents: Contents) -> pd.DataFrame:
     )
 
 
-def role_of(one: Standing[str], members: set[str], knee: str) -> str:
+def role_of(one: TrialResult[str], members: set[str], knee: str) -> str:
     """Return what a complete trial is to the front, of `ROLES`.
 
     Parameters

@@ -9,7 +9,7 @@ from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, chooser, labe
 from analysis.formats import show_number
 from rse_study.results.pareto import Direction
 
-LOOKS = {
+MARKERS = {
     "out of bounds": (FAINT, "x-thin-open"),
     "beaten": (BLUE, "circle"),
     "front": (ORANGE, "circle"),
@@ -76,7 +76,7 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, across: str, up: str, numbe
         Of the view.
     """
     parts = {
-        role: (frame[(frame["role"] == role) & ~frame["is_base"]], *look) for role, look in LOOKS.items()
+        role: (frame[(frame["role"] == role) & ~frame["is_base"]], *look) for role, look in MARKERS.items()
     }
     parts[PAPER] = (frame[frame["is_base"]], INK, "diamond-open")
     for name, (part, colour, symbol) in parts.items():

@@ -34,7 +34,7 @@ def front(contents: Contents) -> str:
     drawn = draw_front(frame, names, directions(study), places)
     return page.section(
         "Front",
-        page.paragraph(f"{told(frame)} {bounds(contents)}".strip()),
+        page.paragraph(f"{front_text(frame)} {bounds(contents)}".strip()),
         page.paragraph(EXPLAINED),
         page.figure(drawn, "front", frame),
         page.table(front_table(contents, frame), name="front"),
@@ -44,7 +44,7 @@ def front(contents: Contents) -> str:
     )
 
 
-def told(frame: pd.DataFrame) -> str:
+def front_text(frame: pd.DataFrame) -> str:
     """Return how many trials are on the front, and which one is its knee."""
     members = frame[frame["role"].isin(["knee", "front"])]
     if members.empty:

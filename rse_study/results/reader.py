@@ -15,7 +15,7 @@ from rse_study.results.connect import open_study
 from rse_study.results.queries import JSON_COLUMNS, LedgerQueries
 from rse_study.results.records import WITHDRAWN, Stage, Status, StudyRecord, evaluation_name
 from rse_study.results.schema import ledger_path
-from rse_study.results.selection import Standing
+from rse_study.results.selection import TrialResult
 from rse_study.results.standings import standings_of
 
 
@@ -101,7 +101,7 @@ class Reader:
         """A metric's value where each cell ended, or what the cell cost, by cell."""
         return LedgerQueries(self._db).final_values(metric)
 
-    def standings(self, stage: Stage) -> list[Standing[str]]:
+    def standings(self, stage: Stage) -> list[TrialResult[str]]:
         """Where the cells of a stage stand by all that a search chooses by, by trial and seed."""
         return standings_of(LedgerQueries(self._db), stage)
 

@@ -12,7 +12,7 @@ Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
-class Standing(Generic[Key]):
+class TrialResult(Generic[Key]):
     """Where a trial ended."""
 
     key: Key
@@ -29,7 +29,7 @@ class Standing(Generic[Key]):
         return all(math.isfinite(value) for value in self.values)
 
 
-def chosen_first(trials: Iterable[Standing[Key]], directions: Sequence[Direction]) -> list[Key]:
+def chosen_first(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]) -> list[Key]:
     """Return the trials that a search would choose, in order.
 
     All that are scored and feasible. Of one objective best first (`results.ranking`). Of several front by front, as
@@ -54,7 +54,7 @@ def chosen_first(trials: Iterable[Standing[Key]], directions: Sequence[Direction
     return ordered
 
 
-def front_of(trials: Iterable[Standing[Key]], directions: Sequence[Direction]) -> list[Standing[Key]]:
+def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]) -> list[TrialResult[Key]]:
     """Return the trials that no other dominates.
 
     Of those that are scored and feasible, and went farthest: values after fewer steps are other quantities.

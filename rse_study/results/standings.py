@@ -5,10 +5,10 @@ import math
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import Stage
-from rse_study.results.selection import Standing
+from rse_study.results.selection import TrialResult
 
 
-def standings_of(ledger: LedgerQueries, stage: Stage) -> list[Standing[str]]:
+def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
     """Return where each cell of a stage ended, by trial and seed; its key is the cell's identity.
 
     A cell without a result has no values; one whose constraint could not be measured breaks it.
@@ -27,7 +27,7 @@ def standings_of(ledger: LedgerQueries, stage: Stage) -> list[Standing[str]]:
     finals = {metric: ledger.final_values(metric) for metric in deciding}
     cells = [cell for cell in ledger.cells() if cell.stage == stage and not cell.retired]
     return [
-        Standing(
+        TrialResult(
             key=cell.identity,
             t=steps.get(cell.identity, (0, math.nan))[0],
             values=tuple(

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Sequence
 
 from rse_study.results.pareto import Direction
-from rse_study.results.selection import Standing, chosen_first
+from rse_study.results.selection import TrialResult, chosen_first
 
 
 def trials_to_confirm(
-    standings: Sequence[Standing[int]],
+    standings: Sequence[TrialResult[int]],
     baseline: Collection[int],
     num_best: int,
     directions: Sequence[Direction],

@@ -125,9 +125,9 @@ def test_a_riddle_is_the_whole_name_or_its_end(name, is_one):
 
 def test_names_of_a_module_are_those_of_what_it_assigns_too(tmp_path):
     path = tmp_path / "some.py"
-    path.write_text("Standing = tuple[int, str]\nHERE: int = 1\n\n\ndef tell():\n    found = 1\n")
+    path.write_text("TrialResult = tuple[int, str]\nHERE: int = 1\n\n\ndef tell():\n    found = 1\n")
     named = [(kind, name) for _, kind, name in _named(Module(path, tmp_path))]
-    assert named[2:] == [("alias or constant", "Standing"), ("alias or constant", "HERE")]
+    assert named[2:] == [("alias or constant", "TrialResult"), ("alias or constant", "HERE")]
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,17 @@ import math
 
 import pytest
 
-from rse_study.results.selection import Standing
+from rse_study.results.selection import TrialResult
 from rse_study.study.confirmation import trials_to_confirm
 
 STANDINGS = [
-    Standing(0, 60, (57.0,)),  # the baseline
-    Standing(1, 60, (55.0,)),
-    Standing(2, 15, (90.0,)),
-    Standing(3, 60, (56.0,)),
-    Standing(4, 30, (91.0,)),
-    Standing(5, 60, (math.nan,)),
-    Standing(6, 60, (56.0,)),
+    TrialResult(0, 60, (57.0,)),  # the baseline
+    TrialResult(1, 60, (55.0,)),
+    TrialResult(2, 15, (90.0,)),
+    TrialResult(3, 60, (56.0,)),
+    TrialResult(4, 30, (91.0,)),
+    TrialResult(5, 60, (math.nan,)),
+    TrialResult(6, 60, (56.0,)),
 ]
 
 
@@ -36,10 +36,10 @@ def test_the_baseline_is_confirmed_anyway_and_takes_no_place():
 
 def test_of_several_objectives_the_knee_comes_first_though_the_baseline_dominates_it():
     standings = [
-        Standing(0, 60, (9.0, 9.0)),
-        Standing(1, 60, (8.0, 1.0)),
-        Standing(2, 60, (6.0, 6.0)),
-        Standing(3, 60, (1.0, 8.0)),
+        TrialResult(0, 60, (9.0, 9.0)),
+        TrialResult(1, 60, (8.0, 1.0)),
+        TrialResult(2, 60, (6.0, 6.0)),
+        TrialResult(3, 60, (1.0, 8.0)),
     ]
     assert trials_to_confirm(standings, [0], 1, ["maximize", "maximize"]) == [2]
     assert trials_to_confirm(standings, [], 1, ["maximize", "maximize"]) == [0]
