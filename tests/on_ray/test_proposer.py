@@ -53,7 +53,9 @@ def test_what_trials_came_to_decides_what_is_asked(name):
     assert asked[0] != asked[1]
 
 
-@pytest.mark.parametrize("name", mostly_slow(OF_SEVERAL.keys() - {"random"}, fast=FAST - {"random", "cma_es"}))
+@pytest.mark.parametrize(
+    "name", mostly_slow(OF_SEVERAL.keys() - {"random"}, fast=FAST - {"random", "cma_es"})
+)
 def test_a_constraint_decides_what_is_asked(name):
     """The same values; where a constraint is broken differs."""
     asked = []
