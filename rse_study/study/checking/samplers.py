@@ -27,7 +27,7 @@ class SamplerTraits:
     has_startup: bool = False
     """whether its first proposals are random draws"""
     most_trials: int | None = None
-    """known trials at which an ask reaches SLOW_ASK_S; None where 2,000 do not"""
+    """known trials at which an ask for one objective reaches SLOW_ASK_S; None where 2,000 do not"""
 
 
 TRAITS: dict[str, SamplerTraits] = {
