@@ -8,7 +8,7 @@ turns, the making of the sampler included, as a search pays for each of its tria
 """
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import torch
 from benchmarks.machine import describe_machine, load, may_time
 from benchmarks.options import common_parser
 from benchmarks.output import heading, markdown_table, write_json
-from benchmarks.timing import Spread, take_turns
+from benchmarks.timing import Contender, Spread, take_turns
 from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.samplers import OF_OPTUNA
 from rse_study.study.checking.validation import read_study
@@ -30,7 +30,6 @@ STUDY = Path(__file__).parents[1] / "search_spaces" / "joint.yaml"
 TRIALS = (10, 100, 500, 1000, 2000)
 NOISE = 0.05
 """standard deviation of a value, whose bowl is about 1 deep"""
-Ask = Callable[[int], object]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -51,22 +50,20 @@ def measure_asking(domains: Mapping[str, Domain], options: argparse.Namespace) -
 
     Those that became too slow are left out of larger counts.
     """
-    rows, left = (
-        [{"sampler": name, "seconds": {}, "load": {}} for name in options.samplers],
-        set(options.samplers),
-    )
+    rows: dict[str, dict[str, Any]] = {
+        name: {"sampler": name, "seconds": {}, "load": {}} for name in options.samplers
+    }
+    left = list(rows)
     for count in sorted(options.trials):
-        asks = {name: ask_of(name, domains, count, options) for name in options.samplers if name in left}
-        seconds, busy = take_turns(asks, options.repeat), load()
-        for row in rows:
-            if row["sampler"] in asks:
-                spread = Spread.of(seconds[row["sampler"]])
-                row["seconds"][count], row["load"][count] = asdict(spread), busy
-                left -= {row["sampler"]} if spread.median > options.limit else set()
-    return rows
+        asks = {name: ask_of(name, domains, count, options) for name in left}
+        seconds = {name: Spread.of(values) for name, values in take_turns(asks, options.repeat).items()}
+        for name, spread in seconds.items():
+            rows[name]["seconds"][count], rows[name]["load"][count] = asdict(spread), load()
+        left = [name for name, spread in seconds.items() if spread.median <= options.limit]
+    return list(rows.values())
 
 
-def ask_of(name: str, domains: Mapping[str, Domain], count: int, options: argparse.Namespace) -> Ask:
+def ask_of(name: str, domains: Mapping[str, Domain], count: int, options: argparse.Namespace) -> Contender:
     """Asks a sampler that knows `count` trials, whatever the round.
 
     Parameters

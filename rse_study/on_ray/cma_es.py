@@ -1,4 +1,4 @@
-"""CMA-ES without a memory of its own: its distribution follows from the trials."""
+"""CMA-ES whose distribution follows from the trials alone."""
 
 from typing import Any
 

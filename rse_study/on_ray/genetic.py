@@ -1,4 +1,4 @@
-"""Genetic samplers without a memory of their own: generations follow from the trials."""
+"""Genetic samplers whose generations follow from the trials alone."""
 
 from typing import Any
 

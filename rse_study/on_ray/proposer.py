@@ -134,7 +134,10 @@ class Proposer:
         self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
 
     def discard(self, number: int) -> None:
-        """Take back what was asked for trial `number`, to ask again: it is known already, and no failure."""
+        """Take back what was asked for trial `number`, to ask again.
+
+        It is known already, and no failure.
+        """
         trial = self._running.pop(number)
         trial.set_user_attr(DISCARDED, True)
         self._optuna.tell(trial, state=TrialState.FAIL)

@@ -92,9 +92,8 @@ MakeSampler = Callable[[dict[str, Any], int, int], BaseSampler]
 def _genetic(cls: type[StatelessGenetic]) -> MakeSampler:
     def make(settings: dict[str, Any], seed: int, search_seed: int) -> BaseSampler:
         told = settings | {"crossover": UniformCrossover(settings["swapping_prob"])}
-        with warnings.catch_warnings(
-            action="ignore", category=ExperimentalWarning
-        ):  # NSGA-III: its interface
+        # NSGA-III: its interface may change.
+        with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
             selector = cls(seed=search_seed, mutation_seed=_another(search_seed), **told)
             return cls(seed=seed, mutation_seed=_another(seed), selector=selector, **told)
 

@@ -46,12 +46,12 @@ def optimizer_computed(study):
     """The one that the stateless sampler asks."""
     seen = []
 
-    class Watched(StatelessCmaEs):
+    class Recording(StatelessCmaEs):
         def _init_optimizer(self, *arguments):
             seen.append(super()._init_optimizer(*arguments))
             return seen[-1]
 
-    study.sampler = Watched(popsize=6, seed=0, warn_independent_sampling=False)
+    study.sampler = Recording(popsize=6, seed=0, warn_independent_sampling=False)
     study.ask(DISTRIBUTIONS)
     return seen[-1]
 

@@ -234,3 +234,12 @@ def test_a_study_older_than_fingerprints_says_that_they_are_noted(grid):
     old = grid()
     new = old.model_copy(update={"fingerprints": {"STS-B/test": "a"}})
     assert change_between(old, new) == "fingerprints of its evaluations noted"
+
+
+def test_a_search_frozen_before_there_were_generations_goes_on(search):
+    """`sampler.population_size` came with the genetic samplers."""
+    old = search()
+    del old.resolved["sampler"]["population_size"]
+    assert change_between(old, search()) == ""
+    with pytest.raises(InputErrors, match="population_size = 20: was 10"):
+        change_between(old, search("sampler.population_size=20"))

@@ -1,4 +1,7 @@
-"""What a sampler can be asked for, as plain data: Optuna is not imported to check a study."""
+"""What a sampler can be asked for, as plain data.
+
+Optuna is not imported to check a study.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +27,7 @@ class SamplerTraits:
     has_startup: bool = False
     """whether its first proposals are random draws"""
     most_trials: int | None = None
-    """known trials at which an ask reaches SLOW_ASK_S; None where 2,000 do not"""
+    """known trials at which an ask for one objective reaches SLOW_ASK_S; None where 2,000 do not"""
 
 
 TRAITS: dict[str, SamplerTraits] = {
@@ -81,6 +84,6 @@ def sampler_warnings(study: Study) -> Iterator[str]:
         )
     if traits.most_trials is not None and num_trials > traits.most_trials:
         yield (
-            f"beyond {traits.most_trials} trials a proposal of {sampler.name} takes more than {SLOW_ASK_S:g} s, and ever "
-            "more: tpe takes less at 2,000"
+            f"beyond {traits.most_trials} trials a proposal of {sampler.name} takes more than {SLOW_ASK_S:g} s, "
+            "and ever more: tpe takes less at 2,000"
         )

@@ -19,10 +19,6 @@ num_trials=16.0
 sampler={name: random}
 sampler={name: quasi_random}
 sampler={name: tpe, num_startup: 1}
-sampler={name: gp}
-sampler={name: cma_es, population_size: 4}
-sampler={name: nsga2, population_size: 8}
-sampler={name: nsga3}
 sampler={name: grid};;search={rho: {choice: [0, 0.5, 1]}, N: {int: [1, 6], into: [pgd.num_steps, fgsm.num_steps]}}
 search_seed=7
 objective={metric: loss, direction: minimize}
@@ -118,6 +114,10 @@ search.corpus.limit={int: [100, 200]}
 search.source={choice: [builtin, other.txt]}
 search.radius={float: [1, 2], into: [pgd.ball.radius, fgsm.ball.radius]}
 search.budget.amount={choice: [30, 60]};;early_stopping=null
+sampler={name: gp}
+sampler={name: cma_es, population_size: 4}
+sampler={name: nsga2, population_size: 8}
+sampler={name: nsga3}
 """
 
 VALID_GRIDS = """
