@@ -14,6 +14,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.results.records import StudyRecord
 from rse_study.spec import Spec
 from rse_study.study.definition.config import Study
+from rse_study.study.definition.stopping_rules import EarlyStopping
 from rse_study.training.trial import Trial
 
 StudyKind = Literal["grid", "search"]
@@ -86,6 +87,14 @@ def _base(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     if kind == "grid" and before.get(unit) == now[unit]:
         yield from _grows(amount, before.pop(amount), now.pop(amount), kind)
     yield from _differences(before, now)
+
+
+def _early_stopping(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
+    """As it was, but for fields that came after it was frozen."""
+    before = _leaves(old, path)
+    if old is not None and new is not None:
+        before = dict(_neutral_leaves(TypeAdapter(EarlyStopping).validate_python(new), path)) | before
+    yield from _differences(before, _leaves(new, path))
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> FieldChanges:
@@ -170,6 +179,7 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "keep_models": _free,
     "paper": _free,
     "base": _base,
+    "early_stopping": _early_stopping,
     "grid": _grid,
     "num_trials": _grows,
     "seeds": _seeds,
