@@ -74,6 +74,7 @@ def bracket_sizes(num_rungs: int, factor: int) -> tuple[int, ...]:
     return tuple(-(-(num_rungs + 1) * factor**s // (s + 1)) for s in numbers_of_rungs)
 
 
+@cache
 def bracket_of(search_seed: int, trial: int, num_rungs: int, factor: int) -> int:
     """Return the bracket a trial belongs to, counted from 0: the one with all rungs.
 

@@ -36,7 +36,10 @@ def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[Inp
         rule = "rungs are optimiser steps, and base.budget is in epochs"
         remedy = "Give the budget in steps: `budget: {unit: steps, amount: ...}`"
         return [InputError("early_stopping", where=where, rule=rule, remedy=remedy)]
-    return [*(_first_rung(study, where) or _later_rungs(study, where)), *_axes_that_move_measures(space, where)]
+    return [
+        *(_first_rung(study, where) or _later_rungs(study, where)),
+        *_axes_that_move_measures(space, where),
+    ]
 
 
 def _first_rung(study: Study, where: str) -> list[InputError]:

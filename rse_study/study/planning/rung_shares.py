@@ -14,9 +14,7 @@ from rse_study.study.planning.cost_model import WHOLE
 from rse_study.study.planning.estimates import Range
 
 
-def stopped_share(
-    rule: StoppingRule | None, rungs: Sequence[int], num_steps: int, num_trials: int
-) -> Range:
+def stopped_share(rule: StoppingRule | None, rungs: Sequence[int], num_steps: int, num_trials: int) -> Range:
     """Return the share of its steps that a cell runs under early stopping.
 
     Low: by `shares_past`. High: nothing is stopped. The truth lies between; mid is their mean.
@@ -75,7 +73,8 @@ def _hyperband(rule: Hyperband, num_rungs: int, num_trials: int) -> list[float]:
     """In each bracket one in `factor` passes each of its rungs; what it does not have, all of them pass."""
     sizes = bracket_sizes(num_rungs, rule.factor)
     return [
-        sum(size * rule.factor ** -max(0, rung - bracket + 1) for bracket, size in enumerate(sizes)) / sum(sizes)
+        sum(size * rule.factor ** -max(0, rung - bracket + 1) for bracket, size in enumerate(sizes))
+        / sum(sizes)
         for rung in range(num_rungs)
     ]
 

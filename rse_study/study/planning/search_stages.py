@@ -120,9 +120,7 @@ class SearchPlanner:
         if self._confirms(trial):
             return cost_model.cell(workload)
         rule, rungs = study.early_stopping, self.checked.rungs
-        return cost_model.cell(
-            workload, stopped_share(rule, rungs, workload.num_steps, study.num_trials)
-        )
+        return cost_model.cell(workload, stopped_share(rule, rungs, workload.num_steps, study.num_trials))
 
     def _rest(self, cell: LedgerCell, cost_model: CostModel) -> Cost:
         workload = workload_of(cell.trial, self.data_sizes)

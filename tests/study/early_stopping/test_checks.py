@@ -90,7 +90,10 @@ def test_the_first_rung_is_found_wanting_before_the_others():
         ("early_stopping.num_startup=0", "early_stopping.num_startup = 0: must be > 0"),
         ("early_stopping.let_run=1.5", "early_stopping.let_run = 1.5: must be <= 1"),
         ("early_stopping.evry=3", "early_stopping.evry: no such field of Median. Did you mean 'every'?"),
-        ("early_stopping.name=medain", "early_stopping.name = 'medain': must be one of 'asha', 'median', 'hyperband'"),
+        (
+            "early_stopping.name=medain",
+            "early_stopping.name = 'medain': must be one of 'asha', 'median', 'hyperband'",
+        ),
     ],
 )
 def test_a_rule_that_says_too_much_or_too_little_is_refused(override, words):

@@ -20,10 +20,15 @@ def test_the_papers_table():
 
 
 @given(
-    search_seed=st.integers(0, 2**32), num_rungs=st.integers(1, 5), factor=st.integers(2, 5), start=st.integers(0, 10_000)
+    search_seed=st.integers(0, 2**32),
+    num_rungs=st.integers(1, 5),
+    factor=st.integers(2, 5),
+    start=st.integers(0, 10_000),
 )
 @settings(max_examples=60)
-def test_brackets_are_filled_in_proportion_wherever_one_begins_to_count(search_seed, num_rungs, factor, start):
+def test_brackets_are_filled_in_proportion_wherever_one_begins_to_count(
+    search_seed, num_rungs, factor, start
+):
     sizes = bracket_sizes(num_rungs, factor)
     brackets = [bracket_of(search_seed, trial, num_rungs, factor) for trial in range(start, start + 300)]
     for bracket, size in enumerate(sizes):
@@ -53,10 +58,10 @@ def test_inside_a_bracket_it_is_asha(values, search_seed, trial):
 def test_a_bracket_by_hand():
     """Seed 0, two rungs, factor 2: of the best half of its own bracket, whatever the others have."""
     trials = range(40)
-    first, second = (
-        [n for n in trials if bracket_of(0, n, 2, 2) == bracket][:4] for bracket in (0, 1)
+    first, second = ([n for n in trials if bracket_of(0, n, 2, 2) == bracket][:4] for bracket in (0, 1))
+    at_30 = dict(zip(first, (10.0, 20.0, 30.0, 40.0), strict=True)) | dict(
+        zip(second, (1.0, 2.0, 3.0, 4.0), strict=True)
     )
-    at_30 = dict(zip(first, (10.0, 20.0, 30.0, 40.0), strict=True)) | dict(zip(second, (1.0, 2.0, 3.0, 4.0), strict=True))
     rule = Hyperband(first=15, factor=2)
 
     def said(trial):
@@ -72,5 +77,7 @@ def test_all_brackets_train_about_as_much():
     trained = []
     for bracket, size in enumerate(sizes):
         begins = [0, *steps[bracket:]]
-        trained.append(sum(size / 3**passed * (end - start) for passed, (start, end) in enumerate(pairwise(begins))))
+        trained.append(
+            sum(size / 3**passed * (end - start) for passed, (start, end) in enumerate(pairwise(begins)))
+        )
     assert max(trained) < 1.5 * min(trained)

@@ -46,7 +46,9 @@ def test_a_value_that_was_lost_is_no_part_of_an_average():
     rule = Median(first=10, every=10, num_startup=1)
     assert verdict(rule, waiting(8.0, {10: [math.nan], 20: [8.0]})) == "continue"
     assert verdict(rule, waiting(7.9, {10: [math.nan], 20: [8.0]})) == "stop"
-    assert verdict(rule, waiting(0.0, {10: [8.0], 20: [math.nan]})) == "continue"  # nobody else has a value there
+    assert (
+        verdict(rule, waiting(0.0, {10: [8.0], 20: [math.nan]})) == "continue"
+    )  # nobody else has a value there
 
 
 @pytest.mark.parametrize("num_startup", [1, 3])

@@ -77,7 +77,8 @@ def test_minimising_is_maximising_the_negative(rule, values, trial):
 def test_who_is_better_is_never_stopped_instead(rule, values, better, trial):
     value, *others = values
     said = [
-        verdict(rule, waiting(one, {1: others}, trial=trial, rungs=(1, 2, 4))) for one in (value, value + better)
+        verdict(rule, waiting(one, {1: others}, trial=trial, rungs=(1, 2, 4)))
+        for one in (value, value + better)
     ]
     assert said != ["continue", "stop"]
 

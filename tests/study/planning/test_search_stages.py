@@ -142,5 +142,7 @@ def test_it_is_said_how_many_trials_pass_which_rung(content, sizes):
     halving = "low: of 16 trials 8 pass step 15, 4 pass step 30; high: none is stopped"
     assert halving in notes(first=15, factor=2)
     assert halving.replace("8", "12.8").replace("4", "8.8") in notes(name="hyperband", first=15, factor=2)
-    median = "low: of 16 trials 10.5 pass step 15, 7.75 pass step 30, 6.38 pass step 45; high: none is stopped"
+    median = (
+        "low: of 16 trials 10.5 pass step 15, 7.75 pass step 30, 6.38 pass step 45; high: none is stopped"
+    )
     assert median in notes(name="median", first=15, every=15)
