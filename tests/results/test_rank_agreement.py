@@ -58,7 +58,7 @@ def test_the_same_seed_gives_the_same_interval():
 @pytest.mark.parametrize("num", [8, 40])
 def test_an_interval_holds_the_truth_about_as_often_as_it_says(num):
     """Normal pairs with correlation 0.6: rho of the population is 6 / pi * asin(0.3)."""
-    truth, within = 6 / np.pi * np.arcsin(0.3), []
+    truth, within = float(6 / np.pi * np.arcsin(0.3)), []
     for seed in range(150):
         draw = np.random.default_rng(seed)
         one = draw.normal(size=num)
