@@ -1,4 +1,4 @@
-"""How far a search's rungs tell its ends: a rank correlation per rung, with its interval."""
+"""How far a search's rungs tell its ends: a rank correlation per rung."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from analysis.figures.style import BLUE, GREY, INK, ORANGE, legend_below, plain
 from analysis.formats import show_number
 from rse_study.results.rung_fidelity import LEAST, fidelity_of
 
-LOOKS = {
+MARKS = {
     "complete": ("all complete trials", BLUE, "circle", -0.1),
     "let run": ("trials that no verdict could stop", ORANGE, "diamond", 0.1),
 }
@@ -18,7 +18,7 @@ LOOKS = {
 
 
 def rung_fidelity_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per rung and sample of trials, with NaN where a sample has no correlation.
+    """Return a row per rung and sample of trials; NaN where there is no correlation.
 
     Columns: as `rse_study.results.study_results.StudyResults.rung_fidelity`.
     """
@@ -33,7 +33,7 @@ def draw_rung_fidelity(frame: pd.DataFrame) -> go.Figure:
     figure, steps = go.Figure(), sorted(frame["t"].unique())
     frame = frame.dropna(subset="spearman")
     column = {t: place for place, t in enumerate(steps)}
-    for sample, (name, colour, symbol, aside) in LOOKS.items():
+    for sample, (name, colour, symbol, aside) in MARKS.items():
         part = frame[frame["sample"] == sample]
         if part.empty:
             continue

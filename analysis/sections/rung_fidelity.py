@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.figures.rung_fidelity import LOOKS, draw_rung_fidelity, rung_fidelity_data
+from analysis.figures.rung_fidelity import MARKS, draw_rung_fidelity, rung_fidelity_data
 from analysis.formats import show_number
 from analysis.phrases import counted, join_words
 from analysis.search import best_of
@@ -77,7 +77,7 @@ def advice_text(advice: StoppingAdvice) -> str:
 
 
 def let_run_text(contents: Contents, table: pd.DataFrame) -> str:
-    """Say what became of the trials that a verdict would have stopped, had they not been let run on."""
+    """Say what became of the trials that went on against a verdict."""
     stops = set(contents.rungs.loc[contents.rungs["verdict"] == "stop", "trial"])
     complete = table[table["status"] == "complete"]
     free = complete[complete["trial"].isin(list(unstoppable(contents.study, stops)))]
@@ -99,7 +99,7 @@ def shown(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the figures as text."""
     rows = [
         (
-            LOOKS[row.sample][0],
+            MARKS[row.sample][0],
             row.t,
             row.num_trials,
             _with_interval(row.spearman, row.spearman_low, row.spearman_high),

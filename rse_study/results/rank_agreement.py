@@ -1,6 +1,6 @@
-"""How far one order of trials agrees with another: rank correlations with intervals.
+"""How far one order of trials agrees with another: rank correlations.
 
-Spearman's rho and Kendall's tau-b, with the percentile bootstrap over trials.
+Spearman's rho and Kendall's tau-b, with intervals by the percentile bootstrap over trials.
 """
 
 from dataclasses import dataclass

@@ -48,9 +48,9 @@ class StoppingAdvice:
 def rung_fidelity(
     at_rungs: Mapping[int, Mapping[int, float]], at_end: Mapping[int, float], let_run: set[int], seed: int = 0
 ) -> pd.DataFrame:
-    """Return the agreement of each rung with the end, of all complete trials and of those let run.
+    """Return how far each rung agrees with the end.
 
-    Columns: as `StudyResults.rung_fidelity`. Values that are not finite are left out.
+    Of all complete trials, and of those that were let run. Columns: as `StudyResults.rung_fidelity`. Values that are not finite are left out.
 
     Parameters
     ----------
@@ -132,7 +132,9 @@ def fidelity_of(study: StudyRecord, cells: pd.DataFrame, values: pd.DataFrame) -
 
 
 def unstoppable(study: StudyRecord, trials: Iterable[int]) -> Iterator[int]:
-    """Return the trials that no verdict could stop: let run on, or without a rung of their own.
+    """Return the trials that no verdict could stop.
+
+    They are let run on, or have no rung of their own.
 
     Parameters
     ----------

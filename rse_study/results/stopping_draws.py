@@ -55,7 +55,7 @@ def is_let_run(search_seed: int, trial: int, share: float) -> bool:
 
 @cache
 def bracket_sizes(num_rungs: int, factor: int) -> tuple[int, ...]:
-    """Return how many trials Hyperband has in each bracket (Li et al. 2018, Algorithm 1).
+    """Return the sizes of Hyperband's brackets (Li et al. 2018, Algorithm 1).
 
     Bracket b begins at rung b; with s = num_rungs - b rungs it has ceil((num_rungs + 1) factor^s / (s + 1)) trials, so
     that all brackets train about as many steps. The last one has no rung.
@@ -97,7 +97,9 @@ def bracket_of(search_seed: int, trial: int, num_rungs: int, factor: int) -> int
 def rungs_of_trial(
     rungs: Sequence[int], rule: Mapping[str, Any], search_seed: int, trial: int
 ) -> tuple[int, ...]:
-    """Return the steps at which one trial waits for a verdict: under Hyperband those of its bracket.
+    """Return the steps at which one trial waits for a verdict.
+
+    Under Hyperband they are those of its bracket.
 
     Parameters
     ----------

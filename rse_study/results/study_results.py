@@ -77,7 +77,7 @@ class StudyResults:
 
     @cached_property
     def rung_fidelity(self) -> pd.DataFrame:
-        """One row per rung and sample of trials: how far values there tell the end; empty without early stopping."""
+        """One row per rung and sample of trials; empty without early stopping."""
         return self._read(rung_fidelity_frame)
 
     @cached_property

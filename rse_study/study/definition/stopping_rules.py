@@ -11,7 +11,7 @@ Factor = Annotated[int, Field(ge=2)]
 
 
 class StoppingRule(Spec):
-    """What every rule says: its first rung, and which share of the trials it only observes."""
+    """What every rule says: its first rung, and whom it only observes."""
 
     first: PositiveInt
     """optimiser steps at the first rung"""

@@ -1,4 +1,7 @@
-"""Asynchronous successive halving (Li et al. 2020, A System for Massively Parallel Hyperparameter Tuning)."""
+"""Asynchronous successive halving.
+
+Li et al. 2020, A System for Massively Parallel Hyperparameter Tuning.
+"""
 
 from collections.abc import Collection
 
@@ -12,9 +15,9 @@ def passes_asha(rule: Asha, waiting: TrialAtRung) -> bool:
 
 
 def is_among_the_best(waiting: TrialAtRung, factor: int, among: Collection[int] | None = None) -> bool:
-    """Return whether fewer than max(1, floor(n / factor)) of n trials are better, this one counted among the n.
+    """Return whether a trial is among the best 1/factor.
 
-    Our stopping variant decides at once: a trial never waits for others to come, as a promotion of the paper would.
+    It is where fewer than max(1, floor(n / factor)) of n trials are better, itself counted among the n. Our stopping variant decides at once: a trial never waits for others to come, as a promotion of the paper would.
 
     Parameters
     ----------

@@ -64,13 +64,13 @@ def _later_rungs(study: Study, where: str) -> list[InputError]:
     rule, cadences = study.early_stopping, _cadences(study)
     if not isinstance(rule, Median) or rule.every is None:
         return []
-    missed = [t for t in rungs(study) if not _is_measured(t, cadences)]
+    every, missed = rule.every, [t for t in rungs(study) if not _is_measured(t, cadences)]
     if not missed:
         return []
     why = f"{_measured_at(study, cadences)}, and not at the rung at step {missed[0]}"
-    near = min(cadences.values(), key=lambda every: abs(every - rule.every))
+    near = min(cadences.values(), key=lambda cadence: abs(cadence - every))
     remedy = f"Use {near}, or lower {next(iter(cadences))}"
-    return [InputError(f"early_stopping.every = {rule.every}", where=where, rule=why, remedy=remedy)]
+    return [InputError(f"early_stopping.every = {every}", where=where, rule=why, remedy=remedy)]
 
 
 def _is_measured(t: int, cadences: dict[str, int]) -> bool:

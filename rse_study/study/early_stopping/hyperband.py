@@ -11,7 +11,7 @@ from rse_study.study.early_stopping.trial_at_rung import TrialAtRung
 
 
 def passes_hyperband(rule: Hyperband, waiting: TrialAtRung) -> bool:
-    """Return whether a trial is among the best 1/factor of its bracket that got to the rung."""
+    """Return whether a trial is among the best 1/factor of its bracket."""
     bracket = _bracket(rule, waiting, waiting.trial)
     peers = {trial for trial in waiting.others() if _bracket(rule, waiting, trial) == bracket}
     return is_among_the_best(waiting, rule.factor, peers)

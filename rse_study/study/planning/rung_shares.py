@@ -1,4 +1,4 @@
-"""How many trials of a search are expected to get past which rung, and what they train.
+"""How many trials of a search are expected to get past which rung.
 
 The figures are those of verdicts that stop as many as the rule is after: the least that can be hoped for. Trials that
 come early pass more easily.
@@ -39,7 +39,7 @@ def stopped_share(rule: StoppingRule | None, rungs: Sequence[int], num_steps: in
 
 
 def shares_past(rule: StoppingRule, num_rungs: int, num_trials: int) -> list[float]:
-    """Return the share of a search's trials that go on from each rung, the least that can be expected.
+    """Return the least share of trials that is expected to go on from each rung.
 
     Parameters
     ----------
