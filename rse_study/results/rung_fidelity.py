@@ -50,7 +50,8 @@ def rung_fidelity(
 ) -> pd.DataFrame:
     """Return how far each rung agrees with the end.
 
-    Of all complete trials, and of those that were let run. Columns: as `StudyResults.rung_fidelity`. Values that are not finite are left out.
+    Of all complete trials, and of those that were let run. Columns: as `StudyResults.rung_fidelity`. Values that are
+    not finite are left out.
 
     Parameters
     ----------

@@ -17,7 +17,8 @@ def passes_asha(rule: Asha, waiting: TrialAtRung) -> bool:
 def is_among_the_best(waiting: TrialAtRung, factor: int, among: Collection[int] | None = None) -> bool:
     """Return whether a trial is among the best 1/factor.
 
-    It is where fewer than max(1, floor(n / factor)) of n trials are better, itself counted among the n. Our stopping variant decides at once: a trial never waits for others to come, as a promotion of the paper would.
+    It is where fewer than max(1, floor(n / factor)) of n trials are better, itself counted among the n. This is the
+    stopping variant: a trial never waits for others to come, as one that is to be promoted does in the paper.
 
     Parameters
     ----------
