@@ -114,8 +114,8 @@ class OrderedSurface:
 class CrossingSurface:
     """Two axes matter, six are flat; curves cross, and every measurement is noisy.
 
-    80 - 60 (u_beta - 0.8)^2 - 20 (u_rho - 0.3)^2 at the end. Of the way there from 40, (t / 60)^p is done at step t, with
-    p = 0.3 + 1.2 u_beta: what is best in beta learns late, so that step 15 misleads and step 30 hardly does.
+    80 - 60 (u_beta - 0.8)^2 - 20 (u_rho - 0.3)^2 at the end. Of the way there from 40, (t / 60)^p is done at step t,
+    with p = 0.3 + 1.2 u_beta: what is best in beta learns late, so that step 15 misleads and step 30 hardly does.
     """
 
     domains: Domains
