@@ -9,19 +9,29 @@ import plotly.graph_objects as go
 from analysis.contents import Contents
 from analysis.figures.style import BLUE, GREY, INK, ORANGE, label_text, legend_below, plain
 from analysis.formats import show_number
+from rse_study.results.rung_fidelity import unstoppable
 
 COLUMNS = ["trial", "t", "value", "verdict", "order"]
 WIDTH = 0.8  # of a rung's column, where columns lie 1 apart
-MARKS = {"continue": ("went on", "circle", BLUE), "stop": ("stopped", "x-thin-open", ORANGE)}
+LET_RUN = "let run"
+MARKS = {
+    "continue": ("went on", "circle", BLUE),
+    "stop": ("stopped", "x-thin-open", ORANGE),
+    LET_RUN: ("would have been stopped, and was let run on", "circle-open", ORANGE),
+}
+"""By what became of a trial at a rung."""
 
 
 def rungs_data(contents: Contents) -> pd.DataFrame:
     """Return a row per verdict: trial, t, value, verdict, order.
 
     The order is that of the trials, from 0 for the first to 1 for the last of the search: a later trial is measured
-    against more others. Verdicts without a number are left out.
+    against more others. Verdicts without a number are left out. `let run` stands for the verdict to stop a trial that
+    no verdict could stop.
     """
     frame = contents.rungs[["trial", "t", "value", "verdict"]].dropna(subset="value")
+    free = frame["trial"].isin(list(unstoppable(contents.study, set(frame["trial"]))))
+    frame = frame.assign(verdict=frame["verdict"].mask(free & (frame["verdict"] == "stop"), LET_RUN))
     num = max(1, int(contents.stage("search")["trial"].max()) if len(contents.stage("search")) else 1)
     return (
         frame.sort_values(["t", "trial"]).assign(order=frame["trial"] / num)[COLUMNS].reset_index(drop=True)
@@ -46,6 +56,8 @@ def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     column = {t: place for place, t in enumerate(steps)}
     for verdict, (name, symbol, colour) in MARKS.items():
         part = frame[frame["verdict"] == verdict]
+        if verdict == LET_RUN and part.empty:
+            continue
         texts = [
             f"trial {row.trial} {name} at step {row.t}: {show_number(row.value, decimals)}"
             for row in part.itertuples()
@@ -71,7 +83,7 @@ def column_names(frame: pd.DataFrame, steps: Sequence[int]) -> list[str]:
     names = []
     for t in steps:
         verdicts = frame.loc[frame["t"] == t, "verdict"]
-        names.append(f"step {t}<br>{(verdicts == 'continue').sum()} of {len(verdicts)}<br>went on")
+        names.append(f"step {t}<br>{(verdicts != 'stop').sum()} of {len(verdicts)}<br>went on")
     return names
 
 

@@ -17,9 +17,11 @@ from analysis.phrases import counted, join_words
 from analysis.scores import degenerate_note
 from analysis.search import settings, trials
 from analysis.sections.front import front
+from analysis.sections.rung_fidelity import rung_fidelity_parts
 from analysis.sections.space import all_axes, two_axes
 from analysis.tables import beaten, show_trials
 from rse_study.results.records import FINISHED
+from rse_study.results.rung_fidelity import unstoppable
 
 FEW = 30  # trials below which an importance is mostly noise
 EVALUATORS = {
@@ -29,8 +31,8 @@ EVALUATORS = {
 """By the name in the ledger: what an evaluator of importance looks at."""
 RUNGS = (
     "A column is a rung, a mark a trial that got there, the first trials of the search at its left. Whether a trial "
-    "went on was decided among those that had got there before it: an early one may go on with a score that would have "
-    "stopped a later one."
+    "went on was decided among those {bracket}that had got there before it: an early one may go on with a score that "
+    "would have stopped a later one."
 )
 
 
@@ -91,7 +93,10 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
     verdicts = rungs_data(contents)
     if len(verdicts):
         drawn = draw_rungs(verdicts, label, decimals)
-        parts += ["<h3>Rung by rung</h3>", page.paragraph(RUNGS), page.figure(drawn, "rungs", verdicts)]
+        rule = contents.study.resolved.get("early_stopping") or {}
+        note = RUNGS.format(bracket="of its bracket " if rule.get("name") == "hyperband" else "")
+        parts += ["<h3>Rung by rung</h3>", page.paragraph(note), page.figure(drawn, "rungs", verdicts)]
+        parts += rung_fidelity_parts(contents, table)
     return page.section("History", *parts)
 
 
@@ -107,7 +112,8 @@ def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
             "got to; a score after fewer steps is another quantity."
         )
     stopped = contents.rungs.loc[contents.rungs["verdict"] == "stop", "cell"]
-    continued = table.loc[(table["status"] == "complete") & table["identity"].isin(stopped), "trial"]
+    free = table["trial"].isin(list(unstoppable(contents.study, table["trial"])))
+    continued = table.loc[(table["status"] == "complete") & ~free & table["identity"].isin(stopped), "trial"]
     if len(continued):
         texts.append(
             f"Stopped early, and continued to the full budget after the search: trial {join_words(continued)}."

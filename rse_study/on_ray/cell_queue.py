@@ -16,8 +16,9 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.records import FINISHED, CellRecord, ConstraintRecord, RungRow, Stage, Verdict
 from rse_study.results.result_file import FILE_NAME, Result, read_result
 from rse_study.results.schema import MODEL_FOLDER, cell_folder
+from rse_study.results.stopping_draws import rungs_of_trial
 from rse_study.study.definition.config import Study
-from rse_study.study.early_stopping import verdict
+from rse_study.study.early_stopping import TrialAtRung, effective, verdict
 
 BESIDE_A_RESULT = (EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
 """What a cell's folder holds, too, that another configuration must not take up."""
@@ -41,7 +42,7 @@ class CellQueue:
     files : StudyFiles
         Brings the results that workers wrote.
     rungs : tuple of int
-        Steps at which a cell waits for a verdict.
+        Steps at which cells wait for a verdict.
     evaluations : sequence of Evaluation
         What a cell's own process asks its model.
     """
@@ -61,14 +62,16 @@ class CellQueue:
         self._interrupted: list[Cell] = []
         self._tries: dict[str, int] = {}  # in this run
         self._attempts: dict[str, int] = {}  # in all
-        self._values: dict[int, dict[str, float]] = {t: {} for t in rungs}
+        self._values: dict[int, dict[int, float]] = {t: {} for t in rungs}  # at rungs, by trial
         self._verdicts: dict[tuple[str, int], Verdict] = {}
+        records = ledger.cells()
+        trials = {record.identity: record.trial for record in records}
         for row in ledger.rungs():
-            self._note(row)
+            self._note(row, trials[row.cell])
         self._constraints = [ConstraintRecord(**one.model_dump()) for one in study.constraints]
         deciding = {one.metric for one in (*study.all_objectives, *study.constraints)}
         self._finals = {metric: ledger.final_values(metric) for metric in deciding}
-        for record in ledger.cells():
+        for record in records:
             if record.stage == stage and not record.retired:
                 self._restore(record)
 
@@ -112,9 +115,9 @@ class CellQueue:
             return None
         if (cell.identity, t) not in self._verdicts:
             value = metrics.get(self._study.objective.metric, math.nan)
-            row = RungRow(cell=cell.identity, t=t, value=value, verdict=self._decide(value, t))
+            row = RungRow(cell=cell.identity, t=t, value=value, verdict=self._decide(cell.number, t, value))
             self._ledger.record_rung(row)
-            self._note(row)
+            self._note(row, cell.number)
         return self._verdicts[cell.identity, t]  # the first verdict stands, whoever asks again
 
     def finish(
@@ -161,16 +164,25 @@ class CellQueue:
 
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
         """Steps at which this cell waits for a verdict: none where it is confirmed."""
-        return () if cell.continues else self._rungs
+        rule = self._study.early_stopping
+        if cell.continues or rule is None:
+            return ()
+        return rungs_of_trial(self._rungs, rule.model_dump(), self._study.search_seed, cell.number)
 
-    def _decide(self, value: float, t: int) -> Verdict:
-        assert self._study.early_stopping is not None, "rungs without early stopping"
-        known, factor = self._values[t].values(), self._study.early_stopping.factor
-        return verdict(value, known, factor, self._study.objective.direction)
+    def _decide(self, trial: int, t: int, value: float) -> Verdict:
+        """The rule's own verdict, which the ledger keeps of a trial that is let run on, too."""
+        study = self._study
+        assert study.early_stopping is not None, "rungs without early stopping"
+        waiting = TrialAtRung(
+            trial, t, value, self._values, self._rungs, study.search_seed, study.objective.direction
+        )
+        return verdict(study.early_stopping, waiting)
 
-    def _note(self, row: RungRow) -> None:
-        self._values.setdefault(row.t, {})[row.cell] = row.value
-        self._verdicts[row.cell, row.t] = row.verdict
+    def _note(self, row: RungRow, trial: int) -> None:
+        self._values.setdefault(row.t, {})[trial] = row.value
+        rule, seed = self._study.early_stopping, self._study.search_seed
+        said = row.verdict if rule is None else effective(rule, seed, trial, row.value, row.verdict)
+        self._verdicts[row.cell, row.t] = said
 
     def _restore(self, record: CellRecord) -> None:
         """Enter a cell the ledger holds. One without a result runs (again), unless its result already lies there."""

@@ -13,6 +13,7 @@ from rse_study.results.evaluation_file import read_evaluations
 from rse_study.results.records import CellRecord, EvaluationRow, Revision, RungRow, StudyRecord
 from rse_study.results.result_file import Result, read_result
 from rse_study.results.schema import baselines_folder, cells_folder, ledger_path
+from rse_study.results.stopping_draws import rungs_of_trial
 from rse_study.results.study_file import read_revisions
 
 REMEDY = "Remove its folder and run the study again"
@@ -103,7 +104,8 @@ def _fill(db: sqlite3.Connection, files: RecoveredFiles) -> None:
 def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungRow]:
     """Return the verdicts a cell must have been given.
 
-    "stop" where it was stopped, "continue" at every rung before.
+    "stop" where it was stopped, "continue" at every rung before. What would have become of a cell that was let run on
+    is in no file.
 
     Parameters
     ----------
@@ -118,6 +120,7 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
         return []
     reached = {point.t: point.metrics for point in result.history}
     stopped_at = max(reached, default=-1) if result.status == "stopped_early" else -1
+    rule = study.resolved.get("early_stopping") or {}
     return [
         RungRow(
             cell=cell.identity,
@@ -125,7 +128,7 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
             value=reached[t].get(study.objective.metric, float("nan")),
             verdict="stop" if t == stopped_at else "continue",
         )
-        for t in study.rungs
+        for t in rungs_of_trial(study.rungs, rule, study.search_seed, cell.trial)
         if t in reached
     ]
 

@@ -20,6 +20,7 @@ from rse_study.results.contrasts import contrasts_frame
 from rse_study.results.frame_columns import COLUMNS, describe_columns
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
+from rse_study.results.rung_fidelity import rung_fidelity_frame
 from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.results.study_html import study_html
 
@@ -73,6 +74,11 @@ class StudyResults:
     def importance(self) -> pd.DataFrame:
         """One row per axis and evaluator; empty of a grid."""
         return self._read(frames.importance_frame)
+
+    @cached_property
+    def rung_fidelity(self) -> pd.DataFrame:
+        """One row per rung and sample of trials; empty without early stopping."""
+        return self._read(rung_fidelity_frame)
 
     @cached_property
     def attempts(self) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.results.records import StudyRecord
 from rse_study.spec import Spec
 from rse_study.study.definition.config import Sampler, Study
+from rse_study.study.definition.stopping_rules import EarlyStopping
 from rse_study.training.trial import Trial
 
 StudyKind = Literal["grid", "search"]
@@ -93,6 +94,15 @@ def _sampler(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
 def _leaves_before(spec: Spec, path: str, old: Any) -> dict[str, Any]:
     """A field the study was frozen without had its neutral value: that is what neutral means."""
     return dict(_neutral_leaves(spec, path)) | _leaves(old, path)
+
+
+def _early_stopping(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
+    """As it was, but for fields that came after it was frozen."""
+    if old is None or new is None:
+        yield from _differences(_leaves(old, path), _leaves(new, path))
+    else:
+        spec: Spec = TypeAdapter(EarlyStopping).validate_python(new)
+        yield from _differences(_leaves_before(spec, path, old), _leaves(new, path))
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> FieldChanges:
@@ -177,6 +187,7 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "keep_models": _free,
     "paper": _free,
     "base": _base,
+    "early_stopping": _early_stopping,
     "grid": _grid,
     "num_trials": _grows,
     "seeds": _seeds,

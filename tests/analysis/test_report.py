@@ -63,7 +63,8 @@ def test_a_grid_tells_every_row_and_no_caution_about_selection(outlines):
 
 def test_every_figure_is_inside(outlines):
     slices = [f"slice-{number}" for number in range(8)]
-    above = ["confirmed-0", "confirmed-1", "confirmed-steps", "history", "curves", "rungs", "importance"]
+    above = ["confirmed-0", "confirmed-1", "confirmed-steps"]
+    above += ["history", "curves", "rungs", "rung-fidelity", "importance"]
     below = ["diagnostic-0", "pareto", "burndown", "timeline", "reasons"]
     assert outlines["search"].figures == [*above, "parallel", "contour", *slices, *below]
     rows = ["rows-0", "rows-1", "rows-2", "axis-0", "steps", "measures"]

@@ -343,20 +343,84 @@ def test_between_rungs_nobody_waits(halving):
     assert queue.progressed(queue.next_cell(), 3, {"dev": 50.0}) is None
 
 
-def test_a_resumed_search_with_early_stopping_equals_an_uninterrupted_one(tmp_path, halving):
-    def run(world, restart):
-        queue, seen = world.queue(), []
-        for number in range(6):
+RULES = {
+    "asha": {"name": "asha", "first": 1, "factor": 2},
+    "median": {"name": "median", "first": 1, "every": 1, "num_startup": 2},
+    "hyperband": {"name": "hyperband", "first": 1, "factor": 2},
+    "let run": {"name": "median", "first": 1, "every": 1, "num_startup": 1, "let_run": 0.4},
+}
+
+
+@pytest.fixture(params=list(RULES))
+def stopping(request, tmp_path, content):
+    """A search of 12 trials under each rule, and how to open it anew elsewhere."""
+    base = content["base"] | {"budget": {"unit": "steps", "amount": 4}}
+    changed = content | {"base": base, "early_stopping": RULES[request.param], "num_trials": 12}
+    worlds = []
+
+    def opened(name):
+        worlds.append(World(tmp_path / name, changed))
+        return worlds[-1]
+
+    yield opened
+    for world in worlds:
+        world.ledger.close()
+
+
+def run_with_rungs(world, restart):
+    queue, seen = world.queue(), []
+    for number in range(12):
+        if restart:
+            queue = world.queue()
+        cell, verdicts = queue.next_cell(), []
+        for t in queue.rungs_of(cell):
+            verdicts.append((t, queue.progressed(cell, t, {"dev": math.sin(3 * number + t)})))
             if restart:
                 queue = world.queue()
-            cell = queue.next_cell()
-            stops = [queue.progressed(cell, t, {"dev": math.sin(3 * number + t)}) for t in (1, 2)]
-            status = "stopped_early" if "stop" in stops else "complete"
-            world.train(cell, dev=math.sin(3 * number), status=status)
-            queue.finish(cell)
-            seen.append((cell.identity, stops))
-        return seen
+                assert queue.next_cell() == cell  # taken up again, at the same rung
+                assert queue.progressed(cell, t, {"dev": 0.0}) == verdicts[-1][1]
+            if verdicts[-1][1] == "stop":
+                break
+        status = "stopped_early" if "stop" in dict(verdicts).values() else "complete"
+        world.train(cell, dev=math.sin(3 * number), status=status)
+        queue.finish(cell)
+        seen.append((cell.identity, verdicts))
+    return seen
 
-    other = World(tmp_path / "other", halving.checked.study.model_dump(exclude_none=True))
-    assert run(other, restart=True) == run(halving, restart=False)
-    other.ledger.close()
+
+def test_a_resumed_search_with_early_stopping_equals_an_uninterrupted_one(stopping):
+    whole, interrupted = stopping("whole"), stopping("interrupted")
+    seen = run_with_rungs(whole, restart=False)
+    assert run_with_rungs(interrupted, restart=True) == seen
+    assert whole.ledger.rungs() == interrupted.ledger.rungs()
+    assert {said for _, verdicts in seen for _, said in verdicts} == {"continue", "stop"}
+
+
+def test_who_is_let_run_goes_on_and_the_ledger_has_the_verdict(tmp_path, content):
+    base = content["base"] | {"budget": {"unit": "steps", "amount": 4}}
+    rule = {"name": "asha", "first": 1, "factor": 2, "let_run": 1.0}
+    world = World(tmp_path, content | {"base": base, "early_stopping": rule})
+    queue = world.queue()
+    cells = [queue.next_cell() for _ in range(3)]
+    said = [
+        queue.progressed(cell, 1, {"dev": dev})
+        for cell, dev in zip(cells, (50.0, 40.0, math.nan), strict=True)
+    ]
+    assert said == ["continue", "continue", "stop"]  # of a lost value nothing can be learnt
+    verdicts = {row.cell: row.verdict for row in world.ledger.rungs()}
+    assert [verdicts[cell.identity] for cell in cells] == ["continue", "stop", "stop"]
+    assert world.queue().progressed(cells[1], 1, {"dev": 40.0}) == "continue"
+    world.ledger.close()
+
+
+def test_under_hyperband_a_cell_waits_at_the_rungs_of_its_bracket(tmp_path, content):
+    base = content["base"] | {"budget": {"unit": "steps", "amount": 4}}
+    rule = {"name": "hyperband", "first": 1, "factor": 2}
+    world = World(tmp_path, content | {"base": base, "early_stopping": rule, "num_trials": 10})
+    queue = world.queue()
+    cells = [queue.next_cell() for _ in range(10)]
+    assert {queue.rungs_of(cell) for cell in cells} == {(1, 2), (2,), ()}
+    last = next(cell for cell in cells if queue.rungs_of(cell) == ())
+    assert queue.progressed(last, 1, {"dev": -99.0}) is None
+    assert world.ledger.rungs() == []
+    world.ledger.close()

@@ -8,7 +8,7 @@ from rse_study.results.cell_file import write_cell
 from rse_study.results.evaluation_file import write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.rebuild import Rebuilt, rebuild
+from rse_study.results.rebuild import Rebuilt, rebuild, rungs_of
 from rse_study.results.result_file import write_result
 from rse_study.results.schema import SCHEMA_VERSION, cell_folder
 from tests.results.world import HERE, STUDY, cell_of, result_of, run_cell, score_of
@@ -236,3 +236,15 @@ def test_what_a_killed_rebuild_left_is_no_obstacle(ended_dir):
 def test_scores_measured_but_never_committed_are_found(ended_dir):
     write_evaluations(cell_folder(ended_dir, cell_of(0).identity), [score_of(cell_of(0).identity, 44.0)])
     assert rebuild(ended_dir).num_evaluations == 3
+
+
+def test_under_hyperband_a_cell_has_no_verdict_before_its_bracket_begins():
+    rule = {"early_stopping": {"name": "hyperband", "first": 10, "factor": 2}}
+    study = STUDY.model_copy(update={"resolved": rule, "rungs": (10, 20)})
+    begins = set()
+    for trial in range(7):
+        cell = cell_of(trial)
+        rows = rungs_of(study, cell, result_of(cell, [1.0, 2.0, 3.0]))
+        assert {row.verdict for row in rows} <= {"continue"}
+        begins.add(tuple(row.t for row in rows))
+    assert begins == {(10, 20), (20,), ()}

@@ -8,8 +8,10 @@ from rse_study.cli.paper_table import problems_of_table
 from rse_study.cli.screen import announce
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
+from rse_study.results.stopping_draws import bracket_sizes
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.definition.stopping_rules import Hyperband, StoppingRule
 
 MOST_ROWS = 12  # named on the screen
 
@@ -35,14 +37,24 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     size = _grid(checked) if checked.rows else _search(checked)
     yield f"{study.name}: valid. {size}: {_count(checked.num_cells, 'cell')}"
     if study.early_stopping is not None and checked.rungs:
-        share = f"unless among the best 1/{study.early_stopping.factor} so far"
-        yield f"stopped early at steps {_join(checked.rungs)}, {share}"
+        yield f"stopped early at steps {_join(checked.rungs)}, unless {study.early_stopping.condition}"
+        yield from _exceptions(study.early_stopping, checked.rungs)
     if study.confirm is not None:
         baseline = " and the base" if study.confirm.baseline == "base" else ""
         best = _count(study.confirm.num_best, "best trial")
         yield f"confirmed: {best}{baseline}, with seeds {_join(study.confirm.seeds)}"
     if study.evaluations:
         yield f"evaluations: {_join(study.evaluations)}"
+
+
+def _exceptions(rule: StoppingRule, rungs: Sequence[int]) -> Iterator[str]:
+    if isinstance(rule, Hyperband):
+        sizes = bracket_sizes(len(rungs), rule.factor)
+        begins = [*(f"stopped from step {t} on" for t in rungs), "never"]
+        shares = _join(f"{size} {begin}" for size, begin in zip(sizes, begins, strict=True))
+        yield f"brackets: of {sum(sizes)} trials {shares}"
+    if rule.let_run:
+        yield f"let run on whatever the verdict: {rule.let_run:.0%} of the trials"
 
 
 def _grid(checked: CheckedStudy) -> str:

@@ -19,7 +19,7 @@ from rse_study.study.definition.paths import look_up, overlap
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
 from rse_study.study.definition.rows import GRID, Row, rows_of
 from rse_study.study.definition.space import Space, resolve_space
-from rse_study.study.early_stopping import check_stopping, rungs
+from rse_study.study.early_stopping.checks import check_stopping, rungs
 from rse_study.training.trial import Trial
 
 JUDGES = ("selection.dev", "replayed")

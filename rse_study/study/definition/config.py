@@ -25,6 +25,7 @@ from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
 from rse_study.study.definition.domains import AnyDomain, FiniteDomain
 from rse_study.study.definition.reading import with_todays_keys
+from rse_study.study.definition.stopping_rules import EarlyStopping
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 
@@ -102,19 +103,6 @@ class Constraint(Spec):
         if (self.at_least is None) == (self.at_most is None):
             raise ValueError("needs one bound: `at_least` or `at_most`")
         return self
-
-
-class Asha(Spec):
-    """Asynchronous successive halving (Li et al. 2020).
-
-    At each rung a cell goes on if it is among the best 1/factor of all that got there.
-    """
-
-    name: Literal["asha"] = "asha"
-    first: PositiveInt
-    """optimiser steps at the first rung"""
-    factor: int = field(3, ge=2)
-    """one in so many goes on; the next rung is so many times as far, below the full budget"""
 
 
 class Grid(Spec):
@@ -223,7 +211,7 @@ class Study(Spec):
     """of a search"""
     sampler: Sampler = Sampler()
     search_seed: NonNegativeInt = 0
-    early_stopping: Asha | None = None
+    early_stopping: EarlyStopping | None = None
     seeds: Seeds = (0,)
     objective: Objective = Objective()
     objectives: tuple[Objective, ...] = ()

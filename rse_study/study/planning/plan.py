@@ -13,6 +13,7 @@ from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.evaluation_plan import ScoresPlan, plan_scores
 from rse_study.study.planning.grid_stage import plan_grid
 from rse_study.study.planning.ledger_state import LedgerState
+from rse_study.study.planning.rung_shares import shares_past
 from rse_study.study.planning.sampling import NUM_POINTS
 from rse_study.study.planning.search_stages import SearchPlanner
 from rse_study.study.planning.stages import StagePlan
@@ -164,7 +165,7 @@ def _notes(
         who = checked.study.sampler.name
         yield f"trials are not known before {who} proposes them: {NUM_POINTS} even points of the space stand for them"
     if checked.rungs and is_open:
-        yield "low: every rung stops all but the best of its cells; high: none is stopped"
+        yield _rung_note(checked)
     if is_open:
         yield from _replay_note(checked.study.base.replayed)
         yield from _probe_note(checked.study.base.watched)
@@ -173,6 +174,15 @@ def _notes(
     yield from data_sizes.supposed
     for name in data_sizes.missing:
         yield f"{name} is not in the data folder: the time for it is not counted"
+
+
+def _rung_note(checked: CheckedStudy) -> str:
+    """How many trials get past which rung."""
+    rule, num_trials = checked.study.early_stopping, checked.study.num_trials
+    assert rule is not None, "rungs without early stopping"
+    shares = zip(checked.rungs, shares_past(rule, len(checked.rungs), num_trials), strict=True)
+    passing = ", ".join(f"{share * num_trials:.3g} pass step {t}" for t, share in shares)
+    return f"low: of {num_trials} trials {passing}; high: none is stopped"
 
 
 def _probe_note(watched: Iterable[str]) -> Iterator[str]:

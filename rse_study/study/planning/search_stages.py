@@ -3,43 +3,19 @@
 The sampler proposes them while the search runs: the cost is a mean over random draws from the space.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Asha, Confirm
+from rse_study.study.definition.config import Confirm
 from rse_study.study.planning.cost_model import FREE, WHOLE, Cost, CostModel, drawn, total
 from rse_study.study.planning.data_sizes import DataSizes
-from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.grid_stage import Remaining
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
+from rse_study.study.planning.rung_shares import stopped_share
 from rse_study.study.planning.sampling import sample
 from rse_study.study.planning.stages import StagePlan, has_ended, stage_plan
 from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
-
-
-def stopped_share(early_stopping: Asha | None, rungs: Sequence[int], num_steps: int) -> Range:
-    """Return the share of its steps that a cell runs under early stopping.
-
-    Low: one in `factor` passes each rung. High: nothing is stopped. Cells that come early pass more easily, so that
-    the truth lies between; mid is their mean.
-
-    Parameters
-    ----------
-    early_stopping
-        None: every cell runs to its end.
-    rungs
-        Steps at which a cell may be stopped.
-    num_steps
-        Of the full budget.
-    """
-    if early_stopping is None or not rungs:
-        return WHOLE
-    legs = enumerate(pairwise([0, *rungs, num_steps]))
-    expected = sum((end - start) / early_stopping.factor**passed for passed, (start, end) in legs) / num_steps
-    return Range(expected, (expected + 1) / 2, 1.0)
 
 
 @dataclass(frozen=True)
@@ -143,9 +119,8 @@ class SearchPlanner:
         workload, study = workload_of(trial, self.data_sizes), self.checked.study
         if self._confirms(trial):
             return cost_model.cell(workload)
-        return cost_model.cell(
-            workload, stopped_share(study.early_stopping, self.checked.rungs, workload.num_steps)
-        )
+        rule, rungs = study.early_stopping, self.checked.rungs
+        return cost_model.cell(workload, stopped_share(rule, rungs, workload.num_steps, study.num_trials))
 
     def _rest(self, cell: LedgerCell, cost_model: CostModel) -> Cost:
         workload = workload_of(cell.trial, self.data_sizes)

@@ -5,12 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from rse_study.study.definition.config import Asha
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
-from rse_study.study.planning.search_stages import stopped_share
 from rse_study.study.planning.throughput import Throughput
 from tests.study.planning.priced import known, search_of
 
@@ -29,33 +27,6 @@ def search_known(trial, number, status="complete", **changes):
 
 def trial_with(checked, N):
     return checked.space.apply({"N": N})
-
-
-@pytest.mark.parametrize(
-    ("first", "factor", "num_steps", "rungs", "share"),
-    [
-        (15, 2, 60, (15, 30), (15 + 15 / 2 + 30 / 4) / 60),
-        (10, 3, 90, (10, 30), (10 + 20 / 3 + 60 / 9) / 90),
-        (10, 2, 10, (), 1.0),
-    ],
-)
-def test_the_share_that_early_stopping_leaves(first, factor, num_steps, rungs, share):
-    told = stopped_share(Asha(first=first, factor=factor), rungs, num_steps)
-    assert told == Range(share, (share + 1) / 2, 1.0)
-
-
-def test_without_early_stopping_everything_runs():
-    assert stopped_share(None, (), 60) == exactly(1.0)
-
-
-def test_the_share_is_what_synchronous_halving_leaves():
-    """81 cells, a third of which pass each rung: the steps they run in all."""
-    cells, steps, reached = 81, 0, 0
-    for rung in (10, 30, 90):
-        steps += cells * (rung - reached)
-        cells, reached = cells // 3, rung
-    share = stopped_share(Asha(first=10, factor=3), (10, 30), 90).low
-    assert share == pytest.approx(steps / (81 * 90))
 
 
 def test_a_new_search(content, sizes):
@@ -162,3 +133,16 @@ def test_it_is_said_what_stands_for_the_trials(content, sizes):
     notes = plan(search_of(content), LedgerState(), Throughput(), sizes).notes
     assert any("before tpe proposes them" in note for note in notes)
     assert any("high: none is stopped" in note for note in notes)
+
+
+def test_it_is_said_how_many_trials_pass_which_rung(content, sizes):
+    def notes(**rule):
+        return plan(search_of(content, early_stopping=rule), LedgerState(), Throughput(), sizes).notes
+
+    halving = "low: of 16 trials 8 pass step 15, 4 pass step 30; high: none is stopped"
+    assert halving in notes(first=15, factor=2)
+    assert halving.replace("8", "12.8").replace("4", "8.8") in notes(name="hyperband", first=15, factor=2)
+    median = (
+        "low: of 16 trials 10.5 pass step 15, 7.75 pass step 30, 6.38 pass step 45; high: none is stopped"
+    )
+    assert median in notes(name="median", first=15, every=15)

@@ -1,66 +1,12 @@
-"""Asynchronous successive halving (Li et al. 2020), for studies that can use it.
-
-The verdict at a rung is a pure function of what the ledger holds.
-"""
-
-import math
-from collections.abc import Iterable
-from typing import Literal
+"""The rungs of a study, and what keeps it from having any."""
 
 from rse_study.errors import InputError
-from rse_study.results.records import Verdict
-from rse_study.study.definition.config import Asha, Study
+from rse_study.study.definition.config import Study
 from rse_study.study.definition.space import Space
+from rse_study.study.definition.stopping_rules import Median
 from rse_study.training.trial import Trial
 
 CADENCE = ("budget", "selection.every", "report_every")  # what decides when a trial is measured
-
-
-def rungs_of(asha: Asha | None, num_steps: int) -> tuple[int, ...]:
-    """Return the optimiser steps at which a cell may be stopped.
-
-    They are first, first * factor, ... below the full budget.
-
-    >>> rungs_of(Asha(first=15, factor=2), 60)
-    (15, 30)
-    """
-    if asha is None:
-        return ()
-    rungs, t = [], asha.first
-    while t < num_steps:
-        rungs.append(t)
-        t *= asha.factor
-    return tuple(rungs)
-
-
-def verdict(
-    value: float, others: Iterable[float], factor: int, direction: Literal["maximize", "minimize"]
-) -> Verdict:
-    """Decide whether a cell goes on from a rung.
-
-    It does if it is among the best max(1, floor(n / factor)) of the n that got there, itself included; a tie goes on.
-    The first one to arrive therefore always does. A value that is not finite never does.
-
-    >>> verdict(3.0, [1.0, 2.0, 4.0], 2, "maximize"), verdict(1.5, [1.0, 2.0, 4.0], 2, "maximize")
-    ('continue', 'stop')
-
-    Parameters
-    ----------
-    value
-        Of the cell at the rung.
-    others
-        All values recorded there before.
-    factor
-        One in so many goes on.
-    direction
-        Which values are better.
-    """
-    if not math.isfinite(value):
-        return "stop"
-    sign = 1 if direction == "maximize" else -1
-    finite = [other for other in others if math.isfinite(other)]
-    num_better = sum(sign * (other - value) > 0 for other in finite)
-    return "continue" if num_better < max(1, (len(finite) + 1) // factor) else "stop"
 
 
 def rungs(study: Study) -> tuple[int, ...]:
@@ -68,8 +14,8 @@ def rungs(study: Study) -> tuple[int, ...]:
 
     None without early stopping.
     """
-    base = study.base.budget
-    return () if base.unit != "steps" else rungs_of(study.early_stopping, base.amount)
+    rule, budget = study.early_stopping, study.base.budget
+    return () if rule is None or budget.unit != "steps" else rule.rungs(budget.amount)
 
 
 def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
@@ -90,7 +36,10 @@ def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[Inp
         rule = "rungs are optimiser steps, and base.budget is in epochs"
         remedy = "Give the budget in steps: `budget: {unit: steps, amount: ...}`"
         return [InputError("early_stopping", where=where, rule=rule, remedy=remedy)]
-    return [*_first_rung(study, where), *_axes_that_move_measures(space, where)]
+    return [
+        *(_first_rung(study, where) or _later_rungs(study, where)),
+        *_axes_that_move_measures(space, where),
+    ]
 
 
 def _first_rung(study: Study, where: str) -> list[InputError]:
@@ -100,15 +49,37 @@ def _first_rung(study: Study, where: str) -> list[InputError]:
     cadences = _cadences(study)
     if first >= full:
         rule, near = f"must be < the full budget of {full} steps", _nearest(full // 2, cadences, full)
-    elif any(first % every == 0 for every in cadences.values()):
-        return []  # the other rungs are multiples of the first
+    elif _is_measured(first, cadences):
+        return []
     else:
-        due = " or ".join(f"{name} = {every}" for name, every in cadences.items())
-        rule = f"{study.objective.metric!r} is measured at multiples of {due}, and not at this step"
+        rule = f"{_measured_at(study, cadences)}, and not at this step"
         near = _nearest(first, cadences, full)
     lower = f"lower {next(iter(cadences))}"
     remedy = f"Use {near}, or {lower}" if near else lower.capitalize()
     return [InputError(what, where=where, rule=rule, remedy=remedy)]
+
+
+def _later_rungs(study: Study, where: str) -> list[InputError]:
+    """Those of a geometric series are multiples of the first, and so they are measured where it is."""
+    rule, cadences = study.early_stopping, _cadences(study)
+    if not isinstance(rule, Median) or rule.every is None:
+        return []
+    every, missed = rule.every, [t for t in rungs(study) if not _is_measured(t, cadences)]
+    if not missed:
+        return []
+    why = f"{_measured_at(study, cadences)}, and not at the rung at step {missed[0]}"
+    near = min(cadences.values(), key=lambda cadence: abs(cadence - every))
+    remedy = f"Use {near}, or lower {next(iter(cadences))}"
+    return [InputError(f"early_stopping.every = {every}", where=where, rule=why, remedy=remedy)]
+
+
+def _is_measured(t: int, cadences: dict[str, int]) -> bool:
+    return any(t % every == 0 for every in cadences.values())
+
+
+def _measured_at(study: Study, cadences: dict[str, int]) -> str:
+    due = " or ".join(f"{name} = {every}" for name, every in cadences.items())
+    return f"{study.objective.metric!r} is measured at multiples of {due}"
 
 
 def _cadences(study: Study) -> dict[str, int]:

@@ -5,7 +5,7 @@ import pytest
 from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import read_study
 
-JOINT = Path(__file__).parents[2] / "search_spaces" / "joint.yaml"
+JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
 
 def said(*overrides):
@@ -61,3 +61,44 @@ def test_an_axis_may_not_move_the_rungs(path):
     (found,) = said(axis)
     assert found.startswith(f"search.{path}: early stopping compares trials at the same steps, and this axis")
     assert read_study(JOINT, [axis, "early_stopping=null"]).rungs == ()
+
+
+MEDIAN = "early_stopping={name: median, first: 15, every: %d}"
+
+
+def test_every_rung_must_be_measured():
+    assert read_study(JOINT, [MEDIAN % 15]).rungs == (15, 30, 45)
+    (problem,) = said(MEDIAN % 10)
+    rule = "'dev' is measured at multiples of base.selection.every = 15, and not at the rung at step 25"
+    assert problem == f"early_stopping.every = 10: {rule}. Use 15, or lower base.selection.every"
+    loss = "objective={metric: loss, direction: minimize}"
+    assert read_study(JOINT, [loss, MEDIAN % 15]).rungs == (15, 30, 45)
+    assert said(loss, MEDIAN % 7)[0].startswith("early_stopping.every = 7: 'loss' is measured")
+
+
+def test_the_first_rung_is_found_wanting_before_the_others():
+    (problem,) = said("early_stopping={name: median, first: 10, every: 10}")
+    assert problem.startswith("early_stopping.first = 10: ")
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("early_stopping.every=15", "early_stopping: `every` and `factor` both say how far"),
+        ("early_stopping.factor=null", "early_stopping: needs `every` or `factor`"),
+        ("early_stopping.factor=1", "early_stopping.factor = 1: must be >= 2"),
+        ("early_stopping.num_startup=0", "early_stopping.num_startup = 0: must be > 0"),
+        ("early_stopping.let_run=1.5", "early_stopping.let_run = 1.5: must be <= 1"),
+        ("early_stopping.evry=3", "early_stopping.evry: no such field of Median. Did you mean 'every'?"),
+        (
+            "early_stopping.name=medain",
+            "early_stopping.name = 'medain': must be one of 'asha', 'median', 'hyperband'",
+        ),
+    ],
+)
+def test_a_rule_that_says_too_much_or_too_little_is_refused(override, words):
+    assert any(problem.startswith(words) for problem in said("early_stopping.name=median", override))
+
+
+def test_hyperband_has_the_rungs_of_asha():
+    assert read_study(JOINT, ["early_stopping.name=hyperband"]).rungs == read_study(JOINT).rungs

@@ -1,0 +1,115 @@
+"""What a search tells of its own early stopping: whether its rungs tell the end."""
+
+import pandas as pd
+
+from analysis import page
+from analysis.contents import Contents
+from analysis.figures.rung_fidelity import MARKS, draw_rung_fidelity, rung_fidelity_data
+from analysis.formats import show_number
+from analysis.phrases import counted, join_words
+from analysis.search import best_of
+from rse_study.results.rung_fidelity import (
+    FEWEST,
+    LEAST,
+    StoppingAdvice,
+    stopping_advice,
+    unstoppable,
+)
+
+WHAT = (
+    "At each rung, the trials by their values there against the same trials by their values at the end: rank "
+    "correlations over trials, with 95 % intervals (percentile bootstrap over trials). "
+)
+RULE = (
+    "The rule: from a step on, stopping can be trusted if at its rung and every later one at least "
+    f"{FEWEST} trials tell and the interval of Spearman's rho lies above {LEAST:g} (dashed)."
+)
+SURVIVORS = (
+    "A trial that was stopped has no end, so that complete trials are survivors: whoever was stopped wrongly is "
+    "missing, and the narrower range of those that are left mostly lowers a correlation. "
+)
+FAIR = "Trials that no verdict could stop are a fair sample."
+NO_FAIR_SAMPLE = (
+    "No trial was let run on whatever the verdict; `early_stopping: {let_run: 0.1}` would give a fair sample."
+)
+
+
+def rung_fidelity_parts(contents: Contents, table: pd.DataFrame) -> list[str]:
+    """Return figure, table and sentences; nothing while no rung has a correlation.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    table
+        By `analysis.search.trials`.
+    """
+    frame = rung_fidelity_data(contents)
+    drawn = frame.dropna(subset="spearman")
+    if drawn.empty:
+        return []
+    advice, has_fair = stopping_advice(frame), bool((drawn["sample"] == "let run").any())
+    return [
+        "<h3>How far a rung tells the end</h3>",
+        page.paragraph(f"{advice_text(advice)} {let_run_text(contents, table)}".strip()),
+        page.figure(draw_rung_fidelity(frame), "rung-fidelity", frame),
+        page.table(shown(drawn), name="rung-fidelity"),
+        page.paragraph(WHAT + RULE),
+        page.paragraph(SURVIVORS + (FAIR if has_fair else NO_FAIR_SAMPLE), "note"),
+    ]
+
+
+def advice_text(advice: StoppingAdvice) -> str:
+    """Say from which step on stopping can be trusted, and by which trials."""
+    whom = "that no verdict could stop" if advice.sample == "let run" else "of the full budget"
+    if not advice.can_be_said:
+        return (
+            "From which step on stopping can be trusted here cannot be said from "
+            f"{counted(advice.num_trials, 'trial')} {whom}."
+        )
+    if advice.trusted_from is None:
+        return f"At no rung stopping can be trusted here, as far as {counted(advice.num_trials, 'trial')} {whom} tell."
+    caution = "" if advice.sample == "let run" else ", which are survivors"
+    return (
+        f"From step {advice.trusted_from} on, stopping can be trusted here: so tell "
+        f"{counted(advice.num_trials, 'trial')} {whom}{caution}."
+    )
+
+
+def let_run_text(contents: Contents, table: pd.DataFrame) -> str:
+    """Say what became of the trials that went on against a verdict."""
+    stops = set(contents.rungs.loc[contents.rungs["verdict"] == "stop", "trial"])
+    complete = table[table["status"] == "complete"]
+    free = complete[complete["trial"].isin(list(unstoppable(contents.study, stops)))]
+    if free.empty:
+        return ""
+    direction, decimals = contents.study.objective.direction, contents.decimals
+    first = free[best_of(free, direction)].iloc[0]
+    best = complete[complete["best"]].iloc[0]
+    ended = f"the best of these ended at {show_number(first['objective'], decimals)}"
+    if first["trial"] == best["trial"]:
+        ended += ", and is the best trial of the search"
+    else:
+        ended += f", the best trial of the search at {show_number(best['objective'], decimals)}"
+    noun = "trial" if len(free) == 1 else "trials"
+    return f"Let run on against the verdict: {noun} {join_words(free['trial'])}; {ended}."
+
+
+def shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the figures as text."""
+    rows = [
+        (
+            MARKS[row.sample][0],
+            row.t,
+            row.num_trials,
+            _with_interval(row.spearman, row.spearman_low, row.spearman_high),
+            _with_interval(row.kendall, row.kendall_low, row.kendall_high),
+        )
+        for row in frame.sort_values(["sample", "t"]).itertuples()
+    ]
+    columns = ["sample", "step", "trials", "Spearman's rho (95 %)", "Kendall's tau-b (95 %)"]
+    return pd.DataFrame(rows, columns=columns, dtype=object)
+
+
+def _with_interval(value: float, low: float, high: float) -> str:
+    return f"{show_number(value)} ({show_number(low)} to {show_number(high)})"

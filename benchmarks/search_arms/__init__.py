@@ -1,0 +1,1 @@
+"""Searches compared on surfaces with a simulated clock."""

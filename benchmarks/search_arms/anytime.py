@@ -1,0 +1,89 @@
+"""Anytime curves: what the best trial so far is worth, by optimiser steps spent."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.search_arms.simulation import EndedTrial
+from rse_study.results.statistics import Interval, t_interval
+
+Curve = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AnytimeResult:
+    """An arm on a surface, over its repetitions."""
+
+    surface: str
+    arm: str
+    steps: list[int]
+    mean: list[float]
+    """at each of the steps; NaN as long as a repetition has no complete trial"""
+    low: list[float]
+    """95 % interval of the mean, by Student's t"""
+    high: list[float]
+    num_trials: float
+    """mean number of trials that ended"""
+
+    def reaches(self, value: float) -> int | None:
+        """Return the first of the steps from which on the mean stays at a value or above; None if it never does."""
+        below = [index for index, mean in enumerate(self.mean) if not mean >= value]
+        first = max(below, default=-1) + 1
+        return self.steps[first] if first < len(self.steps) else None
+
+
+def best_so_far(ended: Iterable[EndedTrial], steps: Sequence[int]) -> Curve:
+    """Return what the trial with the best measured end was worth, at each number of steps; NaN before the first.
+
+    Only trials of the full budget count, as in a study's own ranking.
+
+    Parameters
+    ----------
+    ended
+        In the order of the clock.
+    steps
+        Ascending.
+    """
+    curve, best = np.full(len(steps), np.nan), -np.inf
+    for trial in ended:
+        if trial.is_complete and trial.value > best:
+            best = trial.value
+            curve[np.searchsorted(steps, trial.steps_spent) :] = trial.truth
+    return curve
+
+
+def summary(
+    surface: str, arm: str, steps: Sequence[int], curves: Sequence[Curve], num_trials: float
+) -> AnytimeResult:
+    """Return the mean of curves with its interval.
+
+    Parameters
+    ----------
+    surface, arm
+        Their names.
+    steps
+        Of the curves.
+    curves
+        One of each repetition.
+    num_trials
+        That ended, in the mean.
+    """
+    values = np.array(curves)
+    intervals = [_interval(column) for column in values.T]
+    return AnytimeResult(
+        surface=surface,
+        arm=arm,
+        steps=list(steps),
+        mean=[float(column.mean()) for column in values.T],
+        low=[interval.low for interval in intervals],
+        high=[interval.high for interval in intervals],
+        num_trials=num_trials,
+    )
+
+
+def _interval(column: Curve) -> Interval:
+    if len(column) < 2 or not np.isfinite(column).all():
+        return Interval(np.nan, np.nan)
+    return t_interval(column)

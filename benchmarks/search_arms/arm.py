@@ -1,0 +1,55 @@
+"""An arm of the comparison: a sampler, and what stops its trials early. Plain data."""
+
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.stopping_rules import Asha, Hyperband, Median, StoppingRule
+
+RULES: dict[str, type[StoppingRule]] = {"asha": Asha, "median": Median, "hyperband": Hyperband}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Who proposes trials, and the name of the rule that stops them; empty: nobody does."""
+
+    sampler: str
+    rule: str = ""
+
+    @property
+    def name(self) -> str:
+        """As the command line has it: `tpe`, `tpe+asha`."""
+        return f"{self.sampler}+{self.rule}" if self.rule else self.sampler
+
+    def make_sampler(self) -> Sampler:
+        """Return the sampler as a study names it."""
+        return Sampler.model_validate({"name": self.sampler})
+
+    def stopping(self, rungs: tuple[int, int] | None) -> StoppingRule | None:
+        """Return the rule at a surface's rungs: first rung and factor."""
+        if not self.rule or rungs is None:
+            return None
+        return RULES[self.rule].model_validate({"first": rungs[0], "factor": rungs[1]})
+
+
+def arm_of(name: str) -> Arm:
+    """Return the arm of a name such as `tpe+asha`.
+
+    Raises
+    ------
+    InputError
+        There is no such sampler, or no such rule.
+    """
+    sampler, _, rule = name.partition("+")
+    if rule and rule not in RULES:
+        raise InputError(f"--arms {name}", rule=f"no rule {rule!r}", remedy=did_you_mean(rule, RULES))
+    arm = Arm(sampler, rule)
+    try:
+        arm.make_sampler()
+    except ValidationError as error:
+        said = error.errors()[0]["msg"]
+        raise InputError(f"--arms {name}", rule=f"no sampler {sampler!r}", remedy=said) from None
+    return arm

@@ -1,0 +1,121 @@
+"""Which search finds a good trial with the fewest optimiser steps?
+
+python -m benchmarks.search_arms [--surfaces ordered crossing recorded] [--arms random random+asha tpe tpe+asha]
+    [--steps 2400] [--workers 4] [--repeats 20] [--seed 0] [--out FILE]
+
+Each arm, a sampler of studies and a rule of early stopping or none, searches each surface with every seed: the
+project's own proposer and verdicts, and workers whose clock is simulated, so that no encoder is trained. The best trial
+so far is the one of the full budget with the best measured end; what it is worth without noise is averaged over the
+seeds. An arm's figure is the number of steps from which on its mean lies at random's final mean or above. On `recorded`
+nothing is known before a trial's end, so that no rule has a rung there: arms that stop early are left out.
+"""
+
+import argparse
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import typer
+
+from benchmarks.output import markdown_table
+from benchmarks.search_arms.anytime import AnytimeResult, best_so_far, summary
+from benchmarks.search_arms.arm import Arm, arm_of
+from benchmarks.search_arms.recorded import recorded_surface
+from benchmarks.search_arms.simulation import SimulatedSearch
+from benchmarks.search_arms.surface import (
+    CrossingSurface,
+    Domains,
+    OrderedSurface,
+    Surface,
+    joint_domains,
+)
+from rse_study.cli.errors import guarded
+from rse_study.results.atomic import write_whole
+from rse_study.spec import canonical_json
+
+SURFACES = {"ordered": OrderedSurface, "crossing": CrossingSurface, "recorded": recorded_surface}
+ARMS = ["random", "random+asha", "tpe", "tpe+asha"]
+HEADER = ("arm", "trials", "final mean", "95 % low", "95 % high", "steps to random's final mean")
+NUM_POINTS = 40
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Compare what the command line asks for, and print it."""
+    options = parser().parse_args(arguments)
+    try:
+        guarded(compare_arms)(options)
+    except typer.Exit as ended:
+        raise SystemExit(ended.exit_code) from None
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="python -m benchmarks.search_arms")
+    made.add_argument("--surfaces", nargs="+", choices=list(SURFACES), default=list(SURFACES))
+    made.add_argument("--arms", nargs="+", default=ARMS, help="SAMPLER or SAMPLER+RULE; random is added")
+    made.add_argument("--steps", type=int, default=2400, help="optimiser steps of all trials of a search")
+    made.add_argument("--workers", type=int, default=4, help="trials at a time")
+    made.add_argument("--repeats", type=int, default=20, help="searches of each arm on each surface")
+    made.add_argument("--seed", type=int, default=0, help="of the first repetition")
+    made.add_argument("--out", type=Path, help="a JSON file with the curves")
+    return made
+
+
+def compare_arms(options: argparse.Namespace) -> None:
+    """Run every arm on every surface; a table for each surface."""
+    arms, domains = [arm_of(name) for name in dict.fromkeys(["random", *options.arms])], joint_domains()
+    results = []
+    for name in options.surfaces:
+        surface: Surface = SURFACES[name](domains)
+        usable = [arm for arm in arms if surface.rungs is not None or not arm.rule]
+        here = [measure(surface, domains, arm, options) for arm in usable]
+        print(f"{name}, {options.steps} steps, {options.workers} workers, {options.repeats} repetitions")
+        print(markdown_table(HEADER, [cells(one, here[0].mean[-1]) for one in here]), flush=True)
+        results += here
+    if options.out is not None:
+        rows = [{key: _plain(value) for key, value in dataclasses.asdict(one).items()} for one in results]
+        write_whole(options.out, canonical_json(rows) + "\n")
+
+
+def measure(surface: Surface, domains: Domains, arm: Arm, options: argparse.Namespace) -> AnytimeResult:
+    """Search a surface with every seed.
+
+    Parameters
+    ----------
+    surface
+        What is searched.
+    domains
+        Its axes.
+    arm
+        Who searches.
+    options
+        Of the command.
+    """
+    steps = [int(step) for step in np.linspace(0, options.steps, NUM_POINTS + 1)[1:]]
+    curves, num_ended = [], 0
+    for seed in range(options.seed, options.seed + options.repeats):
+        search = SimulatedSearch(surface, domains, arm, options.workers, options.steps, seed)
+        ended = list(search.run())
+        num_ended += len(ended)
+        curves.append(best_so_far(ended, steps))
+    return summary(surface.name, arm.name, steps, curves, num_ended / options.repeats)
+
+
+def cells(one: AnytimeResult, target: float) -> tuple[str, ...]:
+    """Return a row of the table.
+
+    Parameters
+    ----------
+    one
+        An arm on a surface.
+    target
+        Random's final mean.
+    """
+    reached = one.reaches(target)
+    figures = (one.mean[-1], one.low[-1], one.high[-1])
+    told = "not reached" if reached is None else f"{reached:,}"
+    return one.arm, f"{one.num_trials:.1f}", *(f"{figure:.2f}" for figure in figures), told
+
+
+def _plain(value: object) -> object:
+    return [None if one != one else one for one in value] if isinstance(value, list) else value

@@ -1,0 +1,94 @@
+"""A search on a surface: the real proposer and the real verdicts, workers with a simulated clock."""
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.search_arms.arm import Arm
+from benchmarks.search_arms.surface import Domains, Surface
+from rse_study.on_ray.proposer import Proposer
+from rse_study.results.stopping_draws import rungs_of_trial
+from rse_study.study.early_stopping import TrialAtRung, effective, verdict
+
+DIRECTION = "maximize"
+
+
+@dataclass(frozen=True)
+class EndedTrial:
+    """A trial that ended, in the order of the clock."""
+
+    number: int
+    """of the trial"""
+    steps_spent: float
+    """of all trials together, by the time it ended"""
+    is_complete: bool
+    """it ran to the full budget"""
+    value: float
+    """measured at its end"""
+    truth: float
+    """what its point is worth at the full budget, without noise"""
+
+
+@dataclass
+class SimulatedSearch:
+    """One search of one arm: every worker trains a step in the same time."""
+
+    surface: Surface
+    domains: Domains
+    arm: Arm
+    num_workers: int
+    max_steps: int
+    """of all trials together: nothing begins after that, nothing that would end later counts"""
+    seed: int
+    """of the sampler, of brackets and of noise"""
+    _values: dict[int, dict[int, float]] = field(default_factory=dict)
+    _points: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    _clock: list[tuple[float, int, int]] = field(default_factory=list)
+    """time, trial, the step it will have reached by then"""
+
+    def run(self) -> Iterator[EndedTrial]:
+        """Yield the trials that end within the budget, in order."""
+        self._proposer = Proposer(self.domains, self.arm.make_sampler(), self.seed, DIRECTION)
+        self._rule = self.arm.stopping(self.surface.rungs)
+        self._rungs = self._rule.rungs(self.surface.num_steps) if self._rule else ()
+        self._values = {t: {} for t in self._rungs}
+        for _ in range(self.num_workers):
+            self._begin(0.0)
+        while self._clock:
+            time, number, t = heapq.heappop(self._clock)
+            if time * self.num_workers > self.max_steps:
+                return
+            ended = self._reached(time, number, t)
+            if ended is not None:
+                yield ended
+                self._begin(time)
+
+    def _begin(self, time: float) -> None:
+        number = len(self._points)
+        self._points[number] = self._proposer.ask(number)
+        heapq.heappush(self._clock, (time + self._next(number, 0), number, self._next(number, 0)))
+
+    def _next(self, number: int, t: int) -> int:
+        """The step at which a trial waits or ends next."""
+        rule = self._rule.model_dump() if self._rule else {}
+        stops = (*rungs_of_trial(self._rungs, rule, self.seed, number), self.surface.num_steps)
+        return min(stop for stop in stops if stop > t)
+
+    def _reached(self, time: float, number: int, t: int) -> EndedTrial | None:
+        point = self._points[number]
+        value = self.surface.value(point, t, self.seed)
+        is_complete = t == self.surface.num_steps
+        if not is_complete and self._goes_on(number, t, value):
+            heapq.heappush(self._clock, (time + self._next(number, t) - t, number, self._next(number, t)))
+            return None
+        self._proposer.tell(number, "complete" if is_complete else "pruned", value if is_complete else None)
+        spent = time * self.num_workers
+        return EndedTrial(number, spent, is_complete, value, self.surface.truth(point))
+
+    def _goes_on(self, number: int, t: int, value: float) -> bool:
+        assert self._rule is not None, "only a rule has rungs"
+        waiting = TrialAtRung(number, t, value, self._values, self._rungs, self.seed, DIRECTION)
+        said = verdict(self._rule, waiting)
+        self._values[t][number] = value
+        return effective(self._rule, self.seed, number, value, said) == "continue"

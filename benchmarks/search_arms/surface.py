@@ -1,0 +1,151 @@
+"""What a trial would come to, without training it: functions of a point, a step and a seed."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.domains import Choice, Domain
+
+JOINT = Path(__file__).parents[2] / "search_spaces" / "joint.yaml"
+Point = Mapping[str, Any]
+Domains = Mapping[str, Domain]
+
+
+class Surface(Protocol):
+    """The objective over the space of search_spaces/joint.yaml; more is better."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def num_steps(self) -> int:
+        """Optimiser steps of the full budget."""
+
+    @property
+    def rungs(self) -> tuple[int, int] | None:
+        """First rung and factor; None where nothing is known of a trial before its end."""
+
+    def truth(self, point: Point) -> float:
+        """Return what the point is worth at the end, without noise."""
+
+    def value(self, point: Point, t: int, seed: int) -> float:
+        """Return what a run with this seed measures after `t` steps."""
+
+
+def joint_domains() -> dict[str, Domain]:
+    """Return the eight axes of search_spaces/joint.yaml, in order."""
+    return {axis.name: axis.domain for axis in read_study(JOINT).space.axes}
+
+
+def unit_point(domains: Domains, point: Point) -> dict[str, float]:
+    """Return where a point lies on each axis, 0 to 1; a choice by its place in the list."""
+    return {name: _unit(domain, point[name]) for name, domain in domains.items()}
+
+
+def _unit(domain: Domain, value: Any) -> float:
+    if isinstance(domain, Choice):
+        return domain.choice.index(value) / (len(domain.choice) - 1)
+    low, high = (float(edge) for edge in domain.edges())
+    if domain.scale == "log":
+        return log(value / low) / log(high / low)
+    return (float(value) - low) / (high - low)
+
+
+def noise(point: Point, t: int, seed: int) -> float:
+    """Return a draw of the standard normal that belongs to a point, a step and a seed."""
+    content = repr((sorted(point.items()), t, seed)).encode()
+    return float(np.random.default_rng(int.from_bytes(hashlib.sha256(content).digest()[:8], "big")).normal())
+
+
+@dataclass(frozen=True)
+class OrderedSurface:
+    """Smooth, with interactions; curves keep their order at every step, without noise.
+
+    80 - (u - c)' A (u - c) - d(norm), u the place on each axis: its one best point is `best_place` with linf, worth 80.
+    A has the weights w on its diagonal, and sqrt(w w') / 2 for alpha with N, beta with rho, lambda1 with lambda2.
+    """
+
+    domains: Domains
+    name: str = "ordered"
+    num_steps: int = 60
+    rungs: tuple[int, int] | None = (15, 2)
+    top: ClassVar[float] = 80.0
+
+    best_place: ClassVar[dict[str, float]] = {
+        "alpha": 0.4,
+        "beta": 0.7,
+        "N": 5 / 15,
+        "rho": 0.6,
+        "lambda1": 0.3,
+        "lambda2": 0.5,
+        "phi": 0.2,
+    }
+    weights: ClassVar[dict[str, float]] = {
+        "alpha": 12.0,
+        "beta": 30.0,
+        "N": 8.0,
+        "rho": 15.0,
+        "lambda1": 20.0,
+        "lambda2": 10.0,
+        "phi": 6.0,
+    }
+    ties: ClassVar[tuple[tuple[str, str], ...]] = (("alpha", "N"), ("beta", "rho"), ("lambda1", "lambda2"))
+    losses: ClassVar[dict[str, float]] = {"l1": 3.0, "l2": 1.5, "linf": 0.0}
+
+    def truth(self, point: Point) -> float:
+        places = unit_point(self.domains, point)
+        off = {axis: places[axis] - best for axis, best in self.best_place.items()}
+        bowl = sum(weight * off[axis] ** 2 for axis, weight in self.weights.items())
+        tied = sum((self.weights[a] * self.weights[b]) ** 0.5 * off[a] * off[b] for a, b in self.ties)
+        return self.top - bowl - tied - self.losses[point["norm"]]
+
+    def value(self, point: Point, t: int, seed: int) -> float:
+        return 40 + (self.truth(point) - 40) * rising(t, 20.0, self.num_steps)
+
+
+@dataclass(frozen=True)
+class CrossingSurface:
+    """Two axes matter, six are flat; curves cross, and every measurement is noisy.
+
+    80 - 60 (u_beta - 0.8)^2 - 20 (u_rho - 0.3)^2 at the end. Of the way there from 40, (t / 60)^p is done at step t,
+    with p = 0.3 + 1.2 u_beta: what is best in beta learns late, so that step 15 misleads and step 30 hardly does.
+    """
+
+    domains: Domains
+    name: str = "crossing"
+    num_steps: int = 60
+    rungs: tuple[int, int] | None = (15, 2)
+    top: ClassVar[float] = 80.0
+    sd: ClassVar[float] = 0.7
+    """of the noise"""
+
+    def truth(self, point: Point) -> float:
+        places = unit_point(self.domains, point)
+        return self.top - 60 * (places["beta"] - 0.8) ** 2 - 20 * (places["rho"] - 0.3) ** 2
+
+    def value(self, point: Point, t: int, seed: int) -> float:
+        power = 0.3 + 1.2 * unit_point(self.domains, point)["beta"]
+        clean = 40 + (self.truth(point) - 40) * (t / self.num_steps) ** power
+        return clean + self.sd * noise(point, t, seed)
+
+
+def rising(t: int, slow: float, num_steps: int) -> float:
+    """Return how much of its end a curve has reached: 0 at step 0, 1 at the last.
+
+    Parameters
+    ----------
+    t
+        Steps done.
+    slow
+        Steps in which what is missing falls to a third.
+    num_steps
+        Of the full budget.
+    """
+    return (1 - exp(-t / slow)) / (1 - exp(-num_steps / slow))

@@ -1,0 +1,112 @@
+"""A search on a surface: its clock, its proposals and its verdicts."""
+
+import pytest
+
+from benchmarks.search_arms.anytime import AnytimeResult, best_so_far, summary
+from benchmarks.search_arms.arm import arm_of
+from benchmarks.search_arms.command import main
+from benchmarks.search_arms.simulation import EndedTrial, SimulatedSearch
+from benchmarks.search_arms.surface import CrossingSurface, OrderedSurface, joint_domains
+from rse_study.errors import InputError
+from rse_study.on_ray.proposer import Proposer
+from rse_study.study.definition.config import Sampler
+
+DOMAINS = joint_domains()
+ORDERED = OrderedSurface(DOMAINS)
+
+
+def searched(arm, surface=ORDERED, workers=1, steps=900, seed=0):
+    return list(SimulatedSearch(surface, DOMAINS, arm_of(arm), workers, steps, seed).run())
+
+
+def test_without_early_stopping_trials_end_one_after_the_other():
+    ended = searched("random")
+    assert [trial.steps_spent for trial in ended] == [60 * n for n in range(1, 16)]
+    assert all(trial.is_complete for trial in ended)
+
+
+def test_workers_share_the_steps_and_begin_no_trial_twice():
+    ended = searched("random", workers=4, steps=960)
+    assert [trial.steps_spent for trial in ended] == [240.0] * 4 + [480.0] * 4 + [720.0] * 4 + [960.0] * 4
+    assert sorted(trial.number for trial in ended) == list(range(16))
+
+
+def test_points_are_those_of_the_real_proposer():
+    proposer = Proposer(DOMAINS, Sampler(name="tpe"), 5, "maximize")
+    for trial in searched("tpe", seed=5):
+        point = proposer.ask(trial.number)
+        assert trial.truth == ORDERED.truth(point)
+        proposer.tell(trial.number, "complete", trial.value)
+
+
+def test_asha_stops_by_the_real_rule():
+    """One worker: at step 15 the better half of those so far goes on, and at step 30 again."""
+    seen = {15: [], 30: []}
+    points = Proposer(DOMAINS, Sampler(name="random"), 0, "maximize")
+    ended = searched("random+asha", steps=2400)
+    for trial in ended:
+        point, expected = points.ask(trial.number), 60
+        for t in seen:
+            value = ORDERED.value(point, t, 0)
+            goes_on = sum(other > value for other in seen[t]) < max(1, (len(seen[t]) + 1) // 2)
+            seen[t].append(value)
+            if not goes_on:
+                expected = t
+                break
+        assert trial.is_complete == (expected == 60)
+        assert trial.value == ORDERED.value(point, expected, 0)
+    assert len(ended) > len(searched("random", steps=2400))
+
+
+@pytest.mark.parametrize("arm", ["random+asha", "random+median", "random+hyperband", "tpe+asha"])
+def test_the_same_seed_is_the_same_search(arm):
+    surface = CrossingSurface(DOMAINS)
+    first = searched(arm, surface, workers=3, steps=700, seed=2)
+    assert first == searched(arm, surface, workers=3, steps=700, seed=2)
+    assert first != searched(arm, surface, workers=3, steps=700, seed=3)
+    assert all(one.steps_spent <= 700 for one in first)
+
+
+def test_the_best_so_far_is_the_best_measured_one_of_the_full_budget():
+    ended = [
+        EndedTrial(0, 60, True, 50.0, 51.0),
+        EndedTrial(1, 75, False, 99.0, 99.0),  # stopped: another quantity
+        EndedTrial(2, 135, True, 60.0, 48.0),  # luck: measured better than it is
+        EndedTrial(3, 195, True, 55.0, 70.0),
+    ]
+    curve = best_so_far(ended, [30, 60, 100, 150, 200])
+    assert curve.tolist() == pytest.approx([float("nan"), 51.0, 51.0, 48.0, 48.0], nan_ok=True)
+
+
+def test_an_arm_reaches_a_value_where_it_stays():
+    def reaches(*mean):
+        return AnytimeResult("s", "a", [10, 20, 30], list(mean), [], [], 1.0).reaches(5.0)
+
+    assert reaches(4.0, 5.0, 6.0) == 20
+    assert reaches(5.0, 4.0, 6.0) == 30
+    assert reaches(float("nan"), 6.0, 6.0) == 20
+    assert reaches(6.0, 6.0, 4.0) is None
+
+
+def test_a_mean_has_an_interval_once_every_repetition_has_a_trial():
+    nan = float("nan")
+    found = summary("s", "a", [10, 20], [[nan, 1.0], [3.0, 3.0], [2.0, 2.0]], 1.0)
+    assert found.mean == pytest.approx([nan, 2.0], nan_ok=True)
+    assert found.low[1] == pytest.approx(2.0 - 4.302653 / 3**0.5)
+
+
+def test_an_arm_that_nobody_knows_is_refused():
+    assert arm_of("tpe+hyperband").name == "tpe+hyperband"
+    with pytest.raises(InputError, match="Did you mean 'asha'"):
+        arm_of("tpe+ascha")
+    with pytest.raises(InputError, match="no sampler 'tpee'"):
+        arm_of("tpee")
+
+
+def test_the_command_says_what_every_arm_came_to(capsys, tmp_path):
+    options = ["--steps", "480", "--workers", "2", "--repeats", "2", "--out", str(tmp_path / "curves.json")]
+    main([*options, "--arms", "random+asha"])
+    shown = capsys.readouterr().out
+    assert shown.count("| random |") == 3
+    assert shown.count("| random+asha |") == 2  # nothing is known of a recorded trial before its end
+    assert '"arm":"random+asha"' in (tmp_path / "curves.json").read_text()

@@ -1,0 +1,84 @@
+"""Surfaces: their optimum is where they say, and their curves do what they say."""
+
+import json
+import random
+
+import pytest
+
+from benchmarks.search_arms.recorded import FILE, recorded_surface
+from benchmarks.search_arms.surface import CrossingSurface, OrderedSurface, joint_domains, unit_point
+
+DOMAINS = joint_domains()
+ORDERED, CROSSING = OrderedSurface(DOMAINS), CrossingSurface(DOMAINS)
+
+
+def drawn(seed):
+    draw = random.Random(seed)
+    return {name: domain.at(draw.random()) for name, domain in DOMAINS.items()}
+
+
+def placed(**places):
+    return {name: domain.at(places.get(name, 0.5)) for name, domain in DOMAINS.items()}
+
+
+def test_places_are_those_of_the_axes():
+    point = {axis: 0.25 for axis in DOMAINS if axis not in ("N", "norm")}
+    found = unit_point(DOMAINS, placed(**point) | {"N": 16, "norm": "linf"})
+    assert {axis: found[axis] for axis in point} == pytest.approx(point)
+    assert (found["N"], found["norm"]) == (1.0, 1.0)
+
+
+def test_the_best_point_of_the_ordered_surface_is_known_and_no_other_is_as_good():
+    best = placed(**ORDERED.best_place) | {"N": 6, "norm": "linf"}
+    assert ORDERED.truth(best) == pytest.approx(80.0)
+    assert max(ORDERED.truth(drawn(seed)) for seed in range(2000)) < 80.0
+    for axis in ORDERED.best_place:
+        assert ORDERED.truth(best | {axis: DOMAINS[axis].at(0.99)}) < 80.0
+
+
+def test_axes_of_the_ordered_surface_act_together():
+    def truth(alpha, number):
+        return ORDERED.truth(
+            placed(**ORDERED.best_place) | {"N": number, "alpha": DOMAINS["alpha"].at(alpha)}
+        )
+
+    # At N = 6 both sides of the best alpha are alike; away from it, one of them is better.
+    assert truth(0.2, 6) == pytest.approx(truth(0.6, 6))
+    assert truth(0.2, 12) > truth(0.6, 12) + 1
+
+
+def test_ordered_curves_never_cross_and_crossing_ones_do():
+    points = [drawn(seed) for seed in range(60)]
+
+    def order(surface, t):
+        return sorted(range(60), key=lambda n: surface.value(points[n], t, 0))
+
+    assert order(ORDERED, 15) == order(ORDERED, 30) == order(ORDERED, 60)
+    slow, fast = placed(beta=0.8, rho=0.3), placed(beta=0.3, rho=0.3)
+    assert CROSSING.value(slow, 15, 0) < CROSSING.value(fast, 15, 0)
+    assert CROSSING.value(slow, 30, 0) > CROSSING.value(fast, 30, 0)
+    assert CROSSING.truth(slow) == pytest.approx(80.0)
+    assert CROSSING.truth(fast) == pytest.approx(65.0)
+
+
+def test_noise_belongs_to_point_step_and_seed():
+    point = drawn(1)
+    assert CROSSING.value(point, 60, 3) == CROSSING.value(dict(reversed(point.items())), 60, 3)
+    ends = [CROSSING.value(point, 60, seed) - CROSSING.truth(point) for seed in range(300)]
+    assert sum(ends) / 300 == pytest.approx(0.0, abs=0.15)
+    assert (sum(end**2 for end in ends) / 300) ** 0.5 == pytest.approx(CROSSING.sd, rel=0.15)
+
+
+def test_axes_that_are_flat_change_nothing_but_noise():
+    flat = set(DOMAINS) - {"beta", "rho"}
+    point = drawn(2)
+    assert len(flat) == 6
+    assert {CROSSING.truth(point | {axis: drawn(9)[axis]}) for axis in flat} == {CROSSING.truth(point)}
+
+
+def test_the_recorded_surface_is_near_the_real_trials():
+    surface, content = recorded_surface(DOMAINS), json.loads(FILE.read_text(encoding="utf-8"))
+    errors = [surface.truth(p) - value for p, value in zip(content["points"], content["values"], strict=True)]
+    assert len(errors) == 40
+    assert max(map(abs, errors)) < 0.25
+    assert content["leave_one_out_correlation"] > 0.8

@@ -1,0 +1,99 @@
+"""How many trials get past a rung, by hand and against searches that are played through."""
+
+import random
+
+import pytest
+
+from rse_study.results.stopping_draws import bracket_of, is_let_run, rungs_of_trial
+from rse_study.study.definition.stopping_rules import Asha, Hyperband, Median
+from rse_study.study.early_stopping import PASSES, TrialAtRung, effective, verdict
+from rse_study.study.planning.estimates import exactly
+from rse_study.study.planning.rung_shares import SHARES, shares_past, stopped_share
+
+
+@pytest.mark.parametrize(
+    ("first", "factor", "num_steps", "rungs", "share"),
+    [
+        (15, 2, 60, (15, 30), (15 + 15 / 2 + 30 / 4) / 60),
+        (10, 3, 90, (10, 30), (10 + 20 / 3 + 60 / 9) / 90),
+        (10, 2, 10, (), 1.0),
+    ],
+)
+def test_the_share_that_early_stopping_leaves(first, factor, num_steps, rungs, share):
+    told = stopped_share(Asha(first=first, factor=factor), rungs, num_steps, 16)
+    assert (told.low, told.mid, told.high) == pytest.approx((share, (share + 1) / 2, 1.0))
+
+
+def test_without_early_stopping_everything_runs():
+    assert stopped_share(None, (), 60, 16) == exactly(1.0)
+
+
+def test_the_share_is_what_synchronous_halving_leaves():
+    """81 cells, a third of which pass each rung: the steps they run in all."""
+    cells, steps, reached = 81, 0, 0
+    for rung in (10, 30, 90):
+        steps += cells * (rung - reached)
+        cells, reached = cells // 3, rung
+    share = stopped_share(Asha(first=10, factor=3), (10, 30), 90, 81).low
+    assert share == pytest.approx(steps / (81 * 90))
+
+
+def test_every_rule_has_its_shares():
+    assert set(SHARES) == set(PASSES)
+
+
+def test_the_median_rule_lets_the_first_ones_pass_and_half_of_the_others():
+    rule = Median(first=10, every=10, num_startup=4)
+    assert shares_past(rule, 3, 20) == pytest.approx([12 / 20, 8 / 20, 6 / 20])
+    assert shares_past(rule, 2, 3) == [1.0, 1.0]
+
+
+def test_hyperband_stops_a_bracket_from_its_own_first_rung_on():
+    """Factor 2, two rungs: of 10 trials 4 are stopped from the first rung on, 3 from the second, 3 never."""
+    passed = [(4 / 2 + 3 + 3) / 10, (4 / 4 + 3 / 2 + 3) / 10]
+    assert shares_past(Hyperband(first=15, factor=2), 2, 16) == pytest.approx(passed)
+
+
+def test_who_is_let_run_runs_whole():
+    assert shares_past(Asha(first=1, factor=2, let_run=0.2), 2, 10) == pytest.approx([0.6, 0.4])
+    assert stopped_share(Asha(first=1, factor=2, let_run=1.0), (1, 2), 4, 10) == exactly(1.0)
+
+
+RULES = [
+    Asha(first=10, factor=2),
+    Asha(first=10, factor=3, let_run=0.25),
+    Median(first=10, every=10, num_startup=5),
+    Hyperband(first=10, factor=2),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_searches_that_are_played_through_lie_in_the_range(rule):
+    """Trials one after the other, in an order of quality that no sampler has changed."""
+    rungs, num_steps, num_trials = rule.rungs(60), 60, 200
+    told, shares = stopped_share(rule, rungs, num_steps, num_trials), []
+    for seed in range(5):
+        draw, values, steps = random.Random(seed), {t: {} for t in rungs}, 0
+        for trial in range(num_trials):
+            steps += _trained(rule, trial, draw.random(), values, rungs, num_steps, seed)
+        shares.append(steps / num_steps / num_trials)
+    mean = sum(shares) / len(shares)
+    assert told.low - 0.02 <= mean <= told.high
+    assert mean == pytest.approx(told.low, abs=0.12), (
+        "most of the truth is the low end, where nothing changes on the way"
+    )
+
+
+def _trained(rule, trial, quality, values, rungs, num_steps, seed):
+    for t in rungs_of_trial(rungs, rule.model_dump(), seed, trial):
+        waiting = TrialAtRung(trial, t, quality, values, rungs, seed, "maximize")
+        said = verdict(rule, waiting)
+        values[t][trial] = quality
+        if effective(rule, seed, trial, quality, said) == "stop":
+            return t
+    return num_steps
+
+
+def test_the_play_has_let_run_trials_and_brackets():
+    assert any(is_let_run(0, trial, 0.25) for trial in range(20))
+    assert len({bracket_of(0, trial, 2, 2) for trial in range(20)}) == 3
