@@ -9,26 +9,20 @@ from analysis import page
 from analysis.contents import Contents, baseline_scores
 from analysis.figures.curves import curve_data, draw_curves
 from analysis.figures.history import draw_history, history_data
-from analysis.figures.importance import draw_importance, importance_data
 from analysis.figures.rungs import draw_rungs, rungs_data
 from analysis.figures.slices import draw_slice, slice_data
 from analysis.formats import show_number
-from analysis.phrases import counted, join_words
+from analysis.phrases import join_words
 from analysis.scores import degenerate_note
 from analysis.search import settings, trials
 from analysis.sections.front import front
+from analysis.sections.importance import importance
 from analysis.sections.rung_fidelity import rung_fidelity_parts
 from analysis.sections.space import all_axes, two_axes
 from analysis.tables import beaten, show_trials
 from rse_study.results.records import FINISHED
 from rse_study.results.rung_fidelity import unstoppable
 
-FEW = 30  # trials below which an importance is mostly noise
-EVALUATORS = {
-    "PED-ANOVA": "PED-ANOVA compares the values of the best trials with those of all: an axis on which they are alike "
-    "has a small share."
-}
-"""By the name in the ledger: what an evaluator of importance looks at."""
 RUNGS = (
     "A column is a rung, a mark a trial that got there, the first trials of the search at its left. Whether a trial "
     "went on was decided among those {bracket}that had got there before it: an early one may go on with a score that "
@@ -168,34 +162,3 @@ def slices(contents: Contents, table: pd.DataFrame) -> str:
         for number, (axis, heading, frame) in enumerate(zip(study.axes, study.headings, frames, strict=True))
     ]
     return page.section("One axis at a time", page.paragraph(note), page.grid(drawn))
-
-
-def by_what(rows: pd.DataFrame) -> str:
-    """What the evaluators compare, where there is a word to say of them."""
-    return " ".join(EVALUATORS[name] for name in dict.fromkeys(rows["evaluator"]) if name in EVALUATORS)
-
-
-def importance(contents: Contents) -> str:
-    """Return each axis' share in the objective's variation, by evaluator.
-
-    Nothing where nobody computed it.
-    """
-    rows = contents.importance
-    if rows.empty:
-        return ""
-    headings = dict(zip((axis.name for axis in contents.study.axes), contents.study.headings, strict=True))
-    wide = rows.pivot_table(index="axis", columns="evaluator", values="value")
-    wide = wide.loc[wide.mean(axis=1).sort_values(ascending=False).index]
-    shown = {"axis": [headings.get(axis, axis) for axis in wide.index]}
-    shown |= {str(name): [show_number(value) for value in wide[name]] for name in wide.columns}
-    num = int(rows["num_trials"].min())
-    note = f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}. {by_what(rows)}"
-    bars = importance_data(contents)
-    table = page.table(pd.DataFrame(shown, dtype=object), name="importance")
-    parts = [page.paragraph(note.strip()), page.figure(draw_importance(bars), "importance", bars), table]
-    if num < FEW:
-        limit = f"below about {FEW} these shares are mostly chance"
-        parts.insert(
-            1, page.paragraph(f"{counted(num, 'trial')} cannot tell which axis matters: {limit}.", "note")
-        )
-    return page.section("Importance", *parts)

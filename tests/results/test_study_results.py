@@ -36,7 +36,8 @@ PINNED = {
         "p_wilcoxon": "float64", "p_holm": "float64", "least_p_holm": "float64", "hedges_g": "float64",
         "resolvable": "float64", "excludes_zero": "bool", "less_is_better": "bool",
     },
-    "importance": {"axis": "str", "evaluator": "str", "value": "float64", "num_trials": "int64"},
+    "importance": {"axis": "str", "evaluator": "str", "value": "float64", "low": "float64",
+                   "high": "float64", "num_trials": "int64"},
     "rung_fidelity": {
         "sample": "str", "t": "int64", "num_trials": "int64", "spearman": "float64", "spearman_low": "float64",
         "spearman_high": "float64", "kendall": "float64", "kendall_low": "float64", "kendall_high": "float64",
