@@ -46,7 +46,7 @@ class MlflowTracker:
         logging.getLogger("alembic").setLevel(logging.WARNING)
         self._uri = place or os.environ.get("MLFLOW_TRACKING_URI", "") or USUAL_URI
         self._experiment = ""
-        self._trials: dict[str, str] = {}
+        self._trials: dict[str, Any] = {}
         self._cells: dict[str, Any] = {}
         self._parents: dict[str, str] = {}
         self._holdings: dict[str, Holding] = {}
@@ -86,8 +86,9 @@ class MlflowTracker:
         with self._answering():
             if trial.key not in self._trials:
                 self._trials[trial.key] = self._create(trial.name, trial.started, {TRIAL: trial.key})
-            self._log(self._trials[trial.key], params=_texts(trial.params), tags={"row": trial.label})
-        self._parents |= {cell.identity: self._trials[trial.key] for cell in trial.cells}
+            run = self._trials[trial.key]
+            self._log(run, trial.name, trial.params, {"rse_study.label": trial.label})
+        self._parents |= {cell.identity: run.info.run_id for cell in trial.cells}
 
     def begin_cell(self, cell: TrackedCell) -> Holding:
         """Find or make the nested run; read the histories of one that was not copied to its end."""
@@ -96,8 +97,7 @@ class MlflowTracker:
         with self._answering():
             if cell.identity not in self._cells:
                 tags = {CELL: cell.identity, "mlflow.parentRunId": self._parents[cell.identity]}
-                run_id = self._create(cell.name, cell.started, tags)
-                self._cells[cell.identity] = self._client.get_run(run_id)
+                self._cells[cell.identity] = self._create(cell.name, cell.started, tags)
             run = self._cells[cell.identity]
             digest = run.data.tags.get(DIGEST, "")
             if digest == cell.digest:
@@ -141,17 +141,17 @@ class MlflowTracker:
 
     def end_cell(self, cell: TrackedCell) -> None:
         """Set name, values and status; then the tag that says that all of it is there."""
-        run_id = self._cells[cell.identity].info.run_id
+        run = self._cells[cell.identity]
         with self._answering():
-            self._log(run_id, params=_texts(cell.params), tags=_cell_tags(cell))
-            self._end(run_id, cell.name, cell.state, cell.ended)
-            self._client.set_tag(run_id, DIGEST, cell.digest)
+            self._log(run, cell.name, cell.params, _cell_tags(cell))
+            self._end(run, cell.state, cell.ended)
+            self._client.set_tag(run.info.run_id, DIGEST, cell.digest)
         self._holdings[cell.identity].digest = cell.digest
 
     def end_trial(self, trial: TrackedTrial) -> None:
-        """Set name and status."""
+        """Set the status."""
         with self._answering():
-            self._end(self._trials[trial.key], trial.name, trial.state, trial.ended)
+            self._end(self._trials[trial.key], trial.state, trial.ended)
 
     def close(self) -> None:
         """Nothing is open: every request was whole."""
@@ -165,12 +165,11 @@ class MlflowTracker:
                 if CELL in tags:
                     self._cells[tags[CELL]] = run
                 elif TRIAL in tags:
-                    self._trials[tags[TRIAL]] = run.info.run_id
+                    self._trials[tags[TRIAL]] = run
             token = page.token or ""
 
-    def _create(self, name: str, started: float, tags: Mapping[str, str]) -> str:
-        run = self._client.create_run(self._experiment, _milliseconds(started), dict(tags), name)
-        return str(run.info.run_id)
+    def _create(self, name: str, started: float, tags: Mapping[str, str]) -> Any:
+        return self._client.create_run(self._experiment, _milliseconds(started), dict(tags), name)
 
     def _history(self, run_id: str, name: str) -> list[tuple[int, float]]:
         history = self._client.get_metric_history(run_id, name)
@@ -186,17 +185,27 @@ class MlflowTracker:
             for first in range(0, len(metrics), MOST_METRICS):
                 self._client.log_batch(run_id, metrics=metrics[first : first + MOST_METRICS])
 
-    def _log(self, run_id: str, params: Mapping[str, str], tags: Mapping[str, str]) -> None:
-        listed = [self._entities.Param(accepted_name(name, REFUSED), value) for name, value in params.items()]
-        for first in range(0, len(listed), MOST_TAGS):
-            self._client.log_batch(run_id, params=listed[first : first + MOST_TAGS])
-        given = [self._entities.RunTag(name, value) for name, value in tags.items()]
-        self._client.log_batch(run_id, tags=given)
+    def _log(self, run: Any, name: str, params: Mapping[str, Any], tags: Mapping[str, str]) -> None:
+        """Add what the run does not have: no request where nothing is new."""
+        texts = {accepted_name(key, REFUSED): show_setting(value) for key, value in params.items()}
+        named = {**tags, "mlflow.runName": name}
+        new = {key: value for key, value in texts.items() if run.data.params.get(key) != value}
+        changed = {key: value for key, value in named.items() if run.data.tags.get(key) != value}
+        for first in range(0, max(len(new), len(changed)), MOST_TAGS):
+            part = slice(first, first + MOST_TAGS)
+            self._client.log_batch(
+                run.info.run_id,
+                params=[self._entities.Param(*item) for item in list(new.items())[part]],
+                tags=[self._entities.RunTag(*item) for item in list(changed.items())[part]],
+            )
+        run.data.params.update(new)
+        run.data.tags.update(changed)
 
-    def _end(self, run_id: str, name: str, state: State, ended: float | None) -> None:
-        if ended is not None:
-            self._client.set_terminated(run_id, STATUSES[state], _milliseconds(ended))
-        self._client.update_run(run_id, STATUSES[state], name)
+    def _end(self, run: Any, state: State, ended: float | None) -> None:
+        if ended is None:
+            self._client.update_run(run.info.run_id, STATUSES[state])
+        else:
+            self._client.set_terminated(run.info.run_id, STATUSES[state], _milliseconds(ended))
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
@@ -240,10 +249,6 @@ def _pieces(name: str, content: Mapping[str, Any]) -> dict[str, str]:
         f"{name}.{number}" if number > 1 else name: text[first : first + LONGEST_TAG]
         for number, first in enumerate(cuts, start=1)
     }
-
-
-def _texts(params: Mapping[str, Any]) -> dict[str, str]:
-    return {name: show_setting(value) for name, value in params.items()}
 
 
 def _milliseconds(seconds: float) -> int:

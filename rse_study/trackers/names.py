@@ -15,7 +15,7 @@ def accepted_name(name: str, refused: str) -> str:
     Examples
     --------
     >>> accepted_name("STS-B/test/all", r"[^\\w/.-]"), accepted_name("MR, fast", r"[^\\w/.-]")
-    ('STS-B/test/all', 'MR__fast-e00b27')
+    ('STS-B/test/all', 'MR__fast-5ab58d')
     """
     plain = re.sub(refused, "_", name)[:LONGEST]
     parts = ["_" if part in ("", ".", "..") else part for part in plain.split("/")]

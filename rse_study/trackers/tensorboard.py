@@ -137,7 +137,7 @@ class TensorboardTracker:
             self._lock.close()
 
     def _path(self, cell: TrackedCell) -> Path:
-        short = cell.identity[:12]
+        short = cell.identity[:16]
         for path in self._study.glob(f"*/*/events.out.tfevents.*.{short}"):
             return path  # a row may have had another name
         stage = " confirm" if cell.stage == "confirm" else ""

@@ -9,6 +9,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.trackers.copier import StudyCopier
 from rse_study.trackers.study_content import read_study
 from tests.results.world import HERE, result_of
+from tests.slow import mostly_slow
 from tests.trackers import small_study
 from tests.trackers.backends import BACKENDS
 from tests.trackers.small_study import COMPLETE, FAILED, INTERRUPTED, RUNNING, STOPPED, begin, grow, made
@@ -132,7 +133,7 @@ class Stop(Exception):
     """Whoever copies ends in the middle."""
 
 
-@pytest.mark.parametrize("calls", [2, 3, 4, 5, 8, 11])
+@pytest.mark.parametrize("calls", mostly_slow([2, 3, 4, 5, 8, 11], fast=[5]))
 def test_interrupted_anywhere_and_given_again_is_copied_once(
     backend, place, copy, folder, calls, monkeypatch
 ):
@@ -157,6 +158,7 @@ def test_interrupted_anywhere_and_given_again_is_copied_once(
     require_equal(folder, backend, place)
 
 
+@pytest.mark.slow
 def test_a_point_of_many_numbers_may_be_there_in_part(backend, place, copy, folder):
     """As if the process had died between two numbers of one step."""
     made(folder, begin)
@@ -187,6 +189,7 @@ def test_a_cell_that_ran_again_with_other_numbers_is_copied_anew(backend, place,
     require_equal(folder, backend, place)
 
 
+@pytest.mark.slow
 def test_two_studies_that_share_a_cell_both_have_it(backend, place, copy, folder, tmp_path):
     other = tmp_path / "studies" / "other"
     made(folder, begin)
