@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from rse_study.spec import fingerprint_of
 
-State = Literal["running", "interrupted", "failed", "complete", "stopped_early"]
+CellState = Literal["running", "interrupted", "failed", "complete", "stopped_early"]
 """Of a cell that has begun. `interrupted`: nobody runs it, and the next run takes it up."""
-MOST_URGENT: tuple[State, ...] = ("running", "interrupted", "failed", "complete", "stopped_early")
+MOST_URGENT: tuple[CellState, ...] = ("running", "interrupted", "failed", "complete", "stopped_early")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class TrackedCell:
     """For readers, with its seed."""
     seed: int
     stage: str
-    state: State
+    state: CellState
     reason: str
     """Why it failed, stopped or was interrupted, or empty."""
     params: Mapping[str, Any]
@@ -58,7 +58,10 @@ class TrackedCell:
 
     @cached_property
     def digest(self) -> str:
-        """Of everything but the times that are computed while a cell runs: its points' and its end."""
+        """Fingerprint of the cell.
+
+        Times that are computed while it runs are no part of it: its points' and its end.
+        """
         points = [
             [point.t, {name: repr(value) for name, value in point.values.items()}] for point in self.points
         ]
@@ -82,7 +85,7 @@ class TrackedTrial:
     """By seed."""
 
     @property
-    def state(self) -> State:
+    def state(self) -> CellState:
         """The state of its cells: the one that most asks for a look."""
         return min((cell.state for cell in self.cells), key=MOST_URGENT.index)
 

@@ -1,4 +1,7 @@
-"""MLflow: an experiment for the study, a parent run for a trial, a nested run for a cell."""
+"""MLflow: the study is an experiment.
+
+A trial is a parent run, a cell a nested run.
+"""
 
 import json
 import logging
@@ -10,7 +13,7 @@ from typing import Any
 
 from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.spec import show_setting
-from rse_study.trackers.content import State, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
+from rse_study.trackers.content import CellState, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
 from rse_study.trackers.names import accepted_name
 from rse_study.trackers.packages import import_extra
 from rse_study.trackers.tracker import Holding
@@ -25,7 +28,7 @@ REFUSED = r"[^/\w.\- :]"
 MOST_METRICS, MOST_TAGS = 1000, 100  # in a request
 LONGEST_TAG = 5000  # characters; older servers take no more of an experiment
 LARGEST = 1.7976931348623157e308  # what its SQL store keeps of an infinity
-STATUSES: Mapping[State, str] = {
+STATUSES: Mapping[CellState, str] = {
     "running": "RUNNING",
     "interrupted": "SCHEDULED",  # the next run takes it up
     "failed": "FAILED",
@@ -36,7 +39,10 @@ TRIAL, CELL, DIGEST = "rse_study.trial", "rse_study.cell", "rse_study.digest"
 
 
 class MlflowTracker:
-    """Runs in an MLflow store or on a server; found again by a tag with the cell's identity."""
+    """Runs in an MLflow store or on a server.
+
+    They are found again by a tag with the cell's identity.
+    """
 
     def __init__(self, place: str) -> None:
         for name, value in QUIET.items():
@@ -91,7 +97,10 @@ class MlflowTracker:
         self._parents |= {cell.identity: run.info.run_id for cell in trial.cells}
 
     def begin_cell(self, cell: TrackedCell) -> Holding:
-        """Find or make the nested run; read the histories of one that was not copied to its end."""
+        """Find or make the nested run.
+
+        The histories of one that was not copied to its end are read.
+        """
         if cell.identity in self._holdings:
             return self._holdings[cell.identity]
         with self._answering():
@@ -114,7 +123,10 @@ class MlflowTracker:
         return accepted_name(name, REFUSED)
 
     def stored_value(self, value: float) -> float:
-        """Return a finite number or a NaN; of an infinity the largest number, as its SQL store keeps it."""
+        """Return the number, or the largest one of its sign for an infinity.
+
+        So MLflow's SQL store keeps it. A NaN stays one.
+        """
         return copysign(LARGEST, value) if isinf(value) else value
 
     def add_points(self, cell: TrackedCell, points: Sequence[TrackedPoint]) -> None:
@@ -201,7 +213,7 @@ class MlflowTracker:
         run.data.params.update(new)
         run.data.tags.update(changed)
 
-    def _end(self, run: Any, state: State, ended: float | None) -> None:
+    def _end(self, run: Any, state: CellState, ended: float | None) -> None:
         if ended is None:
             self._client.update_run(run.info.run_id, STATUSES[state])
         else:

@@ -14,7 +14,7 @@ from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import in_order_of_file, names_of_cells
 from rse_study.results.schema import ledger_path
 from rse_study.spec import fingerprint_of
-from rse_study.trackers.content import State, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
+from rse_study.trackers.content import CellState, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
 
 SECONDS = "seconds"
 """Name of the score that says how long a cell trained."""
@@ -88,11 +88,11 @@ def _begun_cells(reader: Reader, study: StudyRecord, is_held: bool, written: flo
     return cells[cells["begin"].notna()]
 
 
-def _state(status: str, is_held: bool) -> State:
+def _state(status: str, is_held: bool) -> CellState:
     if status == "running":
         return "running" if is_held else "interrupted"
     # One that is planned and has begun was lost: the next run takes it up.
-    states: Mapping[str, State] = {
+    states: Mapping[str, CellState] = {
         "complete": "complete",
         "stopped_early": "stopped_early",
         "failed": "failed",

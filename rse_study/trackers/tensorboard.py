@@ -10,14 +10,14 @@ import numpy as np
 from rse_study.errors import InputError
 from rse_study.results.lock import take_lock
 from rse_study.spec import show_setting
-from rse_study.trackers.content import State, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
+from rse_study.trackers.content import CellState, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
 from rse_study.trackers.event_file import EventFile
 from rse_study.trackers.names import folder_name
 from rse_study.trackers.packages import import_extra
 from rse_study.trackers.tracker import Holding
 
 USUAL_FOLDER = "tensorboard"
-ENDS: Mapping[State, str] = {
+ENDS: Mapping[CellState, str] = {
     "complete": "STATUS_SUCCESS",
     "stopped_early": "STATUS_SUCCESS",
     "failed": "STATUS_FAILURE",
@@ -98,7 +98,7 @@ class TensorboardTracker:
         return name
 
     def stored_value(self, value: float) -> float:
-        """Return the number in single precision, as scalars are kept; NaN and infinities as they are."""
+        """Return the number in single precision; NaN and infinities stay."""
         with np.errstate(over="ignore"):
             return float(np.float32(value))
 
@@ -121,7 +121,10 @@ class TensorboardTracker:
         self._has_end.discard(cell.identity)
 
     def end_cell(self, cell: TrackedCell) -> None:
-        """End the session of the hparams plugin; then say in text how the cell stands, and that all is there."""
+        """Say in text how the cell stands, and that all of it is there.
+
+        Before that the session of the hparams plugin is ended, where the cell has.
+        """
         file, at = self._files[cell.identity], cell.ended or cell.started
         if cell.state in ENDS and cell.identity not in self._has_end:
             file.add([dict(wall_time=at, step=cell.last_step, summary=self._session_end(cell, at))])

@@ -1,4 +1,7 @@
-"""Weights & Biases: a group for the study, a job type for the stage, a run for a cell."""
+"""Weights & Biases: the study is a group, a cell a run.
+
+Its stage is the run's job type.
+"""
 
 import os
 import re
@@ -91,7 +94,10 @@ class WandbTracker:
         self._trials |= {cell.identity: trial for cell in trial.cells}
 
     def begin_cell(self, cell: TrackedCell) -> Holding:
-        """Return what the folders of the run hold; one that can be written anew is taken away first."""
+        """Return what the folders of the run hold.
+
+        One that can be written anew is taken away first.
+        """
         if cell.identity in self._open:
             return self._open[cell.identity].holding
         holding = Holding()

@@ -54,7 +54,10 @@ def describe(counts: CopyCounts) -> str:
 
 
 def changes_until_end(study_dir: Path) -> Iterator[None]:
-    """Yield at once, after each change of a ledger while somebody runs its study, and after the end."""
+    """Yield at once, after each change of a ledger, and after the end of the run.
+
+    Where nobody runs the study that is once.
+    """
     is_held = True
     while is_held:
         is_held, written = holder(study_dir) is not None, written_at(study_dir)
