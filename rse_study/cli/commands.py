@@ -247,6 +247,35 @@ def notebook(
     write_notebook(study, kind, out, force, store)
 
 
+def track(
+    study: RanStudyArgument,
+    to: Annotated[str, typer.Option(metavar="TRACKER", help="mlflow, tensorboard or wandb.")],
+    target: Annotated[
+        str,
+        typer.Option(
+            "--uri",
+            "--dir",
+            metavar="WHERE",
+            help="MLflow's tracking URI, or a folder; default: the one that the tracker's own command opens here.",
+        ),
+    ] = "",
+    live: Annotated[
+        bool, typer.Option("--live", help="Go on while the study runs, until its run has ended.")
+    ] = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Copy a study into MLflow, TensorBoard or Weights & Biases.
+
+    Trials, cells, metrics by step, evaluations, states; the ledger is only read.
+
+    Given again, it adds what is new and doubles nothing, whenever it was interrupted. Each tracker is an extra of the
+    same name. wandb stays offline where no API key is configured.
+    """
+    from rse_study.cli.verbs.track import track_study
+
+    track_study(study, to, target, live, store)
+
+
 def check(
     study: RanStudyArgument,
     out: Annotated[
@@ -479,6 +508,7 @@ COMMANDS: tuple[Command, ...] = (
     replay,
     report,
     notebook,
+    track,
     check,
     compare,
     studies,

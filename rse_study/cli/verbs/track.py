@@ -1,0 +1,66 @@
+"""What `track` does: copy a study's ledger into a tracker, once or while it runs."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from rse_study.cli.arguments import study_folder
+from rse_study.cli.next_step import suggest
+from rse_study.cli.screen import announce
+from rse_study.results.lock import holder
+from rse_study.trackers import TRACKERS
+from rse_study.trackers.copier import CopyCounts, StudyCopier
+from rse_study.trackers.study_content import read_study, written_at
+
+LOOK_SECONDS = 2.0
+
+
+def track_study(study: str, to: str, target: str, is_live: bool, store: Path) -> None:
+    """Copy a study into a tracker; what is there is not copied again.
+
+    Parameters
+    ----------
+    study
+        What the user wrote: its name, folder or YAML file.
+    to
+        Name of the tracker.
+    target
+        Where its content goes; "" for the usual place.
+    is_live
+        Go on until the study's run has ended, or Ctrl-C.
+    store
+        Folder that holds the studies' folders.
+    """
+    make = TRACKERS.get(to, where="--to")
+    study_dir = study_folder(study, store)
+    tracker = make(target)
+    copier, counts = StudyCopier(tracker), CopyCounts()
+    with closing(tracker):
+        for _ in changes_until_end(study_dir) if is_live else (None,):
+            added = copier.copy(read_study(study_dir))
+            if is_live and added.num_cells:
+                announce(f"{time.strftime('%H:%M:%S')} {describe(added)}")
+            counts += added
+    announce(f"{study_dir.name}: {describe(counts)}")
+    suggest(tracker.next_step)
+
+
+def describe(counts: CopyCounts) -> str:
+    """Say how much was added."""
+    if not counts.num_cells:
+        return "nothing is new"
+    return f"cells new or changed: {counts.num_cells}; numbers added: {counts.num_numbers}"
+
+
+def changes_until_end(study_dir: Path) -> Iterator[None]:
+    """Yield at once, after each change of a ledger, and after the end of the run.
+
+    Where nobody runs the study that is once.
+    """
+    is_held = True
+    while is_held:
+        is_held, written = holder(study_dir) is not None, written_at(study_dir)
+        yield
+        while is_held and holder(study_dir) is not None and written_at(study_dir) == written:
+            time.sleep(LOOK_SECONDS)

@@ -1,0 +1,43 @@
+"""A TensorBoard event file that is read, mended and added to."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rse_study.trackers.packages import import_extra
+
+FRAME = 16  # bytes around a record: its length, and two checksums
+
+
+class EventFile:
+    """One file, which grows only: whoever watches it reads on where it was."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._event = import_extra("tensorboard.compat.proto.event_pb2", "tensorboard").Event
+        self._loader = import_extra(
+            "tensorboard.backend.event_processing.event_file_loader", "tensorboard"
+        ).RawEventFileLoader
+        self._writer = import_extra("tensorboard.summary.writer.record_writer", "tensorboard").RecordWriter
+
+    def read(self) -> list[Any]:
+        """Return its events; cut off a last one that was not written to its end."""
+        if not self.path.is_file() or not self.path.stat().st_size:
+            return []
+        records = list(self._loader(str(self.path)).Load())
+        whole = sum(len(record) + FRAME for record in records)
+        if whole < self.path.stat().st_size:
+            with self.path.open("r+b") as stream:
+                stream.truncate(whole)
+        return [self._event.FromString(record) for record in records]
+
+    def add(self, events: Iterable[dict[str, Any]]) -> None:
+        """Write events, each as its fields; a new file begins with its version."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        listed = list(events)
+        with self.path.open("ab") as stream:
+            writer = self._writer(stream)
+            if not stream.tell():
+                writer.write(self._event(file_version="brain.Event:2").SerializeToString())
+            for event in listed:
+                writer.write(self._event(**event).SerializeToString())

@@ -1,0 +1,176 @@
+"""Reads of a ledger what goes into a tracker."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rse_study.results.frames import times
+from rse_study.results.lock import holder
+from rse_study.results.reader import Reader
+from rse_study.results.records import StudyRecord
+from rse_study.results.row_names import in_order_of_file, names_of_cells
+from rse_study.results.schema import ledger_path
+from rse_study.spec import fingerprint_of
+from rse_study.trackers.content import CellState, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
+
+SECONDS = "seconds"
+"""Name of the score that says how long a cell trained."""
+
+
+def read_study(study_dir: Path) -> TrackedStudy:
+    """Read a study with its cells that have begun, all of one moment.
+
+    Cells that are no longer part of it are left out.
+    """
+    is_held = holder(study_dir) is not None  # before the ledger is read: what that one wrote last is seen
+    written = written_at(study_dir)
+    with Reader(study_dir) as reader:
+        study, revision, provenance = reader.study(), reader.revisions().iloc[-1], reader.provenance()
+        cells = _begun_cells(reader, study, is_held, written)
+        histories, scores = _histories(reader), _scores(reader)
+    trials: dict[str, list[pd.Series]] = defaultdict(list)
+    for _, cell in cells.iterrows():
+        trials[_trial_key(cell)].append(cell)
+    return TrackedStudy(
+        name=study.name,
+        question=study.question,
+        kind=study.kind,
+        objective=study.objective.label or study.objective.metric,
+        direction=study.objective.direction,
+        revision=int(revision["number"]),
+        revised=_seconds(pd.Series([revision["at"]]))[0],
+        code=str(provenance[-1].get("code", "")) if provenance else "",
+        resolved=study.resolved,
+        trials=tuple(
+            TrackedTrial(
+                key=key,
+                name=of[0]["row"],
+                label=of[0]["label"],
+                params=_params(study, of[0]["proposal"]),
+                cells=tuple(
+                    _cell(study, cell, histories.get(cell["identity"], {}), scores.get(cell["identity"], {}))
+                    for cell in of
+                ),
+            )
+            for key, of in trials.items()
+        ),
+    )
+
+
+def written_at(study_dir: Path) -> float:
+    """Return when the ledger was written last, in seconds since 1970.
+
+    What a run has not yet moved into the ledger itself stands in a file beside it.
+    """
+    ledger = ledger_path(study_dir)
+    files = (ledger, ledger.with_name(f"{ledger.name}-wal"))
+    return max((path.stat().st_mtime for path in files if path.is_file()), default=0.0)
+
+
+def _begun_cells(reader: Reader, study: StudyRecord, is_held: bool, written: float) -> pd.DataFrame:
+    """Cells by trial and seed, with row, state, start, end, the moment of the last point, code revision."""
+    cells, attempts = reader.cells(), reader.attempts().drop_duplicates("cell", keep="last").set_index("cell")
+    cells["row"] = names_of_cells(study, cells)
+    newest = attempts.reindex(cells["identity"]).reset_index(drop=True)
+    own_end = _seconds(cells["ended"])
+    # A cell that another study ran has a result and no attempt.
+    cells["begin"] = _seconds(newest["started"].fillna("")).fillna(own_end - cells["duration_s"])
+    cells["end"] = own_end.fillna(_seconds(newest["ended"].fillna("")))
+    cells["state"] = [_state(status, is_held) for status in cells["status"]]
+    cells["until"] = cells["end"].fillna(written)
+    cells["end"] = cells["until"].where(cells["state"] != "running")
+    lost = cells["state"] == "interrupted"
+    cells["reason"] = cells["reason"].mask(lost, newest["reason"].fillna(""))
+    cells["code"] = [_code_at(reader.provenance(), begin) for begin in cells["begin"]]
+    return cells[cells["begin"].notna()]
+
+
+def _state(status: str, is_held: bool) -> CellState:
+    if status == "running":
+        return "running" if is_held else "interrupted"
+    # One that is planned and has begun was lost: the next run takes it up.
+    states: Mapping[str, CellState] = {
+        "complete": "complete",
+        "stopped_early": "stopped_early",
+        "failed": "failed",
+    }
+    return states.get(status, "interrupted")
+
+
+def _code_at(provenance: Sequence[Mapping[str, Any]], begin: float) -> str:
+    """The revision of the run that began last before this moment, else of the first one."""
+    runs = zip(_seconds(pd.Series([run["at"] for run in provenance], dtype=object)), provenance, strict=True)
+    revisions = [(at, str(run.get("code", ""))) for at, run in runs]
+    earlier = [code for at, code in revisions if at <= begin]
+    return (earlier[-1:] or [code for _, code in revisions[:1]] or [""])[0]
+
+
+def _trial_key(cell: pd.Series) -> str:
+    return f"{cell['trial']}-{fingerprint_of([cell['label'], cell['proposal']])[:12]}"
+
+
+def _params(study: StudyRecord, proposal: Mapping[str, Any]) -> dict[str, Any]:
+    headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
+    return {headings.get(name, name): value for name, value in in_order_of_file(study, proposal).items()}
+
+
+def _cell(
+    study: StudyRecord,
+    cell: pd.Series,
+    history: Mapping[int, Mapping[str, float]],
+    scores: Mapping[str, float],
+) -> TrackedCell:
+    confirms = " (confirm)" if cell["stage"] == "confirm" else ""
+    has_ended = cell["state"] != "running"
+    seconds = {SECONDS: float(cell["duration_s"])} if has_ended and cell["duration_s"] else {}
+    return TrackedCell(
+        identity=cell["identity"],
+        name=f"{cell['row']} seed {cell['seed']}{confirms}",
+        seed=int(cell["seed"]),
+        stage=cell["stage"],
+        state=cell["state"],
+        reason=cell["reason"],
+        params=_params(study, cell["proposal"]) | {"seed": int(cell["seed"])},
+        config=cell["config"],
+        code=cell["code"],
+        started=float(cell["begin"]),
+        ended=float(cell["end"]) if has_ended else None,
+        points=_points(history, float(cell["begin"]), float(cell["until"])),
+        scores={**scores, **seconds},
+    )
+
+
+def _points(
+    history: Mapping[int, Mapping[str, float]], begin: float, until: float
+) -> tuple[TrackedPoint, ...]:
+    """A ledger has no time of a point: they share the cell's time by steps."""
+    last = max(history, default=0) or 1
+    span = max(until - begin, 0.0)
+    return tuple(
+        TrackedPoint(t=t, at=begin + span * t / last, values=values) for t, values in sorted(history.items())
+    )
+
+
+def _histories(reader: Reader) -> dict[str, dict[int, dict[str, float]]]:
+    found: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    metrics = reader.metrics()
+    columns = (metrics[name] for name in ("cell", "t", "name", "value"))
+    for cell, t, name, value in zip(*columns, strict=True):
+        found[cell][int(t)][name] = float(value)
+    return found
+
+
+def _scores(reader: Reader) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    rows = reader.evaluations()
+    for subject, metric, value in zip(rows["subject"], rows["metric"], rows["value"], strict=True):
+        found[subject][metric] = float(value)
+    return found
+
+
+def _seconds(stamps: pd.Series) -> pd.Series:
+    """Since 1970; NaN where there is no time."""
+    return (times(stamps.astype(object)) - pd.Timestamp(0, tz="UTC")).dt.total_seconds()

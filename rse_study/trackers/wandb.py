@@ -1,0 +1,254 @@
+"""Weights & Biases: the study is a group, a cell a run.
+
+Its stage is the run's job type.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from rse_study.errors import InputError
+from rse_study.results.atomic import read_sealed, write_sealed
+from rse_study.results.lock import take_lock
+from rse_study.trackers.content import TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
+from rse_study.trackers.names import accepted_name
+from rse_study.trackers.packages import import_extra
+from rse_study.trackers.tracker import Holding
+
+USUAL_PROJECT = "rse-study"
+QUIET = {"WANDB_SILENT": "true", "WANDB_ERROR_REPORTING": "false", "WANDB_CONSOLE": "off"}
+SETTINGS = {
+    "console": "off",
+    "disable_code": True,
+    "disable_git": True,
+    "disable_job_creation": True,
+    "silent": True,
+    "x_disable_machine_info": True,
+    "x_disable_meta": True,
+    "x_disable_stats": True,
+    "x_save_requirements": False,
+}
+"""Points alone: this process only copies, and its own code and machine say nothing of the cell."""
+NOTE = "copied.json"
+REFUSED = "[^-_.a-zA-Z0-9]"
+
+
+@dataclass
+class _OpenRun:
+    """A run that is written, and what it and earlier folders of it hold."""
+
+    run: Any
+    holding: Holding
+
+
+class WandbTracker:
+    """Runs with stable ids; offline where there is no API key.
+
+    A folder that was not synced yet is written anew where its cell has changed; beside one that was, another folder of
+    the same run holds what is new.
+    """
+
+    def __init__(self, place: str) -> None:
+        for name, value in QUIET.items():
+            os.environ.setdefault(name, value)
+        self._wandb = import_extra("wandb", "wandb")
+        self._place = Path(place or ".")
+        self._mode = self._chosen_mode()
+        self._project = os.environ.get("WANDB_PROJECT", "") or USUAL_PROJECT
+        self._lock: Any = None
+        self._study: TrackedStudy | None = None
+        self._trials: dict[str, TrackedTrial] = {}
+        self._holdings: dict[str, Holding] = {}
+        self._open: dict[str, _OpenRun] = {}
+
+    @property
+    def next_step(self) -> str:
+        """The command that sends what was copied, or the address that shows it."""
+        if self._mode == "online":
+            return f"open the project {self._project} on your server"
+        return f"wandb login; wandb sync {self._folder}"
+
+    @property
+    def _folder(self) -> Path:
+        return self._place / "wandb"
+
+    def begin_study(self, study: TrackedStudy) -> None:
+        """Make the folder of runs."""
+        self._study = study
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            what = f"cannot be made: {error.strerror}"
+            raise InputError(what, where=f"--dir {self._folder}", remedy="Name another folder") from None
+        # Two that copy one study at a time would take each other's folders away.
+        self._lock = self._lock or take_lock(self._folder / f".{accepted_name(study.name, REFUSED)}.lock")
+
+    def begin_trial(self, trial: TrackedTrial) -> None:
+        """A trial is in the configuration of its cells' runs."""
+        self._trials |= {cell.identity: trial for cell in trial.cells}
+
+    def begin_cell(self, cell: TrackedCell) -> Holding:
+        """Return what the folders of the run hold.
+
+        One that can be written anew is taken away first.
+        """
+        if cell.identity in self._open:
+            return self._open[cell.identity].holding
+        holding = Holding()
+        for folder in self._folders(cell):
+            note = _note_in(folder)
+            if note.digest == cell.digest:
+                return note
+            if _is_sent(folder):
+                holding.points |= note.points
+                holding.scores |= note.scores
+            else:
+                shutil.rmtree(folder)
+        self._holdings[cell.identity] = holding
+        return holding
+
+    def metric_name(self, name: str) -> str:
+        """Return the name as it is; no metric begins with `_`, as its own do."""
+        return name
+
+    def stored_value(self, value: float) -> float:
+        """Return the number: NaN and infinities are kept, too."""
+        return value
+
+    def add_points(self, cell: TrackedCell, points: Sequence[TrackedPoint]) -> None:
+        """Log by optimiser step, with the ledger's times."""
+        opened = self._opened(cell)
+        for point in points:
+            if (
+                point.t >= opened.run.starting_step
+            ):  # what is before it the server has: a run's steps only grow
+                times = {"_timestamp": point.at, "_runtime": point.at - cell.started}
+                opened.run.log({**point.values, **times}, step=point.t)
+            opened.holding.points |= {(name, point.t): value for name, value in point.values.items()}
+
+    def add_scores(self, cell: TrackedCell, scores: Mapping[str, float]) -> None:
+        """Put them into the run's summary."""
+        opened = self._opened(cell)
+        opened.run.summary.update(dict(scores))
+        opened.holding.scores |= scores
+
+    def discard_cell(self, cell: TrackedCell) -> None:
+        """Take away a folder that was not sent; what was sent is not taken back.
+
+        Raises
+        ------
+        InputError
+            where it was sent: the run on the server has other numbers than the ledger.
+        """
+        if cell.identity in self._open:
+            self._finish(cell)
+        sent = [folder for folder in self._folders(cell) if _is_sent(folder)]
+        if sent:
+            rule = "the run was sent with other numbers than the ledger has"
+            remedy = f"Delete the run {self._run_id(cell)} on the server, and this folder"
+            raise InputError("cannot be changed", where=str(sent[0]), rule=rule, remedy=remedy)
+
+    def end_cell(self, cell: TrackedCell) -> None:
+        """Say the cell's state in the run's summary; finish a run whose cell does not run."""
+        opened = self._opened(cell)
+        opened.run.summary.update({"state": cell.state, "reason": cell.reason})
+        opened.holding.digest = cell.digest
+        if cell.state != "running":
+            self._finish(cell)
+
+    def end_trial(self, trial: TrackedTrial) -> None:
+        """A trial is no run of its own."""
+
+    def close(self) -> None:
+        """Finish the runs that are open, as far as their cells have come."""
+        for opened in self._open.values():
+            _write_note(opened)
+        self._open.clear()
+        if self._lock is not None:
+            self._lock.close()
+
+    def _chosen_mode(self) -> str:
+        mode = os.environ.get("WANDB_MODE", "")
+        if mode in ("online", "offline"):
+            return mode
+        if mode:
+            remedy = "Unset it, or say offline"
+            raise InputError(mode, where="WANDB_MODE", rule="nothing would be written", remedy=remedy)
+        with redirect_stdout(StringIO()):
+            has_key = self._wandb.login(prompt=False, verify=False)
+        return "online" if has_key else "offline"
+
+    def _run_id(self, cell: TrackedCell) -> str:
+        """A cell may be in several studies of a project: the study's name is part of it."""
+        assert self._study is not None
+        return accepted_name(f"{self._study.name}-{cell.identity[:16]}", REFUSED)
+
+    def _folders(self, cell: TrackedCell) -> list[Path]:
+        pattern = rf"(offline-)?run-\d{{8}}_\d{{6}}-{re.escape(self._run_id(cell))}(-\w+)?"
+        return sorted(path for path in self._folder.iterdir() if re.fullmatch(pattern, path.name))
+
+    def _opened(self, cell: TrackedCell) -> _OpenRun:
+        if cell.identity not in self._open:
+            run = self._wandb.init(**self._asked_of(cell))
+            self._open[cell.identity] = _OpenRun(run, self._holdings.pop(cell.identity))
+        return self._open[cell.identity]
+
+    def _asked_of(self, cell: TrackedCell) -> dict[str, Any]:
+        study, trial = self._study, self._trials[cell.identity]
+        assert study is not None
+        about = {"question": study.question, "revision": study.revision, "resolved": dict(study.resolved)}
+        own = {"identity": cell.identity, "trial": trial.name, "label": trial.label, "code": cell.code}
+        times = {"started": cell.started, "ended": cell.ended}
+        return dict(
+            mode=self._mode,
+            project=self._project,
+            group=study.name,
+            job_type=cell.stage,
+            id=self._run_id(cell),
+            name=cell.name,
+            resume="allow",
+            reinit="create_new",
+            dir=str(self._place),
+            config={**cell.params, "cell": {**own, **times}, "trial": dict(cell.config), "study": about},
+            settings=self._wandb.Settings(**SETTINGS),
+        )
+
+    def _finish(self, cell: TrackedCell) -> None:
+        opened = self._open.pop(cell.identity)
+        _write_note(opened, exit_code=int(cell.state == "failed"))
+
+
+def _write_note(opened: _OpenRun, exit_code: int = 0) -> None:
+    """Finish a run; what it holds is noted once its file is whole."""
+    folder = Path(opened.run.dir).parent
+    opened.run.finish(exit_code=exit_code)
+    points = [[name, t, repr(value)] for (name, t), value in opened.holding.points.items()]
+    scores = {name: repr(value) for name, value in opened.holding.scores.items()}
+    write_sealed(
+        folder / NOTE, "copied", {"digest": opened.holding.digest, "points": points, "scores": scores}
+    )
+
+
+def _note_in(folder: Path) -> Holding:
+    """What a folder holds; nothing where it was not finished."""
+    try:
+        return read_sealed(folder / NOTE, "copied", _holding_of, missing="", remedy="")
+    except InputError:
+        return Holding()
+
+
+def _holding_of(content: Mapping[str, Any]) -> Holding:
+    points = {(name, int(t)): float(value) for name, t, value in content["points"]}
+    scores = {name: float(value) for name, value in content["scores"].items()}
+    return Holding(points, scores, content["digest"])
+
+
+def _is_sent(folder: Path) -> bool:
+    """Whether a server has been given the folder: as it was written, or by `wandb sync`."""
+    return not folder.name.startswith("offline-") or any(folder.glob("*.wandb.synced"))
