@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from optuna import Study
 from optuna._transform import _SearchSpaceTransform
 from optuna.distributions import BaseDistribution
@@ -30,8 +31,12 @@ class StatelessCmaEs(CmaEsSampler):
         unit_cube = _SearchSpaceTransform(search_space, transform_0_1=True)
         optimizer = self._init_optimizer(unit_cube, study.direction)  # seeded by this ask's seed
         sign = 1 if study.direction == StudyDirection.MINIMIZE else -1
+
+        def solution(one: FrozenTrial) -> tuple[np.ndarray, float]:
+            assert one.value is not None, "a complete trial has a value"
+            return unit_cube.transform(one.params), sign * one.value
+
         drawn, size = complete[self._n_startup_trials :], optimizer.population_size
         for start in range(0, len(drawn) - size + 1, size):
-            generation = drawn[start : start + size]
-            optimizer.tell([(unit_cube.transform(one.params), sign * one.value) for one in generation])
+            optimizer.tell([solution(one) for one in drawn[start : start + size]])
         return dict(unit_cube.untransform(optimizer.ask()))

@@ -17,31 +17,37 @@ class StatelessGenetic(BaseGASampler):
 
     Parameters
     ----------
-    seed : int
-        Of crossover and of which axes mutate.
+    population_size : int
+        Trials of a generation.
     mutation_seed : int
-        Of values that are drawn at random. With the other seed, the number that decides on crossover would be a
-        mutated value, too: both would be the first of the same stream in every ask.
+        Of values that are drawn at random. With the seed of all other draws, the number that decides on crossover would
+        be a mutated value, too: both would be the first of the same stream in every ask.
     selector : StatelessGenetic or None
         Selects parents in its stead: where selection draws lots (NSGA-III), all asks of a search must draw the same.
     settings : any
-        Of Optuna's sampler.
+        Of Optuna's sampler, the seed of all other draws among them.
     """
 
     def __init__(
-        self, *, seed: int, mutation_seed: int, selector: "StatelessGenetic | None" = None, **settings: Any
+        self,
+        *,
+        population_size: int,
+        mutation_seed: int,
+        selector: "StatelessGenetic | None" = None,
+        **settings: Any,
     ) -> None:
-        super().__init__(seed=seed, **settings)
-        self._uniform, self._selector = RandomSampler(seed=mutation_seed), selector
+        super().__init__(population_size=population_size, **settings)
+        self._size, self._selector = population_size, selector
+        self._uniform = RandomSampler(seed=mutation_seed)
         self._complete: list[FrozenTrial] | None = None
         self._parents: list[list[FrozenTrial]] = [[]]  # by generation; the first has none
 
     def get_trial_generation(self, study: Study, trial: FrozenTrial) -> int:
-        return len(self._trials(study)) // self.population_size
+        return len(self._trials(study)) // self._size
 
     def get_population(self, study: Study, generation: int) -> list[FrozenTrial]:
-        start = generation * self.population_size
-        return self._trials(study)[start : start + self.population_size]
+        start = generation * self._size
+        return self._trials(study)[start : start + self._size]
 
     def get_parent_population(self, study: Study, generation: int) -> list[FrozenTrial]:
         if self._selector is not None:
