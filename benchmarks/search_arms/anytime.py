@@ -28,16 +28,19 @@ class AnytimeResult:
     """mean number of trials that ended"""
 
     def reaches(self, value: float) -> int | None:
-        """Return the first of the steps from which on the mean stays at a value or above; None if it never does."""
+        """Return from which of the steps on the mean stays at a value or above.
+
+        None if it does not in the end.
+        """
         below = [index for index, mean in enumerate(self.mean) if not mean >= value]
         first = max(below, default=-1) + 1
         return self.steps[first] if first < len(self.steps) else None
 
 
 def best_so_far(ended: Iterable[EndedTrial], steps: Sequence[int]) -> Curve:
-    """Return what the trial with the best measured end was worth, at each number of steps; NaN before the first.
+    """Return what the best trial so far is worth, at each number of steps.
 
-    Only trials of the full budget count, as in a study's own ranking.
+    It is the one with the best measured end; NaN before the first. Only trials of the full budget count, as in a study's own ranking.
 
     Parameters
     ----------

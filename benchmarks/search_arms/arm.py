@@ -1,4 +1,4 @@
-"""An arm of the comparison: a sampler, and what stops its trials early. Plain data."""
+"""An arm of the comparison: a sampler, and what stops its trials early."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,12 @@ RULES: dict[str, type[StoppingRule]] = {"asha": Asha, "median": Median, "hyperba
 
 @dataclass(frozen=True)
 class Arm:
-    """Who proposes trials, and the name of the rule that stops them; empty: nobody does."""
+    """Who proposes trials, and what stops them: plain data."""
 
     sampler: str
+    """as a study names it"""
     rule: str = ""
+    """a name of `RULES`; empty: nothing is stopped"""
 
     @property
     def name(self) -> str:

@@ -23,8 +23,8 @@ from benchmarks.search_arms.arm import Arm, arm_of
 from benchmarks.search_arms.recorded import recorded_surface
 from benchmarks.search_arms.simulation import SimulatedSearch
 from benchmarks.search_arms.surface import (
+    AxisDomains,
     CrossingSurface,
-    Domains,
     OrderedSurface,
     Surface,
     joint_domains,
@@ -77,7 +77,7 @@ def compare_arms(options: argparse.Namespace) -> None:
         write_whole(options.out, canonical_json(rows) + "\n")
 
 
-def measure(surface: Surface, domains: Domains, arm: Arm, options: argparse.Namespace) -> AnytimeResult:
+def measure(surface: Surface, domains: AxisDomains, arm: Arm, options: argparse.Namespace) -> AnytimeResult:
     """Search a surface with every seed.
 
     Parameters

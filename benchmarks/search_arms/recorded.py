@@ -17,25 +17,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.search_arms.surface import Domains, Point, joint_domains, noise, unit_point
+from benchmarks.search_arms.surface import AxisDomains, joint_domains, noise, unit_point
 from rse_study.results.atomic import write_whole
+from rse_study.results.row_names import Proposal
 
 FILE = Path(__file__).with_name("joint_minilm.json")
 NUM_STEPS = 30
 METRIC = "dev"
-Matrix = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class RecordedSurface:
-    """The mean of a Gaussian process with a Matern kernel (nu = 5/2), plus noise of the size seeds had."""
+    """The mean of a Gaussian process (Matern, nu = 5/2), and the noise of seeds."""
 
-    domains: Domains
-    features: Matrix
+    domains: AxisDomains
+    features: Array
     """of the real trials [n d]"""
-    weights: Matrix
+    weights: Array
     """of their kernels [n]"""
-    lengths: Matrix
+    lengths: Array
     """of the kernel, by feature [d]"""
     mean: float
     sd: float
@@ -44,16 +45,16 @@ class RecordedSurface:
     num_steps: int = NUM_STEPS
     rungs: tuple[int, int] | None = None
 
-    def truth(self, point: Point) -> float:
+    def truth(self, point: Proposal) -> float:
         at = feature_row(self.domains, point)
         return self.mean + float(matern(at[None], self.features, self.lengths)[0] @ self.weights)
 
-    def value(self, point: Point, t: int, seed: int) -> float:
+    def value(self, point: Proposal, t: int, seed: int) -> float:
         assert t == self.num_steps, "nothing is known before the end"
         return self.truth(point) + self.sd * noise(point, t, seed)
 
 
-def recorded_surface(domains: Domains) -> RecordedSurface:
+def recorded_surface(domains: AxisDomains) -> RecordedSurface:
     """Return the surface in the file."""
     content = json.loads(FILE.read_text(encoding="utf-8"))
     features = np.array([feature_row(domains, point) for point in content["points"]])
@@ -61,14 +62,14 @@ def recorded_surface(domains: Domains) -> RecordedSurface:
     return RecordedSurface(domains, features, weights, lengths, content["mean"], content["noise_sd"])
 
 
-def feature_row(domains: Domains, point: Point) -> Matrix:
+def feature_row(domains: AxisDomains, point: Proposal) -> Array:
     """Return a point's places on the axes, the norm as three indicators."""
     places = unit_point(domains, point)
     own = [place for name, place in places.items() if name != "norm"]
     return np.array([*own, *(float(point["norm"] == norm) for norm in ("l1", "l2", "linf"))])
 
 
-def matern(first: Matrix, second: Matrix, lengths: Matrix) -> Matrix:
+def matern(first: Array, second: Array, lengths: Array) -> Array:
     """Return the Matern kernel (nu = 5/2) of rows of features.
 
     Parameters
@@ -79,7 +80,7 @@ def matern(first: Matrix, second: Matrix, lengths: Matrix) -> Matrix:
         By feature [d].
     """
     apart = np.sqrt(5) * np.linalg.norm((first[:, None] - second) / lengths, axis=-1)
-    kernel: Matrix = (1 + apart + apart**2 / 3) * np.exp(-apart)
+    kernel: Array = (1 + apart + apart**2 / 3) * np.exp(-apart)
     return kernel
 
 

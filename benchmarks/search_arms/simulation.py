@@ -1,4 +1,4 @@
-"""A search on a surface: the real proposer and the real verdicts, workers with a simulated clock."""
+"""A search on a surface: real proposer, real verdicts, a simulated clock."""
 
 import heapq
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.search_arms.arm import Arm
-from benchmarks.search_arms.surface import Domains, Surface
+from benchmarks.search_arms.surface import AxisDomains, Surface
 from rse_study.on_ray.proposer import Proposer
 from rse_study.results.stopping_draws import rungs_of_trial
 from rse_study.study.early_stopping import TrialAtRung, effective, verdict
@@ -35,7 +35,7 @@ class SimulatedSearch:
     """One search of one arm: every worker trains a step in the same time."""
 
     surface: Surface
-    domains: Domains
+    domains: AxisDomains
     arm: Arm
     num_workers: int
     max_steps: int

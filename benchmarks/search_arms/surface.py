@@ -1,4 +1,4 @@
-"""What a trial would come to, without training it: functions of a point, a step and a seed."""
+"""What a trial would come to: functions of a point, a step and a seed."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from rse_study.results.row_names import Proposal
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.domains import Choice, Domain
 
 JOINT = Path(__file__).parents[2] / "search_spaces" / "joint.yaml"
-Point = Mapping[str, Any]
-Domains = Mapping[str, Domain]
+AxisDomains = Mapping[str, Domain]
 
 
 class Surface(Protocol):
@@ -32,11 +32,21 @@ class Surface(Protocol):
     def rungs(self) -> tuple[int, int] | None:
         """First rung and factor; None where nothing is known of a trial before its end."""
 
-    def truth(self, point: Point) -> float:
+    def truth(self, point: Proposal) -> float:
         """Return what the point is worth at the end, without noise."""
 
-    def value(self, point: Point, t: int, seed: int) -> float:
-        """Return what a run with this seed measures after `t` steps."""
+    def value(self, point: Proposal, t: int, seed: int) -> float:
+        """Return what a run measures.
+
+        Parameters
+        ----------
+        point
+            Value of every axis.
+        t
+            Optimiser steps done.
+        seed
+            Of the noise.
+        """
 
 
 def joint_domains() -> dict[str, Domain]:
@@ -44,8 +54,8 @@ def joint_domains() -> dict[str, Domain]:
     return {axis.name: axis.domain for axis in read_study(JOINT).space.axes}
 
 
-def unit_point(domains: Domains, point: Point) -> dict[str, float]:
-    """Return where a point lies on each axis, 0 to 1; a choice by its place in the list."""
+def unit_point(domains: AxisDomains, point: Proposal) -> dict[str, float]:
+    """Return where a point lies on each axis, 0 to 1; a choice by its number."""
     return {name: _unit(domain, point[name]) for name, domain in domains.items()}
 
 
@@ -58,8 +68,18 @@ def _unit(domain: Domain, value: Any) -> float:
     return (float(value) - low) / (high - low)
 
 
-def noise(point: Point, t: int, seed: int) -> float:
-    """Return a draw of the standard normal that belongs to a point, a step and a seed."""
+def noise(point: Proposal, t: int, seed: int) -> float:
+    """Return a draw of the standard normal that belongs to a measurement.
+
+    Parameters
+    ----------
+    point
+        Value of every axis.
+    t
+        Optimiser steps done.
+    seed
+        Of the run.
+    """
     content = repr((sorted(point.items()), t, seed)).encode()
     return float(np.random.default_rng(int.from_bytes(hashlib.sha256(content).digest()[:8], "big")).normal())
 
@@ -72,7 +92,7 @@ class OrderedSurface:
     A has the weights w on its diagonal, and sqrt(w w') / 2 for alpha with N, beta with rho, lambda1 with lambda2.
     """
 
-    domains: Domains
+    domains: AxisDomains
     name: str = "ordered"
     num_steps: int = 60
     rungs: tuple[int, int] | None = (15, 2)
@@ -99,14 +119,14 @@ class OrderedSurface:
     ties: ClassVar[tuple[tuple[str, str], ...]] = (("alpha", "N"), ("beta", "rho"), ("lambda1", "lambda2"))
     losses: ClassVar[dict[str, float]] = {"l1": 3.0, "l2": 1.5, "linf": 0.0}
 
-    def truth(self, point: Point) -> float:
+    def truth(self, point: Proposal) -> float:
         places = unit_point(self.domains, point)
         off = {axis: places[axis] - best for axis, best in self.best_place.items()}
         bowl = sum(weight * off[axis] ** 2 for axis, weight in self.weights.items())
         tied = sum((self.weights[a] * self.weights[b]) ** 0.5 * off[a] * off[b] for a, b in self.ties)
         return self.top - bowl - tied - self.losses[point["norm"]]
 
-    def value(self, point: Point, t: int, seed: int) -> float:
+    def value(self, point: Proposal, t: int, seed: int) -> float:
         return 40 + (self.truth(point) - 40) * rising(t, 20.0, self.num_steps)
 
 
@@ -118,7 +138,7 @@ class CrossingSurface:
     with p = 0.3 + 1.2 u_beta: what is best in beta learns late, so that step 15 misleads and step 30 hardly does.
     """
 
-    domains: Domains
+    domains: AxisDomains
     name: str = "crossing"
     num_steps: int = 60
     rungs: tuple[int, int] | None = (15, 2)
@@ -126,11 +146,11 @@ class CrossingSurface:
     sd: ClassVar[float] = 0.7
     """of the noise"""
 
-    def truth(self, point: Point) -> float:
+    def truth(self, point: Proposal) -> float:
         places = unit_point(self.domains, point)
         return self.top - 60 * (places["beta"] - 0.8) ** 2 - 20 * (places["rho"] - 0.3) ** 2
 
-    def value(self, point: Point, t: int, seed: int) -> float:
+    def value(self, point: Proposal, t: int, seed: int) -> float:
         power = 0.3 + 1.2 * unit_point(self.domains, point)["beta"]
         clean = 40 + (self.truth(point) - 40) * (t / self.num_steps) ** power
         return clean + self.sd * noise(point, t, seed)
