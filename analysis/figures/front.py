@@ -1,6 +1,7 @@
 """The trials of a search by two of its objectives, and how much its front covers."""
 
 from itertools import combinations
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -113,7 +114,7 @@ def titled(label: str, direction: Direction) -> str:
     return f"{label} ({'higher' if direction == 'maximize' else 'lower'} is better)"
 
 
-def hover(row: dict[str, object], labels: list[str], decimals: list[int]) -> str:
+def hover(row: dict[str, Any], labels: list[str], decimals: list[int]) -> str:
     """Return what is said of a trial: its number, its role, all its objectives.
 
     Parameters

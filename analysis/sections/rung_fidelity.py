@@ -7,7 +7,7 @@ from analysis.contents import Contents
 from analysis.figures.rung_fidelity import MARKS, draw_rung_fidelity, rung_fidelity_data
 from analysis.formats import show_number
 from analysis.phrases import counted, join_words
-from analysis.search import best_of
+from analysis.search import chosen_of
 from rse_study.results.rung_fidelity import (
     FEWEST,
     LEAST,
@@ -83,8 +83,8 @@ def let_run_text(contents: Contents, table: pd.DataFrame) -> str:
     free = complete[complete["trial"].isin(list(unstoppable(contents.study, stops)))]
     if free.empty:
         return ""
-    direction, decimals = contents.study.objective.direction, contents.decimals
-    first = free[best_of(free, direction)].iloc[0]
+    place, decimals = {identity: n for n, identity in enumerate(chosen_of(contents))}, contents.decimals
+    first = free.loc[free["identity"].map(place).fillna(len(place)).idxmin()]
     best = complete[complete["best"]].iloc[0]
     ended = f"the best of these ended at {show_number(first['objective'], decimals)}"
     if first["trial"] == best["trial"]:

@@ -12,6 +12,7 @@ nothing is known before a trial's end, so that no rule has a rung there: arms th
 
 import argparse
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,11 @@ from rse_study.cli.errors import guarded
 from rse_study.results.atomic import write_whole
 from rse_study.spec import canonical_json
 
-SURFACES = {"ordered": OrderedSurface, "crossing": CrossingSurface, "recorded": recorded_surface}
+SURFACES: dict[str, Callable[[AxisDomains], Surface]] = {
+    "ordered": OrderedSurface,
+    "crossing": CrossingSurface,
+    "recorded": recorded_surface,
+}
 ARMS = ["random", "random+asha", "tpe", "tpe+asha"]
 HEADER = ("arm", "trials", "final mean", "95 % low", "95 % high", "steps to random's final mean")
 NUM_POINTS = 40

@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.search_arms.arm import Arm
 from benchmarks.search_arms.surface import AxisDomains, Surface
@@ -11,7 +11,7 @@ from rse_study.on_ray.proposer import Proposer
 from rse_study.results.stopping_draws import rungs_of_trial
 from rse_study.study.early_stopping import TrialAtRung, effective, verdict
 
-DIRECTION = "maximize"
+DIRECTION: Literal["maximize"] = "maximize"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SimulatedSearch:
 
     def run(self) -> Iterator[EndedTrial]:
         """Yield the trials that end within the budget, in order."""
-        self._proposer = Proposer(self.domains, self.arm.make_sampler(), self.seed, DIRECTION)
+        self._proposer = Proposer(self.domains, self.arm.make_sampler(), self.seed, [DIRECTION])
         self._rule = self.arm.stopping(self.surface.rungs)
         self._rungs = self._rule.rungs(self.surface.num_steps) if self._rule else ()
         self._values = {t: {} for t in self._rungs}
@@ -82,7 +82,7 @@ class SimulatedSearch:
         if not is_complete and self._goes_on(number, t, value):
             heapq.heappush(self._clock, (time + self._next(number, t) - t, number, self._next(number, t)))
             return None
-        self._proposer.tell(number, "complete" if is_complete else "pruned", value if is_complete else None)
+        self._proposer.tell(number, "complete" if is_complete else "pruned", [value] if is_complete else None)
         spent = time * self.num_workers
         return EndedTrial(number, spent, is_complete, value, self.surface.truth(point))
 

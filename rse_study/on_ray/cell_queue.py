@@ -69,7 +69,7 @@ class CellQueue:
         for row in ledger.rungs():
             self._note(row, trials[row.cell])
         self._constraints = [ConstraintRecord(**one.model_dump()) for one in study.constraints]
-        deciding = {one.metric for one in (*study.all_objectives, *study.constraints)}
+        deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
         self._finals = {metric: ledger.final_values(metric) for metric in deciding}
         for record in records:
             if record.stage == stage and not record.retired:

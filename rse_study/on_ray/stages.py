@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,6 +10,7 @@ from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.proposed_cells import BASE
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
+from rse_study.results.selection import TrialResult
 from rse_study.results.standings import standings_of
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
@@ -89,8 +89,11 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
     bases = [record.trial for record in searched if record.label == BASE]
     directions = [one.direction for one in study.all_objectives]
     numbers = {record.identity: record.trial for record in searched}
-    standings = [replace(one, key=numbers[one.key]) for one in standings_of(ledger, "search")]
-    chosen = trials_to_confirm(standings, bases, study.confirm.num_best, directions)
+    ended = [
+        TrialResult(numbers[one.key], one.t, one.values, one.is_feasible)
+        for one in standings_of(ledger, "search")
+    ]
+    chosen = trials_to_confirm(ended, bases, study.confirm.num_best, directions)
     if study.confirm.baseline == "base":
         chosen = [*(bases or [BASE_OUTSIDE]), *chosen]
     cells = [

@@ -23,7 +23,7 @@ def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
     study = ledger.study()
     assert study is not None, "nothing was frozen yet"
     steps = ledger.last_points(study.objective.metric)
-    deciding = {one.metric for one in (*study.all_objectives, *study.constraints)}
+    deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
     finals = {metric: ledger.final_values(metric) for metric in deciding}
     cells = [cell for cell in ledger.cells() if cell.stage == stage and not cell.retired]
     return [

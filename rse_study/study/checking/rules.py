@@ -209,7 +209,7 @@ def _unmeasured(study: Study, metric: str) -> tuple[str, str] | None:
 
 def _seen_by_the_objective(study: Study) -> RuleProblems:
     """Only a search selects: a grid's rows are all of them results."""
-    deciding = {one.metric for one in (*study.all_objectives, *study.constraints)}
+    deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
     if "robust/accuracy" not in deciding or study.search is None:
         return
     labelled = study.base.replayed.labelled
