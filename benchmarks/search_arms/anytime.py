@@ -40,7 +40,8 @@ class AnytimeResult:
 def best_so_far(ended: Iterable[EndedTrial], steps: Sequence[int]) -> Curve:
     """Return what the best trial so far is worth, at each number of steps.
 
-    It is the one with the best measured end; NaN before the first. Only trials of the full budget count, as in a study's own ranking.
+    It is the one with the best measured end; NaN before the first. Only trials of the full budget count, as in a
+    study's own ranking.
 
     Parameters
     ----------
