@@ -40,7 +40,9 @@ def test_proposals_differ_and_stay_in_their_domains(name):
     assert all(DOMAINS[axis].holds(value) for proposal in proposals for axis, value in proposal.items())
 
 
-@pytest.mark.parametrize("name", mostly_slow(OF_OPTUNA.keys() - {"random"}, fast=FAST - {"random"}))
+@pytest.mark.parametrize(
+    "name", mostly_slow([name for name in OF_OPTUNA if name != "random"], fast=FAST - {"random"})
+)
 def test_what_trials_came_to_decides_what_is_asked(name):
     """All that learn: 13 trials, another value of one of them."""
     asked = []
@@ -54,7 +56,7 @@ def test_what_trials_came_to_decides_what_is_asked(name):
 
 
 @pytest.mark.parametrize(
-    "name", mostly_slow(OF_SEVERAL.keys() - {"random"}, fast=FAST - {"random", "cma_es"})
+    "name", mostly_slow([name for name in OF_SEVERAL if name != "random"], fast=FAST - {"random", "cma_es"})
 )
 def test_a_constraint_decides_what_is_asked(name):
     """The same values; where a constraint is broken differs."""
