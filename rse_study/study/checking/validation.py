@@ -198,7 +198,12 @@ def _sampler_can(study: Study, space: Space[Trial], where: str) -> list[InputErr
         return []
     return [
         InputError(what, where=where, rule=rule, remedy=remedy)
-        for what, rule, remedy in sampler_problems(study.sampler, space)
+        for what, rule, remedy in sampler_problems(
+            study.sampler,
+            space,
+            num_objectives=len(study.all_objectives),
+            num_constraints=len(study.constraints),
+        )
     ]
 
 
