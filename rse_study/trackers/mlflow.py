@@ -12,7 +12,6 @@ from math import copysign, isinf
 from typing import Any
 
 from rse_study.errors import InputError, Unavailable, first_line
-from rse_study.spec import show_setting
 from rse_study.trackers.content import CellState, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
 from rse_study.trackers.names import accepted_name
 from rse_study.trackers.packages import import_extra
@@ -199,7 +198,7 @@ class MlflowTracker:
 
     def _log(self, run: Any, name: str, params: Mapping[str, Any], tags: Mapping[str, str]) -> None:
         """Add what the run does not have: no request where nothing is new."""
-        texts = {accepted_name(key, REFUSED): show_setting(value) for key, value in params.items()}
+        texts = {accepted_name(key, REFUSED): str(value) for key, value in params.items()}
         named = {**tags, "mlflow.runName": name}
         new = {key: value for key, value in texts.items() if run.data.params.get(key) != value}
         changed = {key: value for key, value in named.items() if run.data.tags.get(key) != value}

@@ -9,7 +9,6 @@ import numpy as np
 
 from rse_study.errors import InputError
 from rse_study.results.lock import take_lock
-from rse_study.spec import show_setting
 from rse_study.trackers.content import CellState, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
 from rse_study.trackers.event_file import EventFile
 from rse_study.trackers.names import folder_name
@@ -177,7 +176,7 @@ class TensorboardTracker:
 
 
 def _hparam(value: Any) -> Any:
-    return value if isinstance(value, bool | int | float | str) else show_setting(value)
+    return value if isinstance(value, bool | int | float | str) else str(value)
 
 
 def _study_text(study: TrackedStudy) -> str:

@@ -65,8 +65,10 @@ class TensorboardBackend:
                 for one in loaded.Scalars(name):
                     copy.numbers[name, one.step, repr(one.value)] += 1
                     copy.times[name, one.step] = one.wall_time
-            text = loaded.Tensors("cell")[-1].tensor_proto.string_val[0].decode()
-            copy.state = text.partition("| state | ")[2].partition(" |")[0]
+            texts = loaded.Tensors("cell") if "cell" in loaded.Tags()["tensors"] else ()
+            for one in texts:  # the last one holds; none where somebody is writing the file
+                text = one.tensor_proto.string_val[0].decode()
+                copy.state = text.partition("| state | ")[2].partition(" |")[0]
         return copies
 
     @staticmethod

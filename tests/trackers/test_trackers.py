@@ -16,6 +16,10 @@ from tests.trackers.small_study import COMPLETE, FAILED, INTERRUPTED, RUNNING, S
 
 pytestmark = pytest.mark.xdist_group("trackers")  # one process imports the packages and makes the store
 
+# MLflow's SQLite store takes seconds for what is a file to the others.
+FAST_STORES = pytest.mark.parametrize(
+    "backend", mostly_slow(BACKENDS, fast=["tensorboard", "wandb"]), indirect=True
+)
 STATES = ("complete", "failed", "stopped_early", "interrupted", "running")
 MLFLOW_STATES = ("FINISHED", "FAILED", "KILLED", "SCHEDULED", "RUNNING")
 
@@ -73,6 +77,7 @@ def test_copied_twice_is_copied_once(backend, place, copy, folder):
     assert (counts.num_cells, counts.num_numbers) == (0, 0)
 
 
+@FAST_STORES
 def test_what_grew_is_added(backend, place, copy, folder):
     made(folder, begin)
     copy(folder)
@@ -133,6 +138,7 @@ class Stop(Exception):
     """Whoever copies ends in the middle."""
 
 
+@FAST_STORES
 @pytest.mark.parametrize("calls", mostly_slow([2, 3, 4, 5, 8, 11], fast=[5]))
 def test_interrupted_anywhere_and_given_again_is_copied_once(
     backend, place, copy, folder, calls, monkeypatch
@@ -176,6 +182,7 @@ def test_a_point_of_many_numbers_may_be_there_in_part(backend, place, copy, fold
     require_equal(folder, backend, place)
 
 
+@FAST_STORES
 def test_a_cell_that_ran_again_with_other_numbers_is_copied_anew(backend, place, copy, folder):
     made(folder, begin)
     copy(folder)
