@@ -8,6 +8,7 @@ the same files give the same bytes.
 import base64
 import hashlib
 import io
+import tarfile
 import tomllib
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -41,6 +42,25 @@ def wheel_of_this_version() -> Wheel:
     return packed(root, version, info)
 
 
+def as_tar(wheel: Wheel) -> bytes:
+    """Return the files of a wheel as a .tar.xz, for places with little room.
+
+    It is half as large: its files are compressed together, not one by one. `python -m tarfile -e` unpacks it.
+    """
+    stream = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(wheel.content)) as files,
+        tarfile.open(fileobj=stream, mode="w:xz", format=tarfile.USTAR_FORMAT) as archive,
+    ):
+        for entry in files.infolist():
+            member = tarfile.TarInfo(
+                entry.filename
+            )  # of no date and nobody: the same files give the same bytes
+            member.size = entry.file_size
+            archive.addfile(member, files.open(entry))
+    return stream.getvalue()
+
+
 def packed(root: Path, version: str, info: str) -> Wheel:
     """Return a wheel of the packages below `root`.
 
@@ -60,7 +80,7 @@ def packed(root: Path, version: str, info: str) -> Wheel:
     files[f"{stem}.dist-info/entry_points.txt"] = b"[console_scripts]\nrse-study = rse_study.cli:main\n"
     record = f"{stem}.dist-info/RECORD"
     files[record] = "".join([*(_record_line(name, files[name]) for name in files), f"{record},,\n"]).encode()
-    return Wheel(f"{stem}-py3-none-any.whl", _zipped(files.items()))
+    return Wheel(f"{stem}-py3-none-any.whl", zipped(files.items()))
 
 
 def _files(root: Path) -> Iterator[tuple[str, bytes]]:
@@ -91,7 +111,8 @@ def _record_line(name: str, content: bytes) -> str:
     return f"{name},sha256={digest},{len(content)}\n"
 
 
-def _zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
+def zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Return files, by name, as a zip that is the same for the same files."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, content in files:

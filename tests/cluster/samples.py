@@ -3,9 +3,9 @@
 from rse_study.cluster.job import Job, run_command
 from rse_study.cluster.reading import read_cluster, shipped_clusters
 from rse_study.cluster.spec import ClusterSpec
-from rse_study.cluster.wheel import Wheel
+from rse_study.cluster.wheel import Wheel, zipped
 
-WHEEL = Wheel("rse_study-0.1.0-py3-none-any.whl", b"the bytes of a wheel")
+WHEEL = Wheel("rse_study-0.1.0-py3-none-any.whl", zipped([("rse_study/__init__.py", b"")]))
 STUDY = "name: little\nquestion: Does it run?\n"
 CLUSTERS = tuple(shipped_clusters())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cluster.wheel import PACKAGES, packed, wheel_of_this_version
+from rse_study.cluster.wheel import PACKAGES, as_tar, packed, wheel_of_this_version
 from rse_study.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -48,13 +48,16 @@ def test_the_same_files_give_the_same_bytes(wheel):
 
 def test_it_fits_into_a_configmap(wheel):
     """Of 1 MiB; the study's file and the scripts beside it take a few KiB."""
-    assert len(wheel.content) < 2**20 - 2**14
+    assert len(as_tar(wheel)) < 2**20 - 2**14
+    assert as_tar(wheel) == as_tar(wheel_of_this_version())
 
 
-def test_unpacked_it_runs(wheel, tmp_path):
-    """As the nodes of Slurm and KubeRay have it."""
-    (tmp_path / wheel.name).write_bytes(wheel.content)
-    command = [sys.executable, "-m", "zipfile", "-e", wheel.name, "code"]
+@pytest.mark.parametrize("module", ["zipfile", "tarfile"])
+def test_unpacked_it_runs(wheel, tmp_path, module):
+    """As the nodes of Slurm have it, and those of KubeRay."""
+    packed_code = wheel.content if module == "zipfile" else as_tar(wheel)
+    (tmp_path / "packed").write_bytes(packed_code)
+    command = [sys.executable, "-m", module, "-e", "packed", "code"]
     subprocess.run(command, cwd=tmp_path, check=True)
     code = "import rse_study, clusters; print(rse_study.__file__, clusters.__file__)"
     environment = {"PYTHONPATH": str(tmp_path / "code"), "PATH": ""}

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from rse_study.cluster.job import Job, job_files
+from rse_study.cluster.job import Job
 from rse_study.cluster.kinds.kuberay import FILES, KubeGroup, KubeHead, KuberayCluster
 from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.ray_start import (
@@ -16,11 +16,13 @@ from rse_study.cluster.renderers.ray_start import (
 )
 from rse_study.cluster.renderers.shell import quoted
 from rse_study.cluster.spec import DRIVER_RESOURCE, STUDY_FILE
+from rse_study.cluster.wheel import as_tar
 from rse_study.cluster.yaml_text import BlockText, yaml_text
 from rse_study.errors import InputError
 
 JOB_FILE, FILES_FILE = "rayjob.yaml", "configmap.yaml"
 CODE = "/rse/code"
+CODE_FILE = "code.tar.xz"
 MOST_BYTES = 1_048_576  # of a ConfigMap
 MANAGED = {"app.kubernetes.io/managed-by": "rse-study"}
 KubeObject = dict[str, Any]
@@ -35,24 +37,22 @@ def render_rayjob(spec: KuberayCluster, job: Job) -> tuple[RenderedFile, ...]:
 
 
 def config_map(spec: KuberayCluster, job: Job) -> KubeObject:
-    """Return the ConfigMap with the study's file and the wheel.
+    """Return the ConfigMap with the study's file and the code.
 
     Raises InputError where they are too large for one.
     """
-    files = job_files(job)
-    study = files.pop(STUDY_FILE).decode()
-    binary = {name: base64.b64encode(content).decode() for name, content in files.items()}
-    size = len(study.encode()) + (sum(map(len, files.values())) if spec.ship_code else 0)
+    code = as_tar(job.wheel) if spec.ship_code else b""
+    size = len(job.study_yaml.encode()) + len(code)
     if size > MOST_BYTES:
         rule = f"a ConfigMap holds at most {MOST_BYTES:,} bytes"
         remedy = "Put this version into the image and set ship_code: false"
-        raise InputError(f"study and wheel have {size:,} bytes", where=spec.name, rule=rule, remedy=remedy)
+        raise InputError(f"study and code have {size:,} bytes", where=spec.name, rule=rule, remedy=remedy)
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": _metadata(spec, job),
-        "data": {STUDY_FILE: BlockText(study)},
-        **({"binaryData": binary} if spec.ship_code else {}),
+        "data": {STUDY_FILE: BlockText(job.study_yaml)},
+        **({"binaryData": {CODE_FILE: base64.b64encode(code).decode()}} if spec.ship_code else {}),
     }
 
 
@@ -160,7 +160,7 @@ def _unpack(spec: KuberayCluster, job: Job) -> KubeObject:
     return {
         "name": "unpack-code",
         "image": spec.image,
-        "command": ["python", "-m", "zipfile", "-e", f"{FILES}/{job.wheel.name}", CODE],
+        "command": ["python", "-m", "tarfile", "-e", f"{FILES}/{CODE_FILE}", CODE],
         "resources": {
             "requests": {"cpu": "100m", "memory": "128Mi"},
             "limits": {"cpu": "1", "memory": "256Mi"},

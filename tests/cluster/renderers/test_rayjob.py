@@ -1,6 +1,9 @@
 """What Ray's own autoscaler for Kubernetes reads from a rendered RayJob."""
 
 import base64
+import tarfile
+from io import BytesIO
+from random import Random
 
 import pytest
 
@@ -8,6 +11,7 @@ from rse_study.cluster.checking.names import LABEL
 from rse_study.cluster.job_report import numbered_id, submission_stem
 from rse_study.cluster.render import render
 from rse_study.cluster.renderers.rayjob import config_map
+from rse_study.cluster.wheel import zipped
 from rse_study.errors import InputError
 from rse_study.yaml12 import parse_yaml
 from tests.cluster.golden_files import rendered
@@ -37,17 +41,20 @@ def test_workers_offer_what_the_spec_says(node_types):
     assert (group["min_workers"], group["max_workers"]) == (0, 4)
 
 
-def test_the_configmap_holds_study_and_wheel():
+def test_the_configmap_holds_study_and_code():
     spec = shipped("kuberay")
     content = config_map(spec, job_on(spec))
-    assert base64.b64decode(content["binaryData"][WHEEL.name]) == WHEEL.content
+    code = BytesIO(base64.b64decode(content["binaryData"]["code.tar.xz"]))
+    with tarfile.open(fileobj=code) as archive:
+        assert archive.getnames() == ["rse_study/__init__.py"]
     assert set(content["data"]) == {"study.yaml"}
 
 
-def test_a_wheel_that_is_too_large_is_refused_with_another_way():
+def test_code_that_is_too_large_is_refused_with_another_way():
     spec = shipped("kuberay")
     job = job_on(spec)
-    large = type(job)(**{**vars(job), "wheel": type(WHEEL)(WHEEL.name, b"0" * 1_048_577)})
+    noise = Random(0).randbytes(1_048_577)  # which nothing makes smaller
+    large = type(job)(**{**vars(job), "wheel": type(WHEEL)(WHEEL.name, zipped([("noise", noise)]))})
     with pytest.raises(
         InputError, match=r"a ConfigMap holds at most 1,048,576 bytes. Put this version into the image"
     ):
