@@ -1,22 +1,24 @@
 """How much of the objective's variation each axis carries.
 
-Bars, one for each evaluator.
+Bars, one for each evaluator, with a whisker for its interval.
 """
+
+from math import isnan
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
-from analysis.figures.style import GREY, SEED_COLOURS, label_text, legend_below, plain
+from analysis.figures.style import GREY, INK, SEED_COLOURS, label_text, legend_below, plain
 
-COLUMNS = ["axis", "evaluator", "value", "num_trials", "mean"]
+COLUMNS = ["axis", "evaluator", "value", "low", "high", "num_trials", "mean"]
 
 
 def importance_data(contents: Contents) -> pd.DataFrame:
     """Return a row per axis and evaluator.
 
-    Columns: axis (its heading), evaluator, value, num_trials, mean. The mean is over evaluators; the axis with
-    the largest comes first.
+    Columns: axis (its heading), evaluator, value, its interval low and high (NaN where nobody computed one),
+    num_trials, mean. The mean is over evaluators; the axis with the largest comes first.
     """
     study = contents.study
     headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
@@ -36,8 +38,11 @@ def draw_importance(frame: pd.DataFrame) -> go.Figure:
     for number, (evaluator, part) in enumerate(frame.groupby("evaluator")):
         figure.add_bar(
             y=[label_text(axis, 16) for axis in part["axis"]], x=part["value"], name=label_text(str(evaluator), 30),
-            orientation="h", marker={"color": SEED_COLOURS[number % len(SEED_COLOURS)]}, customdata=part["num_trials"],
-            hovertemplate="%{y}: %{x:.3f}, over %{customdata} trials<extra>%{fullData.name}</extra>",
+            orientation="h", marker={"color": SEED_COLOURS[number % len(SEED_COLOURS)]},
+            error_x={"array": part["high"] - part["value"], "arrayminus": part["value"] - part["low"],
+                     "color": INK, "thickness": 1.2, "width": 3},
+            customdata=[share_text(*one) for one in part[["low", "high", "num_trials"]].itertuples(index=False)],
+            hovertemplate="%{y}: %{x:.3f}%{customdata} trials<extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.update_xaxes(
         title="share of the variation", rangemode="tozero", nticks=6, tickfont={"color": GREY}
@@ -47,3 +52,28 @@ def draw_importance(frame: pd.DataFrame) -> go.Figure:
     )
     per_axis = 14 + 15 * frame["evaluator"].nunique()
     return legend_below(plain(figure, height=120 + len(axes) * per_axis)).update_layout(barmode="group")
+
+
+def share_text(low: float, high: float, num_trials: int) -> str:
+    """Return what is said of a share behind its value.
+
+    Parameters
+    ----------
+    low, high
+        Its interval; NaN where nobody computed one.
+    num_trials
+        How many it was computed over.
+    """
+    interval = "" if isnan(low) else f" ({low:.3f} to {high:.3f})"
+    return f"{interval}, over {num_trials}"
+
+
+def not_told_apart(frame: pd.DataFrame) -> tuple[str, list[str]]:
+    """Return the first axis of one evaluator, and those not told apart from it.
+
+    The first has the largest share; the intervals of the others overlap with its own. None where there are none.
+    """
+    ordered = frame.sort_values("value", ascending=False, kind="stable")
+    first, others = ordered.iloc[0], ordered.iloc[1:]
+    overlapping = others[(others["high"] >= first["low"]) & (others["low"] <= first["high"])]
+    return str(first["axis"]), [str(axis) for axis in overlapping["axis"]]

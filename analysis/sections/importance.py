@@ -4,14 +4,16 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.figures.importance import draw_importance, importance_data
+from analysis.figures.importance import draw_importance, importance_data, not_told_apart
 from analysis.formats import show_number
-from analysis.phrases import counted
+from analysis.phrases import counted, join_words
 
 FEW = 30  # trials below which an importance is mostly noise
 EVALUATORS = {
     "PED-ANOVA": "PED-ANOVA compares the values of the best trials with those of all: an axis on which they are alike "
-    "has a small share."
+    "has a small share.",
+    "fANOVA": "fANOVA fits a forest to the scores and asks how much of what it predicts one axis alone explains; what "
+    "only several explain together is in no share.",
 }
 """By the name in the ledger: what an evaluator of importance looks at."""
 
@@ -19,6 +21,48 @@ EVALUATORS = {
 def by_what(rows: pd.DataFrame) -> str:
     """What the evaluators compare, where there is a word to say of them."""
     return " ".join(EVALUATORS[name] for name in dict.fromkeys(rows["evaluator"]) if name in EVALUATORS)
+
+
+def share_cell(value: float, low: float, high: float) -> str:
+    """Return a share with its interval, where it has one: "0.33 (0.12 to 0.51)".
+
+    Parameters
+    ----------
+    value
+        The share.
+    low, high
+        Its interval; NaN where nobody computed one.
+    """
+    alone = show_number(value)
+    return alone if pd.isna(low) else f"{alone} ({show_number(low)} to {show_number(high)})"
+
+
+def order_text(bars: pd.DataFrame) -> str:
+    """Return of which axes no order can be told.
+
+    Nothing where nobody computed intervals.
+    """
+    bars = bars.dropna(subset=["low", "high"])
+    if bars.empty:
+        return ""
+    texts = [
+        "Whiskers and parentheses: 95 % intervals, from resampling the trials. Axes whose intervals overlap with that "
+        "of the first are not told apart from it."
+    ]
+    for evaluator, part in bars.groupby("evaluator"):
+        first, others = not_told_apart(part)
+        if len(part) > 1 and len(others) == len(part) - 1:
+            texts.append(
+                f"By {evaluator} no order can be told: every interval overlaps with that of {first}."
+            )
+        elif others:
+            verb = "is" if len(others) == 1 else "are"
+            texts.append(
+                f"By {evaluator}, {first} is first, and {join_words(others)} {verb} not told apart from it."
+            )
+        elif len(part) > 1:
+            texts.append(f"By {evaluator}, {first} is first, apart from all others.")
+    return " ".join(texts)
 
 
 def importance(contents: Contents) -> str:
@@ -33,10 +77,17 @@ def importance(contents: Contents) -> str:
     wide = rows.pivot_table(index="axis", columns="evaluator", values="value")
     wide = wide.loc[wide.mean(axis=1).sort_values(ascending=False).index]
     shown = {"axis": [headings.get(axis, axis) for axis in wide.index]}
-    shown |= {str(name): [show_number(value) for value in wide[name]] for name in wide.columns}
+    cells = rows.set_index(["evaluator", "axis"])[["value", "low", "high"]]
+    shown |= {
+        str(name): [
+            share_cell(*cells.loc[(name, axis)]) if (name, axis) in cells.index else "" for axis in wide.index
+        ]
+        for name in wide.columns
+    }
     num = int(rows["num_trials"].min())
     note = f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}. {by_what(rows)}"
     bars = importance_data(contents)
+    note = f"{note} {order_text(bars)}"
     table = page.table(pd.DataFrame(shown, dtype=object), name="importance")
     parts = [page.paragraph(note.strip()), page.figure(draw_importance(bars), "importance", bars), table]
     if num < FEW:

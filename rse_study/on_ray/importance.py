@@ -1,27 +1,84 @@
-"""How much of the objective's variation each axis accounts for."""
+"""How much of the objective's variation each axis accounts for.
 
-from collections.abc import Sequence
-from typing import Literal
+And how sure that is.
+"""
 
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 import optuna
 from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
-from optuna.trial import TrialState, create_trial
+from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from rse_study.on_ray.proposer import distribution_of
+from rse_study.on_ray.fanova import fanova_shares
+from rse_study.on_ray.proposer import SearchDirection, distribution_of
+from rse_study.results.ledger import Ledger
 from rse_study.results.records import ImportanceRow
+from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.space import Axis
 
-EVALUATOR = "PED-ANOVA"
-FEWEST = 8  # below, the best quarter of the trials is one or two of them, and there is no variation to share
+PED_ANOVA, FANOVA = "PED-ANOVA", "fANOVA"
+EVALUATORS = (PED_ANOVA, FANOVA)
+FEWEST = 8  # below, the best tenth of the trials is a single one, and there is no variation to share
+NUM_RESAMPLES = 200  # five lie beyond each end of an interval; 60 trials, 8 axes: 6.4 s of CPU in all
+LEVEL = 0.95
+NUM_TREES = 64  # Optuna's
+NUM_TREES_OF_RESAMPLE = 16  # they widen an interval a little, in a quarter of the time
+
+Trials = Sequence[tuple[Mapping[str, Any], float]]
+"""(proposal, value of the objective), by trial."""
+Shares = dict[str, float]
+
+
+def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
+    """Enter the importance of a search's axes.
+
+    Not where the ledger has it of these very trials.
+    """
+    study, trials = checked.study, full_budget_trials(ledger, checked.study.objective.metric)
+    # A complete trial never runs again: as many of them are the same ones.
+    if {(row.evaluator, row.num_trials) for row in ledger.importance() if row.low <= row.high} != {
+        (evaluator, len(trials)) for evaluator in EVALUATORS
+    }:
+        axes, direction = checked.space.axes, study.objective.direction
+        ledger.record_importance(importance_rows(axes, trials, direction, study.search_seed))
+
+
+def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, Any], float]]:
+    """Return the search's complete trials that went as far as any.
+
+    (proposal, value at the last step). What was stopped early, failed, or ran another budget measured another quantity.
+    """
+    last = ledger.last_points(metric)
+    complete = [
+        (record.proposal, *last[record.identity])
+        for record in ledger.cells()
+        if record.stage == "search"
+        and record.status == "complete"
+        and not record.retired
+        and record.identity in last
+    ]
+    budget = max((t for _, t, _ in complete), default=0)
+    return [(proposal, value) for proposal, t, value in complete if t == budget and math.isfinite(value)]
 
 
 def importance_rows(
     axes: Sequence[Axis],
-    trials: Sequence[tuple[dict[str, object], float]],
-    direction: Literal["maximize", "minimize"],
+    trials: Trials,
+    direction: SearchDirection,
+    search_seed: int,
+    num_resamples: int = NUM_RESAMPLES,
 ) -> list[ImportanceRow]:
-    """Importance of each axis by PED-ANOVA (Watanabe et al. 2023).
+    """Importance of each axis by PED-ANOVA and by fANOVA.
 
+    (Watanabe et al. 2023; Hutter et al. 2014.) Each share has an interval of 95 %: percentiles of the shares that
+    resamples of the trials give, drawn with replacement. It is stretched to the share itself where it lies beside it,
+    for a resample has fewer distinct trials. Trials of a sampler that learns are not independent: the interval says how
+    much hangs on single trials, no more.
     Empty for a handful of trials, and where all of them came to the same value.
 
     Parameters
@@ -29,21 +86,81 @@ def importance_rows(
     axes : sequence of Axis
         Of the search.
     trials : sequence of (proposal, value)
-        The complete ones, with the objective's value at the last step.
+        Those of the full budget, with the objective's value at the last step.
     direction : "maximize" or "minimize"
         Of the objective.
+    search_seed : int
+        Seeds resamples and forests.
+    num_resamples : int
+        How many resamples an interval is read from.
     """
     if len(trials) < FEWEST or len({value for _, value in trials}) < 2:
         return []
-    study = optuna.create_study(direction=direction)
-    distributions = {axis.name: distribution_of(axis.domain) for axis in axes}
-    for proposal, value in trials:
-        params = {name: proposal[name] for name in distributions}
-        study.add_trial(
-            create_trial(state=TrialState.COMPLETE, params=params, distributions=distributions, value=value)
-        )
-    shares = get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
+    domains = {axis.name: axis.domain for axis in axes}
+    ped_anova = _ped_anova(domains, trials, direction)
+    random = np.random.default_rng(search_seed)
+    drawn = random.integers(0, len(trials), size=(num_resamples, len(trials)))
+    forests = random.integers(0, 2**32, size=num_resamples + 1)
+
+    def fanova(picked: np.ndarray, number: int, num_trees: int) -> Shares:
+        points, values = zip(*(trials[index] for index in picked), strict=True)
+        return fanova_shares(domains, points, values, num_trees=num_trees, seed=int(forests[number]))
+
+    everything = np.arange(len(trials))
     return [
-        ImportanceRow(axis=name, evaluator=EVALUATOR, value=float(share), num_trials=len(trials))
-        for name, share in shares.items()
+        *_rows(PED_ANOVA, ped_anova(everything), [ped_anova(picked) for picked in drawn], len(trials)),
+        *_rows(
+            FANOVA,
+            fanova(everything, num_resamples, NUM_TREES),
+            [fanova(picked, number, NUM_TREES_OF_RESAMPLE) for number, picked in enumerate(drawn)],
+            len(trials),
+        ),
     ]
+
+
+def _rows(
+    evaluator: str, shares: Shares, resampled: Sequence[Shares], num_trials: int
+) -> list[ImportanceRow]:
+    tail = (1 - LEVEL) / 2
+    rows = []
+    for axis, share in shares.items():
+        low, high = np.quantile([one[axis] for one in resampled], [tail, 1 - tail])
+        rows.append(
+            ImportanceRow(
+                axis=axis,
+                evaluator=evaluator,
+                value=share,
+                low=min(share, float(low)),
+                high=max(share, float(high)),
+                num_trials=num_trials,
+            )
+        )
+    return rows
+
+
+def _ped_anova(
+    domains: Mapping[str, Domain], trials: Trials, direction: SearchDirection
+) -> Callable[[np.ndarray], Shares]:
+    """Optuna's evaluator, of the trials picked by index; the same trial may be picked twice."""
+    distributions = {name: distribution_of(domain) for name, domain in domains.items()}
+    known: list[FrozenTrial] = [
+        create_trial(
+            state=TrialState.COMPLETE,
+            params={name: proposal[name] for name in distributions},
+            distributions=distributions,
+            value=value,
+        )
+        for proposal, value in trials
+    ]
+
+    def shares(picked: np.ndarray) -> Shares:
+        study = optuna.create_study(direction=direction)
+        study.add_trials([known[index] for index in picked])
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # a resample may be all ties: its shares are alike then
+            found = get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
+        return {name: float(share) for name, share in found.items()}
+
+    return shares

@@ -17,7 +17,7 @@ from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.failure_reason import describe
 from rse_study.on_ray.fixed_cells import FixedCells
-from rse_study.on_ray.importance import importance_rows
+from rse_study.on_ray.importance import enter_importance
 from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.proposed_cells import ProposedCells
 from rse_study.on_ray.proposer import Proposer
@@ -184,9 +184,8 @@ class StudyRun:
         source = ProposedCells(checked, proposer, self.materials.identify)
         queue = CellQueue(study, "search", source, self._ledger, self._files, checked.rungs)
         runtime.run(queue, study.resources, self._callback)
-        self._ledger.record_importance(
-            importance_rows(checked.space.axes, self._complete_trials(), study.objective.direction)
-        )
+        if not runtime.closing.is_set():
+            enter_importance(self._ledger, checked)
 
     def _confirm(self, runtime: RayRuntime) -> list[Cell]:
         if self._study.confirm is None or runtime.closing.is_set():
@@ -224,11 +223,6 @@ class StudyRun:
             studies = ", ".join(sorted(set(names.values())))
             self._callback.message(f"{len(names)} of {len(cells)} cells are taken from {studies}")
             self._callback.cells_found([cell for cell in cells if cell.identity in names])
-
-    def _complete_trials(self) -> list[tuple[dict[str, object], float]]:
-        values = self._ledger.last_points(self._study.objective.metric)
-        searched = [record for record in self._ledger.cells() if record.stage == "search"]
-        return [(r.proposal, values[r.identity][1]) for r in searched if r.status == "complete"]
 
 
 def judges_of(base: Materials) -> Iterator[Evaluation]:

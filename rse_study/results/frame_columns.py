@@ -23,7 +23,7 @@ class FrameColumn(NamedTuple):
 
 OF_A_CELL = (
     FrameColumn("row", TEXT, "what the cell's trial is called: a grid's row, `base`, `trial 3`"),
-    FrameColumn("stage", TEXT, "`grid`, `search` or `confirm`"),
+    FrameColumn("stage", TEXT, "`grid`, `search`, `confirm` or `path`"),
     FrameColumn("trial", WHOLE, "number of the trial, from 0"),
     FrameColumn("seed", WHOLE, "the cell's seed"),
 )
@@ -92,8 +92,10 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
     ),
     "importance": (
         FrameColumn("axis", TEXT, "heading of the axis, a column of cells"),
-        FrameColumn("evaluator", TEXT, "how it was computed: `fanova`, `mdi`"),
+        FrameColumn("evaluator", TEXT, "how it was computed: `PED-ANOVA`, `fANOVA`"),
         FrameColumn("value", NUMBER, "share in the objective's variation, 0 to 1"),
+        FrameColumn("low", NUMBER, "95 % interval of the share over resampled trials; NaN in old ledgers"),
+        FrameColumn("high", NUMBER, "its upper end"),
         FrameColumn("num_trials", WHOLE, "trials it had to go by"),
     ),
     "attempts": (

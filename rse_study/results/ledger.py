@@ -242,7 +242,7 @@ class Ledger(LedgerQueries):
             for evaluator in {row.evaluator for row in rows}:
                 self._db.execute("DELETE FROM importance WHERE evaluator = ?", (evaluator,))
             self._db.executemany(
-                "INSERT INTO importance VALUES (:axis, :evaluator, :value, :num_trials)",
+                "INSERT INTO importance VALUES (:axis, :evaluator, :value, :low, :high, :num_trials)",
                 [row.model_dump() for row in rows],
             )
 

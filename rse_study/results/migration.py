@@ -1,5 +1,6 @@
 """Ledgers of earlier versions, brought to today's tables: a script per version."""
 
+import re
 import sqlite3
 from pathlib import Path
 
@@ -41,15 +42,27 @@ DROP TABLE old_evaluation;
 DROP TABLE old_provenance;
 DROP TABLE old_event;
 """
+TABLE_NAMES = re.findall(r"CREATE TABLE (\w+)", TABLES)
+
+
+def _made_anew(**selected: str) -> str:
+    """Every table anew with the rows it had; `selected`: what of a table's former rows, where that is not all."""
+    renamed = "".join(f"ALTER TABLE {name} RENAME TO old_{name};" for name in TABLE_NAMES)
+    copied = "".join(
+        f"INSERT INTO {name} SELECT {selected.get(name, '*')} FROM old_{name};" for name in TABLE_NAMES
+    )
+    dropped = "".join(
+        f"DROP TABLE old_{name};" for name in reversed(TABLE_NAMES)
+    )  # those that refer to others first
+    return f"{renamed}DROP INDEX one_cell_each;{TABLES}{copied}{dropped}"
+
+
+WITHOUT_INTERVAL = "axis, evaluator, value, NULL, NULL, num_trials"
 # v2 knew evaluations of similarity only, which draw nothing and skip nothing.
-EVALUATION = TABLES[TABLES.index("CREATE TABLE evaluation") : TABLES.index("CREATE TABLE importance")]
-FROM_2 = f"""
-ALTER TABLE evaluation RENAME TO old_evaluation;
-{EVALUATION}
-INSERT INTO evaluation SELECT *, '', 0, 0 FROM old_evaluation;
-DROP TABLE old_evaluation;
-"""
-SCRIPTS = {1: FROM_1, 2: FROM_2}
+FROM_2 = _made_anew(evaluation="*, '', 0, 0", importance=WITHOUT_INTERVAL)
+# v3 knew no stage `path`, and no intervals of importance.
+FROM_3 = _made_anew(importance=WITHOUT_INTERVAL)
+SCRIPTS = {1: FROM_1, 2: FROM_2, 3: FROM_3}
 """What makes a ledger of version n one of today's."""
 
 

@@ -12,6 +12,7 @@ from rse_study.results.records import (
     AttemptRecord,
     CellRecord,
     EvaluationRow,
+    ImportanceRow,
     MetricRow,
     Revision,
     RungRow,
@@ -88,6 +89,15 @@ class LedgerQueries:
         """Every score, by subject and metric."""
         query = "SELECT * FROM evaluation ORDER BY subject, task, split, aggregation, preset"
         return [EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
+
+    def importance(self) -> list[ImportanceRow]:
+        """Every share, by evaluator and axis; an interval that nobody computed is NaN."""
+        query = "SELECT * FROM importance ORDER BY evaluator, axis"
+        numbers = ("value", "low", "high")
+        return [
+            ImportanceRow(**{**row, **{name: number_of(row[name]) for name in numbers}})
+            for row in self._rows(query)
+        ]
 
     def provenance(self) -> list[dict[str, Any]]:
         """What every run said about itself, oldest first, with its time under `at`."""

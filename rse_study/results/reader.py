@@ -147,10 +147,10 @@ class Reader:
     def importance(self) -> pd.DataFrame:
         """Return one row per axis and evaluator, most important first.
 
-        Columns: axis, evaluator, value, num_trials.
+        Columns: axis, evaluator, value, low, high (its interval; NaN where nobody computed it), num_trials.
         """
         frame = self._read("SELECT * FROM importance ORDER BY evaluator, value DESC, axis")
-        return frame.astype({"value": float})
+        return frame.astype({"value": float, "low": float, "high": float})
 
     def provenance(self) -> list[dict[str, Any]]:
         """What every run said about itself, oldest first, with its time under `at`."""

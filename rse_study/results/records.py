@@ -1,12 +1,13 @@
 """What a ledger holds: frozen records, nothing but JSON and numbers inside."""
 
+import math
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Status = Literal["planned", "running", "complete", "failed", "stopped_early"]
 AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost"]
-Stage = Literal["grid", "search", "confirm"]
+Stage = Literal["grid", "search", "confirm", "path"]
 Verdict = Literal["continue", "stop"]
 OWN_COLUMNS = frozenset(
     {
@@ -239,6 +240,10 @@ class ImportanceRow(Record):
     axis: str
     evaluator: str
     value: float
+    low: float = math.nan
+    """Where its 95 % interval begins, by resampling the trials; NaN in ledgers that knew no interval."""
+    high: float = math.nan
+    """Where its interval ends."""
     num_trials: int
     """How many the evaluator had to go by."""
 

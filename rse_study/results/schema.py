@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 # JSON columns are text. A NULL value is a NaN (SQLite has none); infinities are stored as they are.
 TABLES = """
@@ -17,7 +17,7 @@ CREATE TABLE revision (
 ) STRICT;
 CREATE TABLE cell (
     identity TEXT PRIMARY KEY, trial INTEGER NOT NULL, seed INTEGER NOT NULL,
-    stage TEXT NOT NULL CHECK (stage IN ('grid', 'search', 'confirm')), label TEXT NOT NULL,
+    stage TEXT NOT NULL CHECK (stage IN ('grid', 'search', 'confirm', 'path')), label TEXT NOT NULL,
     config TEXT NOT NULL, proposal TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('planned', 'running', 'complete', 'failed', 'stopped_early')),
     reason TEXT NOT NULL, started TEXT NOT NULL, ended TEXT NOT NULL, duration_s REAL NOT NULL,
@@ -49,7 +49,7 @@ CREATE TABLE evaluation (
     PRIMARY KEY (subject, task, split, aggregation, preset)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE importance (
-    axis TEXT NOT NULL, evaluator TEXT NOT NULL, value REAL, num_trials INTEGER NOT NULL,
+    axis TEXT NOT NULL, evaluator TEXT NOT NULL, value REAL, low REAL, high REAL, num_trials INTEGER NOT NULL,
     PRIMARY KEY (axis, evaluator)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE provenance (

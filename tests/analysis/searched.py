@@ -1,6 +1,6 @@
 """A search of 16 trials with early stopping and confirmation, in a real ledger; its numbers are made up."""
 
-from math import exp
+from math import exp, nan
 from pathlib import Path
 
 from rse_study.results.ledger import Ledger
@@ -184,14 +184,19 @@ def confirm(ledger: Ledger) -> None:
 
 
 def importance(ledger: Ledger) -> None:
-    """Two evaluators' opinions."""
-    for evaluator, shift in (("fanova", 0), ("mdi", 3)):
+    """Two evaluators' opinions; one says how sure it is."""
+    for evaluator, shift, width in (("fanova", 0, 0.025), ("mdi", 3, nan)):
         ledger.record_importance(
             [
                 ImportanceRow(
-                    axis=axis.name, evaluator=evaluator, value=(1 + (n + shift) % 8) / 36, num_trials=6
+                    axis=axis.name,
+                    evaluator=evaluator,
+                    value=share,
+                    low=share - width,
+                    high=share + width,
+                    num_trials=6,
                 )
-                for n, axis in enumerate(AXES)
+                for axis, share in zip(AXES, [(1 + (n + shift) % 8) / 36 for n in range(8)], strict=True)
             ]
         )
 

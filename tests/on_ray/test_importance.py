@@ -1,12 +1,27 @@
+import math
+
+import numpy as np
 import pytest
 
-from rse_study.on_ray.importance import FEWEST, importance_rows
+from rse_study.on_ray.importance import (
+    EVALUATORS,
+    FEWEST,
+    enter_importance,
+    full_budget_trials,
+    importance_rows,
+)
 from rse_study.on_ray.samplers import quasi_random_point
-from rse_study.study.definition.domains import Float
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import CellRecord, ImportanceRow, ObjectiveRecord, StudyRecord
+from rse_study.results.result_file import Point, Result
+from rse_study.study.definition.domains import Choice, Float, Log
 from rse_study.study.definition.space import Axis
 
-DOMAINS = {"rho": Float(float=(0, 1)), "phi": Float(float=(0, 0.3))}
+DOMAINS = {"rho": Float(float=(0, 1)), "alpha": Log(log=(1e-6, 1e-3))}
 AXES = [Axis(name, domain, (name,)) for name, domain in DOMAINS.items()]
+STUDY = StudyRecord(
+    name="s", question="?", objective=ObjectiveRecord(metric="dev"), num_trials=20, num_cells=20
+)
 
 
 def trials(num):
@@ -14,19 +29,108 @@ def trials(num):
     return [(point, -((point["rho"] - 0.7) ** 2)) for point in points]
 
 
+def rows_of(num, direction="maximize", **options):
+    return importance_rows(AXES, trials(num), direction, 0, **{"num_resamples": 20, **options})
+
+
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_the_axis_that_decides_has_the_larger_share(direction):
-    shares = {row.axis: row.value for row in importance_rows(AXES, trials(64), direction)}
-    assert shares["rho"] > 3 * shares["phi"]
-    assert sum(shares.values()) == pytest.approx(1.0)
+    rows = rows_of(64, direction)
+    for evaluator in EVALUATORS:
+        shares = {row.axis: row.value for row in rows if row.evaluator == evaluator}
+        assert shares["rho"] > 3 * shares["alpha"]
+        assert sum(shares.values()) == pytest.approx(1.0)
 
 
 def test_a_handful_of_trials_says_nothing():
-    assert importance_rows(AXES, trials(FEWEST - 1), "maximize") == []
-    assert importance_rows(AXES, [(point, 1.0) for point, _ in trials(64)], "maximize") == []
+    assert rows_of(FEWEST - 1) == []
+    assert importance_rows(AXES, [(point, 1.0) for point, _ in trials(64)], "maximize", 0) == []
 
 
 def test_number_of_trials_and_evaluator_go_with_every_share():
-    assert {(row.num_trials, row.evaluator) for row in importance_rows(AXES, trials(16), "maximize")} == {
-        (16, "PED-ANOVA")
-    }
+    assert {(row.num_trials, row.evaluator) for row in rows_of(16)} == {(16, "PED-ANOVA"), (16, "fANOVA")}
+
+
+def test_an_interval_is_around_its_share_and_within_0_and_1():
+    for row in rows_of(16):
+        assert 0 <= row.low <= row.value <= row.high <= 1
+        assert row.low < row.high
+
+
+def test_more_trials_narrow_the_interval_of_what_decides():
+    def width(num):
+        (row,) = (one for one in rows_of(num) if (one.evaluator, one.axis) == ("fANOVA", "rho"))
+        return row.high - row.low
+
+    assert width(96) < width(FEWEST) / 2
+
+
+def test_the_same_trials_have_the_same_intervals_whoever_asks():
+    assert rows_of(16) == rows_of(16)
+    other = importance_rows(AXES, trials(16), "maximize", 1, num_resamples=20)
+    assert [row.low for row in other] != [row.low for row in rows_of(16)]
+
+
+def test_resamples_of_ties_have_a_share_too():
+    """Two of eight trials differ: one resample in ten has no variation at all."""
+    domains = {"rho": Float(float=(0, 1)), "norm": Choice(choice=("l1", "l2"))}
+    axes = [Axis(name, domain, (name,)) for name, domain in domains.items()]
+    points = [{"rho": n / 8, "norm": "l1" if n % 2 else "l2"} for n in range(8)]
+    values = [2.0, 3.0, *[1.0] * 6]
+    rows = importance_rows(axes, list(zip(points, values, strict=True)), "maximize", 0, num_resamples=60)
+    assert np.isfinite([(row.value, row.low, row.high) for row in rows]).all()
+
+
+def entered(ledger, num, status="complete", t=30, value=None):
+    """Trial `num`, which ended so after t steps."""
+    proposal, own = trials(num + 1)[num]
+    config = {"trial": num}
+    cell = CellRecord(identity=f"{num:064x}", trial=num, seed=0, config=config, proposal=proposal)
+    ledger.plan([cell])
+    ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+    point = Point(t=t, metrics={"dev": own if value is None else value})
+    ledger.record_result(
+        Result(
+            identity=cell.identity, seed=0, config=config, status=status, history=(point,), final=point.metrics,
+            duration_s=1.0,
+        )
+    )  # fmt: skip
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger.open(tmp_path / "s") as ledger:
+        ledger.freeze(STUDY)
+        for num in range(10):
+            entered(ledger, num)
+        yield ledger
+
+
+def test_only_trials_of_the_full_budget_count(ledger):
+    entered(ledger, 10, "stopped_early", t=10)
+    entered(ledger, 11, "failed", t=20)
+    entered(ledger, 12, t=20)  # complete, but by another budget
+    entered(ledger, 13, value=math.nan)
+    found = full_budget_trials(ledger, "dev")
+    assert [value for _, value in found] == [value for _, value in trials(10)]
+
+
+def test_what_the_ledger_has_of_these_trials_is_not_computed_again(ledger, checked):
+    enter_importance(ledger, checked)
+    rows = ledger.importance()
+    assert {row.evaluator for row in rows} == set(EVALUATORS)
+    known = [ImportanceRow(**{**row.model_dump(), "value": row.low}) for row in rows]
+    ledger.record_importance(known)
+    enter_importance(ledger, checked)
+    assert ledger.importance() == known
+    entered(ledger, 10)
+    enter_importance(ledger, checked)
+    assert {row.num_trials for row in ledger.importance()} == {11}
+
+
+def test_an_importance_without_intervals_is_computed_again(ledger, checked):
+    enter_importance(ledger, checked)
+    rows = ledger.importance()
+    ledger.record_importance([row.model_copy(update={"low": math.nan, "high": math.nan}) for row in rows])
+    enter_importance(ledger, checked)
+    assert ledger.importance() == rows

@@ -13,8 +13,9 @@ from rse_study.results.rebuild import rebuild
 from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.schema import SCHEMA_VERSION, TABLES, cell_folder
 
-# Each written by its own version's code; the second is the first one, migrated by that code.
-DUMPS = {version: Path(__file__).with_name(f"ledger_v{version}.sql") for version in (1, 2)}
+# Each written by its own version's code; a later one is the one before, migrated by that code.
+# The third has an importance, too.
+DUMPS = {version: Path(__file__).with_name(f"ledger_v{version}.sql") for version in (1, 2, 3)}
 AT = "2026-11-21T09:21:12+00:00"
 STUDY = StudyRecord(
     name="old",
@@ -85,11 +86,19 @@ def check_frames(reader):
     assert scores["value"].tolist() == [32.8]
     assert reader.provenance() == [{"at": AT, "threads": 1}]
     assert reader.events()[["at", "kind", "text"]].values.tolist() == [[AT, "adopted", "x"]]
-    assert reader.rungs().empty and reader.importance().empty
+    assert reader.rungs().empty
     # No results lie beside the dump: the next run tries the failed one again, as it always did.
     assert reader.counts() == {
         "planned": 3, "complete": 1, "stopped_early": 0, "failed": 0, "running": 1, "missing": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("version", [3])  # earlier dumps have none
+def test_an_importance_from_before_intervals_has_none(old_dir):
+    with Reader(old_dir) as reader:
+        (row,) = reader.importance().to_dict("records")
+    assert (row["axis"], row["evaluator"], row["value"], row["num_trials"]) == ("rho", "PED-ANOVA", 1.0, 8)
+    assert math.isnan(row["low"]) and math.isnan(row["high"])
 
 
 def test_an_old_ledger_is_read_without_a_change(old_dir):

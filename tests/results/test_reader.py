@@ -108,7 +108,7 @@ def test_frames_hold_what_was_recorded(searched_dir):
             [2, 0, 1, "inline", "stopped_early"],
             [3, 0, 1, "inline", "running"],
         ]
-        assert reader.importance().values.tolist() == [["rho", "fanova", 1.0, 2]]
+        assert reader.importance().values.tolist() == [["rho", "fanova", 1.0, 0.9, 1.0, 2]]
         assert reader.cells()["provenance"][0] == {"threads": 1, "torch": "2.13.0"}
         assert reader.cells()["config"][4] == {"blend": {"rho": 0.3}}
 

@@ -36,7 +36,8 @@ PINNED = {
         "p_wilcoxon": "float64", "p_holm": "float64", "least_p_holm": "float64", "hedges_g": "float64",
         "resolvable": "float64", "excludes_zero": "bool", "less_is_better": "bool",
     },
-    "importance": {"axis": "str", "evaluator": "str", "value": "float64", "num_trials": "int64"},
+    "importance": {"axis": "str", "evaluator": "str", "value": "float64", "low": "float64",
+                   "high": "float64", "num_trials": "int64"},
     "attempts": {
         "cell": "str", **CELL, "number": "int64", "executor": "str", "workers": "int64", "threads": "int64",
         "started": TIME, "ended": TIME, "duration_s": "float64", "device_s": "float64", "outcome": "str",

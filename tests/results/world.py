@@ -103,7 +103,9 @@ def make_study(folder):
         run_cell(ledger, confirmed, [51.0, 56.0, 61.0, 60.0])
         write_evaluations(cell_folder(folder, confirmed.identity), [score_of(confirmed.identity, 61.5)])
         ledger.record_evaluations([score_of(confirmed.identity, 61.5), score_of("untrained", 30.0, "dev")])
-        ledger.record_importance([ImportanceRow(axis="rho", evaluator="fanova", value=1.0, num_trials=2)])
+        ledger.record_importance(
+            [ImportanceRow(axis="rho", evaluator="fanova", value=1.0, low=0.9, high=1.0, num_trials=2)]
+        )
     return folder
 
 

@@ -1,0 +1,151 @@
+"""fANOVA (Hutter et al. 2014): what each axis alone explains of a random forest.
+
+A tree's leaves are boxes of the space. The mean of its predictions over all axes but one is a step function of that
+one; the variance of that function, over the variance of all the tree predicts, is the axis' fraction.
+
+Optuna's evaluator does the same, leaf by leaf in Python: 19 ms a tree of 60 trials and 8 axes, where this takes 1. It
+also measures an axis on its linear scale, and a choice as corners of a cube; here an axis is measured as it is
+searched, a logarithmic one in its logarithm. On linear axes both give the same numbers, which the tests hold.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestRegressor
+
+from rse_study.study.definition.domains import Choice, Domain
+
+MAX_DEPTH = 64  # Optuna's
+Array = np.ndarray
+
+
+def fanova_shares(
+    domains: Mapping[str, Domain],
+    points: Sequence[Mapping[str, Any]],
+    values: Sequence[float],
+    *,
+    num_trees: int,
+    seed: int,
+) -> dict[str, float]:
+    """Return each axis' share in what the axes explain alone; they sum to 1.
+
+    What only several axes explain together is left out, as Optuna leaves it out. All shares are alike where no tree
+    found anything to split.
+
+    Parameters
+    ----------
+    domains : mapping of str to Domain
+        The axes by name.
+    points : sequence of mappings
+        Value of every axis, by trial; the same point may come twice.
+    values : sequence of float
+        Of the objective, by trial.
+    num_trees : int
+        Of the forest.
+    seed : int
+        Of the forest's draws, below 2**32.
+    """
+    columns = np.hstack(
+        [encoded(domain, [point[name] for point in points]) for name, domain in domains.items()]
+    )
+    forest = RandomForestRegressor(n_estimators=num_trees, max_depth=MAX_DEPTH, random_state=seed)
+    forest.fit(columns, np.asarray(values))
+    by_tree = [fractions_of(one.tree_, list(domains.values())) for one in forest.estimators_]
+    found = [fractions for fractions in by_tree if fractions is not None]
+    means = np.mean(found, axis=0) if found else np.zeros(len(domains))
+    total = float(means.sum())
+    shares = means / total if total > 0 else np.full(len(domains), 1 / len(domains))
+    return dict(zip(domains, shares.tolist(), strict=True))
+
+
+def encoded(domain: Domain, values: Sequence[Any]) -> Array:
+    """Return the columns of an axis.
+
+    Its number, on its own scale; or 0 and 1 for every choice.
+    """
+    if isinstance(domain, Choice):
+        return np.array([[float(value == option) for option in domain.choice] for value in values])
+    numbers = np.array(values, dtype=float)[:, None]
+    return np.log(numbers) if domain.scale == "log" else numbers
+
+
+def fractions_of(tree: Any, domains: Sequence[Domain]) -> Array | None:
+    """Return what each axis alone explains of a tree's variance.
+
+    None of a tree without a split.
+
+    Parameters
+    ----------
+    tree : sklearn.tree._tree.Tree
+        Grown on the columns of `encoded`.
+    domains : sequence of Domain
+        The axes in order.
+    """
+    predictions, lows, highs = leaves_of(tree)
+    members, weights, first = [], [], 0
+    for domain in domains:
+        width = len(domain.choice) if isinstance(domain, Choice) else 1
+        own = slice(first, first + width)
+        inside, weight = atoms_of(domain, lows[:, own], highs[:, own])
+        members.append(inside)
+        weights.append(weight)
+        first += width
+    extents = [inside @ weight for inside, weight in zip(members, weights, strict=True)]
+    volumes = np.prod(extents, axis=0)
+    mean = volumes @ predictions
+    variance = volumes @ (predictions - mean) ** 2
+    if not variance > 0:
+        return None
+    marginals = [
+        (predictions * volumes / extent) @ inside for inside, extent in zip(members, extents, strict=True)
+    ]
+    return np.array(
+        [weight @ (marginal - mean) ** 2 for weight, marginal in zip(weights, marginals, strict=True)]
+    ) / float(variance)
+
+
+def leaves_of(tree: Any) -> tuple[Array, Array, Array]:
+    """Return what each leaf predicts, and its box.
+
+    Above `lows`, up to `highs`, by column.
+    """
+    predictions, lows, highs = [], [], []
+    edge = np.full(tree.n_features, math.inf)
+    below, above = tree.children_left.tolist(), tree.children_right.tolist()
+    features, thresholds = tree.feature.tolist(), tree.threshold.tolist()
+    waiting = [(0, -edge, edge)]
+    while waiting:
+        node, low, high = waiting.pop()
+        if features[node] < 0:
+            predictions.append(tree.value[node, 0, 0])
+            lows.append(low)
+            highs.append(high)
+            continue
+        middle_low, middle_high = low.copy(), high.copy()
+        middle_low[features[node]] = middle_high[features[node]] = thresholds[node]
+        waiting += [(below[node], low, middle_high), (above[node], middle_low, high)]
+    return np.array(predictions), np.array(lows), np.array(highs)
+
+
+def atoms_of(domain: Domain, lows: Array, highs: Array) -> tuple[Array, Array]:
+    """Return an axis in parts that no split divides.
+
+    Which leaves hold each, and its share of the axis.
+
+    Parameters
+    ----------
+    domain : Domain
+        The axis.
+    lows, highs : array, leaves x columns
+        Where each leaf begins and ends.
+    """
+    if isinstance(domain, Choice):
+        options = np.eye(len(domain.choice))
+        inside = np.all((lows[:, None] < options) & (options <= highs[:, None]), axis=2)
+        return inside.astype(float), np.full(len(options), 1 / len(options))
+    low, high = (math.log(end) if domain.scale == "log" else float(end) for end in domain.edges())
+    edges = np.unique(np.clip(np.concatenate([[low, high], lows[:, 0], highs[:, 0]]), low, high))
+    inside = (lows <= edges[:-1]) & (edges[1:] <= highs)
+    return inside.astype(float), np.diff(edges) / (high - low)
