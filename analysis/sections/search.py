@@ -16,6 +16,7 @@ from analysis.phrases import join_words
 from analysis.scores import degenerate_note
 from analysis.search import settings, trials
 from analysis.sections.importance import importance
+from analysis.sections.path import ablation_path
 from analysis.sections.space import all_axes, two_axes
 from analysis.tables import beaten, show_trials
 from rse_study.results.records import FINISHED
@@ -36,6 +37,7 @@ def search_sections(contents: Contents) -> list[str]:
         history(contents, table, scores),
         trial_table(contents, table, scores),
         importance(contents),
+        ablation_path(contents),
         all_axes(contents, table),
         two_axes(contents, table),
         slices(contents, table),
