@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.formats import decimals_of
+from rse_study.results.ablation_path import PathState
 from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
@@ -41,6 +42,10 @@ class Contents:
     """Of the cells of a search, by all that it chooses by; the key is the cell's identity."""
     collapsed: frozenset[str] = frozenset()
     """Cells whose last value of the objective is that of a collapsed model."""
+    path: PathState | None = None
+    """How far the ablation path is; None without one, and before the search is over."""
+    num_path_cells: int = 0
+    """Cells of the path, without those that the confirmation ran."""
 
     @property
     def label(self) -> str:
@@ -96,6 +101,8 @@ def read_contents(reader: Reader) -> Contents:
         provenance=reader.provenance(),
         standings=tuple(reader.standings("search")) if study.kind == "search" else (),
         collapsed=reader.collapsed(),
+        path=reader.path_state(),
+        num_path_cells=reader.num_path_cells(),
     )
 
 
@@ -162,7 +169,7 @@ def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
     if study.kind == "grid":
         return names_of_cells(study, cells)
     return [
-        f"{trial} ({PAPER_SETTING})" if label == BASE else str(trial)
+        f"{trial} ({PAPER_SETTING})" if label == BASE else label if trial < 0 else str(trial)
         for trial, label in zip(cells["trial"], cells["label"], strict=True)
     ]
 

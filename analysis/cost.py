@@ -8,7 +8,7 @@ from rse_study.results.cell_state import is_lost
 from rse_study.results.device_time import device_seconds, gpus_per_worker, num_devices
 
 BRIEF = "below a second"
-STAGES = {"grid": "grid", "search": "search", "confirm": "confirmation"}
+STAGES = {"grid": "grid", "search": "search", "confirm": "confirmation", "path": "ablation path"}
 
 
 def by_stage(contents: Contents) -> pd.DataFrame:

@@ -73,6 +73,6 @@ def _plain(row: str) -> str:
 
 
 def _caption(study: StudyResults, table: pd.DataFrame) -> str:
-    num_seeds = study.cells.loc[study.cells["stage"] != "search", "seed"].nunique()
+    num_seeds = study.cells.loc[study.cells["stage"].isin(["grid", "confirm"]), "seed"].nunique()
     minus = study.contrasts["minus"].iloc[0] if len(study.contrasts) else ""
     return scores_caption(study.name, study.record.encoder, num_seeds, minus, table)

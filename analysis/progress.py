@@ -8,12 +8,13 @@ from rse_study.results.records import FINISHED
 
 
 def stage_progress(contents: Contents, stage: str) -> StageProgress:
-    """Return how far a stage is: grid, search or confirm."""
+    """Return how far a stage is: grid, search, confirm or path."""
     study, cells = contents.study, contents.stage(stage)
     planned = {
         "grid": study.num_cells,
         "search": study.num_trials,
         "confirm": num_confirmed(confirm_plan(study)),
+        "path": contents.num_path_cells,
     }
     return StageProgress(int(cells["status"].isin(FINISHED).sum()), max(planned[stage], len(cells)))
 

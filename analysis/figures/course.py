@@ -18,7 +18,9 @@ def course_data(contents: Contents, metric: str) -> pd.DataFrame:
     ended early would change whom a mean is of.
     """
     points = contents.course[contents.course["name"] == metric].dropna(subset="value")
-    cells = contents.current[["identity", "trial", "seed", "name", "label", "stage"]]
+    cells = contents.current.loc[
+        contents.current["stage"] != "path", ["identity", "trial", "seed", "name", "label"]
+    ]
     frame = cells.merge(points[["cell", "t", "value"]], left_on="identity", right_on="cell")
     prefix = "trial " if contents.study.kind == "search" else ""
     frame = frame.sort_values(["trial", "seed", "t"]).assign(

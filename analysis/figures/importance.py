@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
-from analysis.figures.style import GREY, SEED_COLOURS, label_text, legend_below, plain
+from analysis.figures.style import GREY, INK, SEED_COLOURS, label_text, legend_below, plain
 
 COLUMNS = ["axis", "evaluator", "value", "low", "high", "num_trials", "mean"]
 
@@ -40,7 +40,7 @@ def draw_importance(frame: pd.DataFrame) -> go.Figure:
             y=[label_text(axis, 16) for axis in part["axis"]], x=part["value"], name=label_text(str(evaluator), 30),
             orientation="h", marker={"color": SEED_COLOURS[number % len(SEED_COLOURS)]},
             error_x={"array": part["high"] - part["value"], "arrayminus": part["value"] - part["low"],
-                     "color": GREY, "thickness": 1.2, "width": 3},
+                     "color": INK, "thickness": 1.2, "width": 3},
             customdata=[share_text(*one) for one in part[["low", "high", "num_trials"]].itertuples(index=False)],
             hovertemplate="%{y}: %{x:.3f}%{customdata} trials<extra>%{fullData.name}</extra>",
         )  # fmt: skip
@@ -69,9 +69,9 @@ def share_text(low: float, high: float, num_trials: int) -> str:
 
 
 def not_told_apart(frame: pd.DataFrame) -> tuple[str, list[str]]:
-    """Return the first axis of one evaluator, and those whose intervals overlap with its own, in order.
+    """Return the first axis of one evaluator, and those not told apart from it.
 
-    The first is the one with the largest share. None of them where intervals are missing.
+    The first has the largest share; the intervals of the others overlap with its own. None where there are none.
     """
     ordered = frame.sort_values("value", ascending=False, kind="stable")
     first, others = ordered.iloc[0], ordered.iloc[1:]

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis import page
 from analysis.comparison_table import NOT_AGAIN
 from analysis.contents import Contents
-from analysis.cost import costs, lost_attempts
+from analysis.cost import STAGES, costs, lost_attempts
 from analysis.figures.pareto import draw_pareto, pareto_data
 from analysis.figures.reasons import draw_reasons, reasons_data
 from analysis.formats import show_value
@@ -47,8 +47,8 @@ def cells(contents: Contents) -> str:
 
 
 def by_stage(frame: pd.DataFrame) -> pd.DataFrame:
-    """The search before what confirms it."""
-    return frame.sort_values("stage", key=lambda stages: stages == "confirm", kind="stable")
+    """The search before what confirms it, the path last."""
+    return frame.sort_values("stage", key=lambda stages: stages.map(list(STAGES).index), kind="stable")
 
 
 def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:

@@ -38,7 +38,10 @@ def share_cell(value: float, low: float, high: float) -> str:
 
 
 def order_text(bars: pd.DataFrame) -> str:
-    """Return which axes no order can be told of; nothing where nobody computed intervals."""
+    """Return of which axes no order can be told.
+
+    Nothing where nobody computed intervals.
+    """
     bars = bars.dropna(subset=["low", "high"])
     if bars.empty:
         return ""

@@ -171,6 +171,8 @@ def states(contents: Contents) -> str:
     planned = num_confirmed(confirm_plan(study))
     if planned or len(contents.stage("confirm")):
         parts.append(state("Confirmation", counts(contents.stage("confirm"), planned)))
+    if contents.num_path_cells:
+        parts.append(state("Ablation path", counts(contents.stage("path"), contents.num_path_cells)))
     return " ".join(parts)
 
 

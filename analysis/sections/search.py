@@ -17,6 +17,7 @@ from analysis.scores import degenerate_note
 from analysis.search import settings, trials
 from analysis.sections.front import front
 from analysis.sections.importance import importance
+from analysis.sections.path import ablation_path
 from analysis.sections.rung_fidelity import rung_fidelity_parts
 from analysis.sections.space import all_axes, two_axes
 from analysis.tables import beaten, show_trials
@@ -40,6 +41,7 @@ def search_sections(contents: Contents) -> list[str]:
         history(contents, table, scores),
         trial_table(contents, table, scores),
         importance(contents),
+        ablation_path(contents),
         all_axes(contents, table),
         two_axes(contents, table),
         slices(contents, table),

@@ -17,9 +17,9 @@ def name_of(stage: str, trial: int, seed: int, name: str) -> str:
     Parameters
     ----------
     stage
-        grid, search or confirm.
+        grid, search, confirm or path.
     trial
-        The trial's number; below 0 for a base that is no trial.
+        The trial's number; below 0 for what is no trial: a base, a point of the path.
     seed
         The cell's seed; a search has one for all trials, which is not shown.
     name
@@ -35,11 +35,13 @@ def name_of(stage: str, trial: int, seed: int, name: str) -> str:
     'trial 3 seed 1 (confirm)'
     >>> name_of("confirm", -1, 1, "base")
     'base seed 1 (confirm)'
+    >>> name_of("path", -2, 1, "base with alpha")
+    'base with alpha seed 1 (path)'
     """
     if stage == "grid":
         return f"row {name} seed {seed}"
-    if stage == "confirm":
-        return f"{name if trial < 0 else f'trial {trial}'} seed {seed} (confirm)"
+    if stage in ("confirm", "path"):
+        return f"{name if trial < 0 else f'trial {trial}'} seed {seed} ({stage})"
     return f"trial {trial}"
 
 

@@ -61,7 +61,10 @@ def fanova_shares(
 
 
 def encoded(domain: Domain, values: Sequence[Any]) -> Array:
-    """Return the columns of an axis: its number, on its own scale, or 0 and 1 for every choice."""
+    """Return the columns of an axis.
+
+    Its number, on its own scale; or 0 and 1 for every choice.
+    """
     if isinstance(domain, Choice):
         return np.array([[float(value == option) for option in domain.choice] for value in values])
     numbers = np.array(values, dtype=float)[:, None]
@@ -69,7 +72,9 @@ def encoded(domain: Domain, values: Sequence[Any]) -> Array:
 
 
 def fractions_of(tree: Any, domains: Sequence[Domain]) -> Array | None:
-    """Return what each axis alone explains of a tree's variance; None of a tree without a split.
+    """Return what each axis alone explains of a tree's variance.
+
+    None of a tree without a split.
 
     Parameters
     ----------
@@ -102,7 +107,10 @@ def fractions_of(tree: Any, domains: Sequence[Domain]) -> Array | None:
 
 
 def leaves_of(tree: Any) -> tuple[Array, Array, Array]:
-    """Return what each leaf predicts, and its box: above `lows`, up to `highs`, by column."""
+    """Return what each leaf predicts, and its box.
+
+    Above `lows`, up to `highs`, by column.
+    """
     predictions, lows, highs = [], [], []
     edge = np.full(tree.n_features, math.inf)
     below, above = tree.children_left.tolist(), tree.children_right.tolist()
@@ -122,7 +130,9 @@ def leaves_of(tree: Any) -> tuple[Array, Array, Array]:
 
 
 def atoms_of(domain: Domain, lows: Array, highs: Array) -> tuple[Array, Array]:
-    """Return an axis in parts that no split divides: which leaves hold each, and its share of the axis.
+    """Return an axis in parts that no split divides.
+
+    Which leaves hold each, and its share of the axis.
 
     Parameters
     ----------

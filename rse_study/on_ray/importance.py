@@ -1,4 +1,7 @@
-"""How much of the objective's variation each axis accounts for, and how sure that is."""
+"""How much of the objective's variation each axis accounts for.
+
+And how sure that is.
+"""
 
 import math
 import warnings
@@ -32,7 +35,10 @@ Shares = dict[str, float]
 
 
 def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
-    """Enter the importance of a search's axes, unless the ledger has it of these very trials."""
+    """Enter the importance of a search's axes.
+
+    Not where the ledger has it of these very trials.
+    """
     study, trials = checked.study, full_budget_trials(ledger, checked.study.objective.metric)
     # A complete trial never runs again: as many of them are the same ones.
     if {(row.evaluator, row.num_trials) for row in ledger.importance() if row.low <= row.high} != {
@@ -43,9 +49,9 @@ def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
 
 
 def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, Any], float]]:
-    """Return the search's complete trials that went as far as any: (proposal, value at the last step).
+    """Return the search's complete trials that went as far as any.
 
-    What was stopped early, failed, or ran another budget measured another quantity.
+    (proposal, value at the last step). What was stopped early, failed, or ran another budget measured another quantity.
     """
     last = ledger.last_points(metric)
     complete = [
@@ -67,11 +73,12 @@ def importance_rows(
     search_seed: int,
     num_resamples: int = NUM_RESAMPLES,
 ) -> list[ImportanceRow]:
-    """Importance of each axis by PED-ANOVA (Watanabe et al. 2023) and fANOVA (Hutter et al. 2014).
+    """Importance of each axis by PED-ANOVA and by fANOVA.
 
-    Each share has an interval of 95 %: percentiles of the shares that resamples of the trials give, drawn with
-    replacement. It is stretched to the share itself where it lies beside it, for a resample has fewer distinct trials.
-    Trials of a sampler that learns are not independent: the interval says how much hangs on single trials, no more.
+    (Watanabe et al. 2023; Hutter et al. 2014.) Each share has an interval of 95 %: percentiles of the shares that
+    resamples of the trials give, drawn with replacement. It is stretched to the share itself where it lies beside it,
+    for a resample has fewer distinct trials. Trials of a sampler that learns are not independent: the interval says how
+    much hangs on single trials, no more.
     Empty for a handful of trials, and where all of them came to the same value.
 
     Parameters

@@ -19,6 +19,7 @@ from rse_study.on_ray.failure_reason import describe
 from rse_study.on_ray.fixed_cells import FixedCells
 from rse_study.on_ray.importance import enter_importance
 from rse_study.on_ray.materials_cache import MaterialsCache
+from rse_study.on_ray.path_cells import path_cells
 from rse_study.on_ray.proposed_cells import ProposedCells
 from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.runtime import RayRuntime
@@ -29,7 +30,7 @@ from rse_study.on_ray.stages import confirm_cells, grid_cells
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import BASELINES, FINISHED, EvaluationRow, Stage
+from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
@@ -137,7 +138,7 @@ class StudyRun:
         return self._scoring.baselines()
 
     def all_stages(self, runtime: RayRuntime) -> None:
-        """Run the grid, or the search and its confirmation; then score what is missing.
+        """Run the grid, or the search, its confirmation and its path; then score.
 
         Baselines are measured beside the first cells.
 
@@ -175,6 +176,7 @@ class StudyRun:
         else:
             self._search(runtime)
             cells = self._confirm(runtime)
+            self._run_path(runtime)
         return cells
 
     def _search(self, runtime: RayRuntime) -> None:
@@ -192,17 +194,43 @@ class StudyRun:
         if self._study.confirm is None or runtime.closing.is_set():
             return []
         cells = confirm_cells(self._checked, self._ledger, self.materials.identify)
-        self._run_list("search", [cell for cell in cells if cell.continues], runtime)
+        continued = [cell for cell in cells if cell.continues]
+        self._run_list("search", continued, runtime)
+        if continued and not runtime.closing.is_set():  # there are more trials of the full budget now
+            enter_importance(self._ledger, self._checked)
         self._run_list("confirm", [cell for cell in cells if not cell.continues], runtime)
         return cells
+
+    def _run_path(self, runtime: RayRuntime) -> None:
+        """Run the ablation path round by round: what one came to decides the next.
+
+        It ends where a round leaves cells that nobody could end; the next run tries them again.
+        """
+        before: set[str] | None = None
+        while self._study.ablation_path is not None and not runtime.closing.is_set():
+            known = {one.identity: one for one in self._ledger.cells() if not one.retired}
+            others = {name for name, one in known.items() if one.stage != "path"}
+            cells = path_cells(self._checked, self._ledger, self.materials.identify)
+            cells = [cell for cell in cells if cell.identity not in others]
+            left = {cell.identity for cell in cells if not self._has_ended(known.get(cell.identity))}
+            if left == before or not (left or before is None):
+                return
+            self._run_list("path", cells, runtime)
+            before = left
+
+    def _has_ended(self, cell: CellRecord | None) -> bool:
+        if cell is None:
+            return False
+        return status_for_next_run(self._folders.study, cell.identity, cell.status) in FINISHED
 
     def _run_list(self, stage: Stage, cells: list[Cell], runtime: RayRuntime) -> None:
         """Run cells that are known beforehand."""
         if not cells:
             return
         if stage != "search":
+            self._ledger.claim([cell.record() for cell in cells])
             self._ledger.retire_others({cell.identity for cell in cells}, stage)
-        asked = self._scoring.by_cells if stage != "search" else []
+        asked = self._scoring.by_cells if stage in ("grid", "confirm") else []
         source = FixedCells(cells, self._ledger)
         if stage != "search":
             self._bring_shared(cells, asked)

@@ -139,6 +139,29 @@ class Ledger(LedgerQueries):
                 )
             sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
+    def claim(self, cells: Iterable[CellRecord]) -> None:
+        """Have these cells belong to the stage that asks for them now.
+
+        Of those that the ledger knows, the path's and retired ones: others stay where they are.
+        """
+        wanted = {cell.identity: cell for cell in cells}
+        changed = [
+            cell
+            for cell in self.cells()
+            if cell.identity in wanted
+            and cell.stage != wanted[cell.identity].stage
+            and (cell.stage == "path" or cell.retired)
+        ]
+        with self._db:
+            self._db.executemany(
+                "UPDATE cell SET stage = :stage, trial = :trial, label = :label WHERE identity = :identity",
+                [
+                    wanted[cell.identity].model_dump(include={"stage", "trial", "label", "identity"})
+                    for cell in changed
+                ],
+            )
+            sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
+
     def start(self, identity: str, *, executor: str, workers: int, threads: int) -> int:
         """Begin the next attempt at a cell and return its number, counted from 1.
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import pandas as pd
 
+from rse_study.results.ablation_path import PathState, num_path_cells, num_planned, path_state, settings_of
 from rse_study.results.cell_state import HAS_RESULT, count_cells, status_for_next_run
 from rse_study.results.connect import open_study
 from rse_study.results.queries import JSON_COLUMNS, LedgerQueries
-from rse_study.results.records import WITHDRAWN, Stage, Status, StudyRecord, evaluation_name
+from rse_study.results.records import WITHDRAWN, CellRecord, Stage, Status, StudyRecord, evaluation_name
 from rse_study.results.schema import ledger_path
 from rse_study.results.selection import TrialResult
 from rse_study.results.standings import standings_of
@@ -182,7 +183,29 @@ class Reader:
         """Count cells by `cell_state.count_cells`."""
         statuses, current = self.statuses_for_next_run(), "SELECT identity FROM cell WHERE NOT retired"
         known = (statuses[identity] for (identity,) in self._db.execute(current))
-        return count_cells(known, self.study().num_cells)
+        return count_cells(known, self.num_planned())
+
+    def num_planned(self) -> int:
+        """Return how many cells the study has in all, as far as it is known."""
+        study = self.study()
+        cells = self._current_cells() if settings_of(study) else []
+        return num_planned(study, cells, self.path_state())
+
+    def num_path_cells(self) -> int:
+        """Return how many cells of its own the ablation path has.
+
+        0 of a study without one.
+        """
+        study = self.study()
+        return num_path_cells(study, self._current_cells(), self.path_state()) if settings_of(study) else 0
+
+    def path_state(self) -> PathState | None:
+        """Return how far the ablation path is: `ablation_path.path_state`."""
+        study, ledger = self.study(), LedgerQueries(self._db)
+        if not settings_of(study):
+            return None
+        last = ledger.last_points(study.objective.metric)
+        return path_state(study, self._current_cells(), last, ledger.importance())
 
     def trials_table(self) -> pd.DataFrame:
         """Return one row per cell, by trial and seed, for readers.
@@ -200,6 +223,12 @@ class Reader:
         table["objective"] = values.where(cells["status"].isin(HAS_RESULT))
         table["t"] = cells["identity"].map(last["t"]).astype("Int64")
         return table.join(cells[["duration_s", "reason", "identity"]])
+
+    def _current_cells(self) -> list[CellRecord]:
+        """With the status that the next run finds."""
+        statuses = self.statuses_for_next_run()
+        cells = (cell for cell in LedgerQueries(self._db).cells() if not cell.retired)
+        return [cell.model_copy(update={"status": statuses[cell.identity]}) for cell in cells]
 
     def _fingerprints(self) -> dict[str, str]:
         """By evaluation; none of a study that was frozen before they were noted."""

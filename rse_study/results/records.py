@@ -155,7 +155,8 @@ class StudyRecord(Record):
     axes: tuple[AxisRecord, ...] = ()
     num_trials: int = 0
     num_cells: int = 0
-    """Planned in all: every seed of every row, confirmation included."""
+    """Planned in all: every seed of every row, confirmation included, and as many cells of an ablation path as there
+    may be; `ablation_path.num_planned` says how many there are."""
     rungs: tuple[int, ...] = ()
     """Steps at which a cell may be stopped early."""
     evaluations: tuple[str, ...] = ()

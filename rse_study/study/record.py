@@ -106,10 +106,9 @@ def resolved(study: Study) -> dict[str, Any]:
 
     Where it runs and what it may cost is left out. So is what is absent, and what only the other kind of study has.
     """
-    content = study.model_dump(
-        mode="json",
-        exclude={"resources": True, "allowance": True, "storage": True, "confirm": {"resources"}},
-    )
+    where_it_runs: dict[str, Any] = {"resources": True, "allowance": True, "storage": True}
+    of_stages = {"confirm": {"resources"}, "ablation_path": {"resources"}}
+    content = study.model_dump(mode="json", exclude=where_it_runs | of_stages)
     others = SEARCH_ONLY if study.grid is not None else ()
     return {name: value for name, value in content.items() if value is not None and name not in others}
 

@@ -156,6 +156,21 @@ def _confirm(
         yield from _stays(f"{path}.baseline", old["baseline"], new["baseline"], kind)
 
 
+def _ablation_path(
+    path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: StudyKind
+) -> FieldChanges:
+    if old is None or new is None:
+        yield (
+            "ablation path added"
+            if new
+            else ForbiddenChange(path, old, ABSENT, "may be added, and not removed")
+        )
+        return
+    if old["order"] != new["order"]:
+        yield from _free(f"{path}.order", old["order"], new["order"], kind)
+    yield from _counted(f"{path}.seeds", old["seeds"], new["seeds"])
+
+
 def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: StudyKind) -> FieldChanges:
     for name in {**old["axes"], **new["axes"]}:
         at, before, now = f"{path}.axes.{name}", old["axes"].get(name), new["axes"].get(name)
@@ -198,6 +213,7 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "baselines": _list_changes,
     "confirm": _confirm,
     "sampler": _sampler,
+    "ablation_path": _ablation_path,
 }
 """What may change, by field; every other field stays."""
 

@@ -3,6 +3,7 @@
 from math import exp, nan
 from pathlib import Path
 
+from rse_study.results.ablation_path import path_state
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import (
     AxisRecord,
@@ -199,6 +200,56 @@ def importance(ledger: Ledger) -> None:
                 for axis, share in zip(AXES, [(1 + (n + shift) % 8) / 36 for n in range(8)], strict=True)
             ]
         )
+
+
+PATH = STUDY.model_copy(
+    update={
+        "resolved": STUDY.resolved | {"ablation_path": {"order": "greedy", "seeds": [1, 2, 3]}},
+        "num_cells": 127,
+    }
+)
+"""With a path over seeds 1 and 2, which the confirmation has, and 3."""
+GAINS = {
+    "alpha": 0.4,
+    "beta": -0.6,
+    "N": 0.1,
+    "norm": 0.9,
+    "rho": -0.2,
+    "lambda1": 0.05,
+    "lambda2": 1.1,
+    "phi": 0.2,
+}
+
+
+def path(ledger: Ledger, num_rounds: int = 8) -> None:
+    """So many rounds of the path; at a point without `norm` beta does harm, and with it no longer."""
+    ledger.freeze(PATH)
+    numbers: dict[frozenset[str], int] = {frozenset(): 0, frozenset(GAINS): 12}
+    for _ in range(num_rounds):
+        study = ledger.study()
+        assert study is not None
+        last = ledger.last_points(study.objective.metric)
+        state = path_state(study, ledger.cells(), last, ledger.importance())
+        assert state is not None
+        for point in state.points:
+            number = numbers.setdefault(point, -len(numbers))
+            for seed in state.seeds:
+                known = {(one.trial, one.seed) for one in ledger.cells()}
+                if (number, seed) not in known:
+                    own = {"label": state.label_of(point), "proposal": state.proposal_of(point)}
+                    record = cell(number, seed, "path").model_copy(
+                        update=own | {"identity": f"{number + 100:032x}{seed:032x}"}
+                    )
+                    ledger.plan([record])
+                    harm = 0.7 * ({"norm", "beta"} <= point)
+                    top = (
+                        60
+                        + sum(GAINS[name] for name in point)
+                        + harm
+                        + 0.3 * seed
+                        + 0.2 * ((number * seed) % 3)
+                    )
+                    run(ledger, record, "complete", history(60, lambda t, top=top: top - (60 - t) / 4))
 
 
 def make(folder: Path, *parts, study: StudyRecord = STUDY) -> Path:

@@ -114,6 +114,19 @@ def test_a_grid_frozen_before_there_were_baselines_had_none(grid):
     )
 
 
+def test_a_path_can_be_added_and_changed_and_not_removed(search):
+    path = "ablation_path={seeds: [1, 3]}"
+    assert change_between(search(), search(path)) == "ablation path added"
+    assert change_between(search(path), search(path, "ablation_path.seeds=[1, 4]")) == (
+        "ablation_path.seeds added: 1; ablation_path.seeds removed: 1"
+    )
+    changed = change_between(search(path), search(path, "ablation_path.order=importance"))
+    assert changed == 'ablation_path.order: "greedy" -> "importance"'
+    assert change_between(search(path), search(path, "ablation_path.resources={threads: 2}")) == ""
+    with pytest.raises(InputErrors, match="may be added, and not removed"):
+        change_between(search(path), search())
+
+
 def test_confirmation_can_be_added_and_its_baseline_too(search):
     assert change_between(search("confirm=null"), search()) == "confirmation added"
     assert change_between(search("confirm.baseline=none"), search()) == "confirm.baseline added"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rse_study.cli.cell_names import name_of
+from rse_study.results.ablation_path import PathState, path_state
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.connect import open_study
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
@@ -39,10 +40,17 @@ class LedgerSnapshot:
     """Of a search, its cells in the order in which it would choose them."""
     histories: dict[str, list[MetricRow]]
     """Of each cell that runs."""
+    path: PathState | None
+    """How far the ablation path is."""
     device_s: float
     """Device time of all attempts, those at other cells too: `device_time.INCLUDED`."""
     events: tuple[dict[str, str], ...]
     """The newest: at, kind, cell, text."""
+
+    @property
+    def cells_as_found(self) -> list[CellRecord]:
+        """The cells, each with its status as the next run finds it."""
+        return [one.model_copy(update={"status": self.statuses[one.identity]}) for one in self.cells]
 
     @property
     def newest(self) -> dict[str, int]:
@@ -63,13 +71,14 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
         order = {cell.identity: place for place, cell in enumerate(cells)}
         attempts = ledger.attempts()
         gpus = gpus_per_worker([cell.provenance for cell in everything], ledger.provenance())
+        statuses = {one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells}
+        last_points = ledger.last_points(study.objective.metric)
+        as_found = [one.model_copy(update={"status": statuses[one.identity]}) for one in cells]
         return LedgerSnapshot(
             study=study,
             revision=ledger.revisions()[-1].number,
             cells=tuple(cells),
-            statuses={
-                one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells
-            },
+            statuses=statuses,
             names=_names(study, cells),
             attempts=tuple(
                 sorted(
@@ -77,8 +86,9 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
                     key=lambda attempt: (order[attempt.cell], attempt.number),
                 )
             ),
-            last_points=ledger.last_points(study.objective.metric),
+            last_points=last_points,
             chosen=_chosen(study, ledger),
+            path=path_state(study, as_found, last_points, ledger.importance()),
             histories={
                 one.identity: ledger.history(one.identity) for one in cells if one.status == "running"
             },

@@ -10,6 +10,7 @@ from typing import Any
 
 from rse_study.cli.verbs.ledger_snapshot import LedgerSnapshot, read_snapshot
 from rse_study.cli.verbs.status_pace import pace_of
+from rse_study.results.ablation_path import num_planned
 from rse_study.results.cell_state import count_cells, is_lost
 from rse_study.results.lock import holder
 from rse_study.results.records import FINISHED, Record, Stage
@@ -112,7 +113,8 @@ def state_of(study_dir: Path) -> StudyStatus:
     held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
     ledger = read_snapshot(study_dir, NUM_EVENTS)
     study, running = ledger.study, _running(ledger)
-    counts = count_cells((ledger.statuses[cell.identity] for cell in ledger.cells), study.num_cells)
+    planned = num_planned(study, ledger.cells_as_found, ledger.path)
+    counts = count_cells((ledger.statuses[cell.identity] for cell in ledger.cells), planned)
     pace = pace_of(ledger, {cell.identity: cell.share for cell in running})
     return StudyStatus(
         **study.model_dump(include={"name", "question", "kind"}),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from rse_study.cli.verbs.ledger_snapshot import LedgerSnapshot
+from rse_study.results.ablation_path import num_path_cells, num_planned
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.records import AttemptRecord
 
@@ -55,10 +56,13 @@ def missing_by_stage(ledger: LedgerSnapshot) -> dict[str, int]:
     begun = Counter(cell.stage for cell in ledger.cells if ledger.statuses[cell.identity] != "planned")
     if study.kind == "grid":
         return {"grid": max(0, study.num_cells - begun["grid"])}
-    num_confirmed = max(0, study.num_cells - study.num_trials)
+    num_path = num_path_cells(study, ledger.cells_as_found, ledger.path)
+    planned = num_planned(study, ledger.cells_as_found, ledger.path)
+    num_confirmed = max(0, planned - num_path - study.num_trials)
     return {
         "search": max(0, study.num_trials - begun["search"]),
         "confirm": max(0, num_confirmed - begun["confirm"]),
+        "path": max(0, num_path - begun["path"]),
     }
 
 

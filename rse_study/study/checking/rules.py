@@ -25,6 +25,7 @@ SEARCH_ONLY = (
     "search_seed",
     "early_stopping",
     "confirm",
+    "ablation_path",
     "objectives",
     "constraints",
 )
@@ -58,6 +59,8 @@ def resources_of(study: Study) -> Iterator[tuple[str, Resources]]:
     yield "resources", study.resources
     if study.confirm is not None and study.confirm.resources is not None:
         yield "confirm.resources", study.confirm.resources
+    if study.ablation_path is not None and study.ablation_path.resources is not None:
+        yield "ablation_path.resources", study.ablation_path.resources
 
 
 def _one_question(study: Study) -> RuleProblems:
@@ -160,6 +163,15 @@ def _distinct_seeds(study: Study) -> RuleProblems:
         if seed in study.seeds:
             rule = "a seed of the search has selected; it cannot confirm"
             yield f"confirm.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
+
+
+def _seeds_of_the_path(study: Study) -> RuleProblems:
+    seeds = () if study.ablation_path is None else study.ablation_path.seeds
+    yield from _listed_twice("ablation_path.seeds", seeds)
+    for index, seed in enumerate(seeds):
+        if seed in study.seeds:
+            rule = "a seed of the search has selected the trial that the path leads to"
+            yield f"ablation_path.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 
 
 def _confirmable(study: Study) -> RuleProblems:
@@ -276,6 +288,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_papers_measure, ("paper", "objective")),
     (_one_search_seed, ("search", "seeds")),
     (_distinct_seeds, ("seeds", "confirm")),
+    (_seeds_of_the_path, ("seeds", "ablation_path")),
     (_confirmable, ("confirm", "num_trials")),
     (_evaluations, ("evaluations",)),
     (_baselines, ("baselines",)),
@@ -284,8 +297,8 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_replayed, ("objective", "objectives", "base")),
     (_seen_by_the_objective, ("objective", "objectives", "constraints", "base", "search", "evaluations")),
     (_watched, ("base", "search")),
-    (_executors, ("resources", "confirm")),
-    (_parts_of_gpus, ("resources", "confirm")),
+    (_executors, ("resources", "confirm", "ablation_path")),
+    (_parts_of_gpus, ("resources", "confirm", "ablation_path")),
     (_allowance, ("allowance",)),
 )
 """A rule, and the fields it reads."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.errors import InputError, InputErrors
+from rse_study.results.ablation_path import most_path_cells
 from rse_study.study.checking.batch_sizes import check_batch_sizes
 from rse_study.study.checking.edges import check_edges
 from rse_study.study.checking.partial import PartialStudy, partial_study
@@ -45,15 +46,18 @@ class CheckedStudy:
     def num_cells(self) -> int:
         """How many cells the study plans in all.
 
-        Every seed of every row; of a search its trials, and those that confirm.
+        Every seed of every row; of a search its trials, those that confirm, and as many of its path as there may be.
         """
         if self.rows:
             return len(self.rows) * len(self.study.seeds)
-        confirm = self.study.confirm
-        if confirm is None:
-            return self.study.num_trials
-        confirmed = confirm.num_best + (confirm.baseline == "base")
-        return self.study.num_trials + confirmed * len(confirm.seeds)
+        confirm, path = self.study.confirm, self.study.ablation_path
+        num_cells = self.study.num_trials
+        if confirm is not None:
+            num_cells += (confirm.num_best + (confirm.baseline == "base")) * len(confirm.seeds)
+        if path is not None:
+            confirmed = {} if confirm is None else confirm.model_dump()
+            num_cells += most_path_cells(len(self.space.axes), path.model_dump(), confirmed)
+        return num_cells
 
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> CheckedStudy:
@@ -131,6 +135,8 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     else:
         space, rows, found = _check_grid(study, where)
     problems += found
+    if not found and not partial.lacks("search", "grid", "ablation_path"):
+        problems += _where_the_path_begins(study, space, where)
     if not found and not partial.lacks("search", "grid"):
         problems += _judged_alike(space, rows, where)
         problems += (
@@ -204,6 +210,21 @@ def _sampler_can(study: Study, space: Space[Trial], where: str) -> list[InputErr
             num_objectives=len(study.all_objectives),
             num_constraints=len(study.constraints),
         )
+    ]
+
+
+def _where_the_path_begins(study: Study, space: Space[Trial], where: str) -> list[InputError]:
+    if study.ablation_path is None or study.search is None:
+        return []
+    rule = "the path begins at the base, which must be a point of the space"
+    return [
+        InputError(
+            f"search.{name} and ablation_path",
+            where=where,
+            rule=f"{rule}, and the base has no value of this axis",
+            remedy="Widen the axis, move the base, or take ablation_path away",
+        )
+        for name in space.missed_by_base()
     ]
 
 

@@ -170,6 +170,22 @@ class Confirm(Spec):
     """of these cells; without it, the study's"""
 
 
+class AblationPath(Spec):
+    """What made the best trial of a search better than its base.
+
+    Its axes are flipped one by one, from the base to it. Each point is trained anew (Fawcett & Hoos 2016; Biedenkapp
+    et al. 2017).
+    """
+
+    order: Literal["greedy", "importance"] = "greedy"
+    """greedy: of all axes left, the one that brings most, k(k+1)/2 points over k axes that differ; importance: the axes
+    by their importance, k points"""
+    seeds: Seeds = field()
+    """none of the search's own; cells of seeds that `confirm` has, too, run once"""
+    resources: Resources | None = None
+    """of these cells; without it, the study's"""
+
+
 class Allowance(Spec):
     """What the study may cost; 0 = no limit.
 
@@ -226,6 +242,7 @@ class Study(Spec):
     tasks: Tasks = Tasks()
     """of evaluations that end in /fine_tuned"""
     confirm: Confirm | None = None
+    ablation_path: AblationPath | None = None
     paper: Paper | None = None
     keep_models: Literal["final", "best", "none"] = "final"
     resources: Resources = Resources()

@@ -65,6 +65,10 @@ class Space(Generic[T]):
             point[axis.name] = value
         return point
 
+    def missed_by_base(self) -> list[str]:
+        """The axes on which the base has no place: their names."""
+        return [axis.name for axis in self.axes if Space(self.base, (axis,), self.at).base_point is None]
+
     def _former_spelling(self, axis: Axis, value: Any) -> Any:
         """The choice of the axis that a field reads as `value`; None where there is none."""
         for option in axis.domain.values() if axis.domain.scale == "none" else ():

@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
+from rse_study.results.ablation_path import PathState
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.device_time import device_seconds
 from rse_study.results.reader import Reader
@@ -70,13 +71,19 @@ class _Frames:
     attempts: pd.DataFrame
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
+    path: PathState | None
 
 
 def _read(study_dir: Path) -> _Frames:
     """Retired cells, too: a row that comes back has its results."""
     with Reader(study_dir) as reader:
-        frames = (reader.cells, reader.attempts, reader.rungs, reader.evaluations)
-        return _Frames(*(read(retired=True) for read in frames))
+        return _Frames(
+            cells=reader.cells(retired=True),
+            attempts=reader.attempts(retired=True),
+            rungs=reader.rungs(retired=True),
+            evaluations=reader.evaluations(retired=True),
+            path=reader.path_state(),
+        )
 
 
 def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
@@ -102,7 +109,7 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
         for row in frames.cells.itertuples()
         if row.trial in trials
     ]
-    return LedgerState(tuple(cells), *_spent(frames.attempts))
+    return LedgerState(tuple(cells), frames.path, *_spent(frames.attempts))
 
 
 def _spent(attempts: pd.DataFrame) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from rse_study.results.ablation_path import PathState
 from rse_study.results.records import Stage, Status
 from rse_study.training.trial import Trial
 
@@ -29,6 +30,8 @@ class LedgerState:
     """What a study's ledger holds, as far as a plan needs it."""
 
     cells: tuple[LedgerCell, ...] = ()
+    path: PathState | None = None
+    """how far its ablation path is, as the study was frozen"""
     worker_seconds: float = 0.0
     """spent on all attempts, times their workers"""
     thread_seconds: float = 0.0

@@ -86,6 +86,7 @@ def plan(
     """
     study, new = checked.study, dict[str, list[int]]()
     cost_model = last = CostModel(throughput, study.resources)
+    cost_models: tuple[CostModel, ...] = ()
     if study.grid is not None:
         stage, remaining, new = plan_grid(checked, ledger_state, cost_model, data_sizes)
         stages: tuple[StagePlan, ...] = (stage,)
@@ -96,6 +97,10 @@ def plan(
             last = CostModel(throughput, study.confirm.resources or study.resources)
             stage, remaining = planner.confirm(study.confirm, last)
             stages = (*stages, stage)
+        if study.ablation_path is not None:
+            path_model = CostModel(throughput, study.ablation_path.resources or study.resources)
+            stages = (*stages, planner.path(study.ablation_path, path_model))
+            cost_models = (*cost_models, path_model)
     gpus = study.resources.gpus
     scores = plan_scores(study.evaluations, remaining, last, data_sizes)
     return Plan(
@@ -105,7 +110,9 @@ def plan(
         price_per_hour=study.allowance.price_per_hour,
         spent_hours=(ledger_state.worker_seconds * gpus if gpus else ledger_state.thread_seconds) / 3600,
         source=throughput.source,
-        notes=tuple(dict.fromkeys(_notes(checked, stages, throughput, data_sizes, (cost_model, last)))),
+        notes=tuple(
+            dict.fromkeys(_notes(checked, stages, throughput, data_sizes, (cost_model, last, *cost_models)))
+        ),
         new=new,
     )
 
@@ -164,6 +171,8 @@ def _notes(
     if checked.study.grid is None and is_open:
         who = checked.study.sampler.name
         yield f"trials are not known before {who} proposes them: {NUM_POINTS} even points of the space stand for them"
+    if any(stage.name == "path" for stage in stages) and stages[0].num_to_run:
+        yield "path: as if base and best trial differed on every axis, until the search is over"
     if checked.rungs and is_open:
         yield _rung_note(checked)
     if is_open:

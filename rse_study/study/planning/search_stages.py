@@ -3,10 +3,11 @@
 The sampler proposes them while the search runs: the cost is a mean over random draws from the space.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rse_study.results.ablation_path import PathState, most_path_cells, num_points
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Confirm
+from rse_study.study.definition.config import AblationPath, Confirm
 from rse_study.study.planning.cost_model import FREE, WHOLE, Cost, CostModel, drawn, total
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.grid_stage import Remaining
@@ -82,6 +83,35 @@ class SearchPlanner:
             total(costs),
         )
         return stage, remaining
+
+    def path(self, path: AblationPath, cost_model: CostModel) -> StagePlan:
+        """Plan the ablation path: as many points as are known, or as there may be.
+
+        Points that are not known yet lie between two trials of the space, and cost what drawn ones do.
+        """
+        state, confirm = self._path_state(path), self.checked.study.confirm
+        num_axes = len(self.checked.space.axes) if state is None else len(state.axes)
+        points = num_points(num_axes, path.order)
+        confirmed = {} if confirm is None else confirm.model_dump()
+        num_cells = most_path_cells(num_axes, path.model_dump(), confirmed)
+        own = [cell for cell in self.ledger_state.cells if cell.stage == "path" and not cell.retired]
+        known = own if state is not None else []
+        ended = [cell for cell in known if has_ended(cell)]
+        waiting = [cell.trial for cell in known if not has_ended(cell)]
+        num_drawn = 0 if state is not None and state.is_over else max(0, num_cells - len(known))
+        costs = [cost_model.cell(workload_of(trial, self.data_sizes)) for trial in waiting]
+        if num_drawn:
+            samples = [cost_model.cell(workload_of(trial, self.data_sizes)) for trial in self._sample()]
+            costs.append(drawn(samples, num_drawn))
+        to_run, num_seeds = len(waiting) + num_drawn, len(path.seeds)
+        stage = stage_plan("path", cost_model.resources, points, num_seeds, ended, to_run, total(costs))
+        return replace(stage, num_shared=points * num_seeds - num_cells)
+
+    def _path_state(self, path: AblationPath) -> PathState | None:
+        """What the ledger knows of it, where it was frozen with the same settings and no trial is to come."""
+        state = self.ledger_state.path
+        is_same = state is not None and (state.order, state.seeds) == (path.order, path.seeds)
+        return state if is_same and len(self._searched) >= self.checked.study.num_trials else None
 
     @property
     def _searched(self) -> list[LedgerCell]:

@@ -27,11 +27,13 @@ class StagePlan:
     """cells that are left"""
     cost: Cost
     """of those that are left"""
+    num_shared: int = 0
+    """cells that another stage runs"""
 
     @property
     def num_cells(self) -> int:
-        """Every seed of every trial."""
-        return self.num_trials * self.num_seeds
+        """Every seed of every trial, without what another stage runs."""
+        return self.num_trials * self.num_seeds - self.num_shared
 
     @property
     def device_hours(self) -> Range | None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from rse_study.results.ablation_path import PathEnd, PathState, Round
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
@@ -146,3 +147,37 @@ def test_it_is_said_how_many_trials_pass_which_rung(content, sizes):
         "low: of 16 trials 10.5 pass step 15, 7.75 pass step 30, 6.38 pass step 45; high: none is stopped"
     )
     assert median in notes(name="median", first=15, every=15)
+
+
+PATH = {"confirm": {"seeds": [1, 2]}, "evaluations": [], "early_stopping": None}
+
+
+@pytest.mark.parametrize(
+    ("path", "points", "cells"),
+    [
+        ({"seeds": [1, 2, 3]}, 37, 37 * 3 - 4),
+        ({"seeds": [3], "order": "importance"}, 9, 9),
+    ],
+)
+def test_a_path_is_priced_as_if_every_axis_differed(content, sizes, path, points, cells):
+    checked = search_of(content, ablation_path=path, **PATH)
+    planned = plan(checked, LedgerState(), Throughput(), sizes)
+    stage = planned.stages[-1]
+    assert (stage.name, stage.num_trials, stage.num_cells, stage.num_to_run) == ("path", points, cells, cells)
+    assert sum(one.num_cells for one in planned.stages) == checked.num_cells
+    assert stage.cost.steps.mid == cells * 60
+
+
+def test_a_path_under_way_is_priced_by_what_is_left(content, sizes):
+    checked = search_of(content, search=STEPS, num_trials=2, ablation_path={"seeds": [3]}, **PATH)
+    base, best = checked.space.base, trial_with(checked, 9)
+    ends = [PathEnd(0, "base", {"N": 5}), PathEnd(1, "", {"N": 9})]
+    rounds = (Round(frozenset(), ("N",), ""),)
+    state = PathState("greedy", (3,), *ends, ("N",), rounds, {frozenset(): (50.0,)})
+    cells = (
+        search_known(base, 0), search_known(best, 1), known(base, 0, 3, stage="path"),
+        known(best, 1, 3, stage="path", status="planned"),
+    )  # fmt: skip
+    stage = plan(checked, LedgerState(cells, state), Throughput(), sizes).stages[-1]
+    assert (stage.num_cells, stage.num_done, stage.num_to_run) == (2, 1, 1)
+    assert stage.cost.gradient_passes == exactly(60 * 10)

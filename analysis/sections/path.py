@@ -1,0 +1,88 @@
+"""The section of the ablation path: what the best value of each axis brought."""
+
+import pandas as pd
+
+from analysis import page
+from analysis.contents import PAPER_SETTING, Contents
+from analysis.figures.path import draw_path, path_data
+from analysis.formats import show_signed
+from analysis.phrases import join_words
+
+HOW = {
+    "greedy": "In each round every axis that is left is flipped alone from the paper's value to the best trial's, and "
+    "the flip with the best mean is kept.",
+    "importance": "The axes are flipped one after the other, the most important first.",
+}
+CHOSEN = "The kept flip was chosen on the very seeds shown: its gain flatters it. The two ends were not chosen on them."
+
+
+def ablation_path(contents: Contents) -> str:
+    """Return section "Ablation path".
+
+    Nothing where the study has none, or no point of it has ended.
+    """
+    state, frame = contents.path, path_data(contents)
+    if state is None or frame.empty:
+        return ""
+    seeds = join_words(f"seed {seed}" for seed in state.seeds)
+    num = len(state.axes)
+    note = (
+        f"From the {PAPER_SETTING} to the best trial ({state.best.trial}), which differ on "
+        f"{num} {'axis' if num == 1 else 'axes'}. {HOW[state.order]} Every point is trained anew "
+        f"with {seeds}, which selected no trial. Intervals: Student's t over seeds; those of gains are of differences "
+        f"seed by seed."
+    )
+    parts = [page.paragraph(note)]
+    if state.order == "greedy":
+        parts.append(page.paragraph(CHOSEN, "note"))
+    if not state.is_over:
+        parts.append(
+            page.paragraph("The path is not over: what is shown are the points that have ended.", "note")
+        )
+    parts.append(page.figure(draw_path(frame, contents.label, contents.decimals), "path", frame))
+    less_is_better = contents.study.objective.direction == "minimize"
+    shown = path_table(frame, contents.decimals, less_is_better=less_is_better)
+    if len(shown):
+        parts.append(page.table(shown, name="path"))
+    return page.section("Ablation path", *parts)
+
+
+def path_table(frame: pd.DataFrame, decimals: int, *, less_is_better: bool = False) -> pd.DataFrame:
+    """Return a row per flip that was kept, as text.
+
+    Columns: axis, from, to, gain (with its interval), together (the gain since the paper's setting), and what the
+    others would have brought, the best of them first.
+
+    Parameters
+    ----------
+    frame
+        By `analysis.figures.path.path_data`.
+    decimals
+        Of the objective.
+    less_is_better
+        Of the objective.
+    """
+    start = frame.loc[frame["place"] == 0, "mean"]
+    rows = []
+    for row in frame[frame["is_kept"] & (frame["place"] > 0)].to_dict("records"):
+        others = frame[(frame["place"] == row["place"]) & ~frame["is_kept"]]
+        beside = others.sort_values("gain", ascending=less_is_better, kind="stable")
+        interval = (
+            ""
+            if pd.isna(row["gain_low"])
+            else f" ({show_signed(row['gain_low'], decimals)} to {show_signed(row['gain_high'], decimals)})"
+        )
+        rows.append(
+            {
+                "axis": row["axis"],
+                "from": row["before"],
+                "to": row["after"],
+                "gain": f"{show_signed(row['gain'], decimals)}{interval}",
+                "together": show_signed(row["mean"] - start.iloc[0], decimals) if len(start) else "",
+                "the others would have brought": ", ".join(
+                    f"{axis} {show_signed(gain, decimals) or 'failed'}"
+                    for axis, gain in beside[["axis", "gain"]].itertuples(index=False)
+                ),
+            }
+        )
+    return pd.DataFrame(rows, dtype=object)

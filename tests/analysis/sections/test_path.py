@@ -1,0 +1,60 @@
+import dataclasses
+
+import pytest
+
+from analysis.answer import StageProgress
+from analysis.figures.path import path_data
+from analysis.progress import stage_progress
+from analysis.sections.opening import states
+from analysis.sections.path import ablation_path, path_table
+from tests.analysis import searched
+from tests.analysis.outline import Outline
+
+
+@pytest.fixture(scope="module")
+def path_dir(tmp_path_factory):
+    return searched.make(
+        tmp_path_factory.mktemp("path") / "joint", searched.search, searched.confirm, searched.path
+    )
+
+
+def test_the_section_says_what_was_done_and_what_flatters(path_dir, contents):
+    text = Outline(ablation_path(contents(path_dir))).text
+    assert "to the best trial (12), which differ on 8 axes" in text
+    assert "seed 1, seed 2 and seed 3" in text
+    assert "its gain flatters it" in text
+    assert "not over" not in text
+
+
+def test_the_table_has_a_row_per_kept_flip_and_what_the_others_would_have_brought(path_dir, contents):
+    table = path_table(path_data(contents(path_dir)), 2)
+    assert table["axis"].tolist() == ["lambda2", "norm", "alpha", "beta", "phi", "N", "lambda1", "rho"]
+    assert table["gain"].iloc[0] == "+1.60 (+0.22 to +2.98)"
+    assert table["together"].iloc[1] == "+2.50"
+    others = table["the others would have brought"]
+    assert others.iloc[0].startswith("norm +1.40, alpha +0.90")
+    assert others.iloc[-1] == ""
+
+
+def test_a_path_by_importance_chose_nothing(path_dir, contents):
+    found = contents(path_dir)
+    by_importance = dataclasses.replace(found, path=dataclasses.replace(found.path, order="importance"))
+    assert "flatters" not in Outline(ablation_path(by_importance)).text
+
+
+def test_how_far_the_path_is(path_dir, tmp_path, contents):
+    found = contents(path_dir)
+    assert stage_progress(found, "path") == StageProgress(107, 107)
+    assert "Ablation path: 107 of 107 cells complete, 0 missing." in states(found)
+
+    def one_round(ledger):
+        searched.path(ledger, num_rounds=1)
+
+    begun = contents(searched.make(tmp_path / "joint", searched.search, searched.confirm, one_round))
+    assert "Ablation path: 25 of 107 cells complete, 82 missing." in states(begun)
+    assert "The path is not over" in Outline(ablation_path(begun)).text
+
+
+def test_a_search_without_a_path_has_no_section(search_dir, contents):
+    assert ablation_path(contents(search_dir)) == ""
+    assert "Ablation path" not in states(contents(search_dir))
