@@ -154,7 +154,7 @@ def with_last_values(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame
 
 
 def with_other_objectives(reader: Reader, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return `cells` with a column for each further objective, under its metric's name."""
+    """Return `cells` with a column for each further objective, named by its metric."""
     metrics = [one.metric for one in reader.study().other_objectives]
     return cells.assign(
         **{metric: cells["identity"].map(reader.final_values(metric)).astype(float) for metric in metrics}
@@ -180,7 +180,10 @@ def label_of(objective: ObjectiveRecord) -> str:
 
 
 def objective_decimals(objective: ObjectiveRecord) -> int:
-    """How many decimals values of an objective are shown with; none of what is counted."""
+    """How many decimals values of an objective are shown with.
+
+    None of what is counted.
+    """
     if objective.metric in COSTS:
         return 0
     return decimals_of(objective.evaluation, fine=4) if objective.evaluation else 4

@@ -1,4 +1,4 @@
-"""What a search with several objectives came to, as frames: its front and how it grew."""
+"""What a search with several objectives came to: its front and how it grew."""
 
 import numpy as np
 import pandas as pd

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.formats import show_value
-from rse_study.results.pareto import Direction
+from rse_study.results.ranking import Direction
 from rse_study.results.records import AxisRecord, StudyRecord
 from rse_study.results.selection import chosen_first
 
@@ -30,7 +30,7 @@ def trials(contents: Contents) -> pd.DataFrame:
 
 
 def chosen_of(contents: Contents) -> list[str]:
-    """Return the identities of a search's cells in the order in which it would choose them."""
+    """Return the identities of a search's cells as it would choose them, in order."""
     return chosen_first(contents.standings, directions(contents.study))
 
 

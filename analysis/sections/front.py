@@ -86,7 +86,7 @@ def bound(constraint: ConstraintRecord) -> str:
 
 
 def front_table(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
-    """Show the trials of the front as text: objectives and axes, by the first objective.
+    """Show the trials of the front as text, by the first objective.
 
     Parameters
     ----------

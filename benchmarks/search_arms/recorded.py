@@ -24,7 +24,7 @@ from rse_study.results.row_names import Proposal
 FILE = Path(__file__).with_name("joint_minilm.json")
 NUM_STEPS = 30
 METRIC = "dev"
-Array = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class RecordedSurface:
     """The mean of a Gaussian process (Matern, nu = 5/2), and the noise of seeds."""
 
     domains: AxisDomains
-    features: Array
+    features: FloatArray
     """of the real trials [n d]"""
-    weights: Array
+    weights: FloatArray
     """of their kernels [n]"""
-    lengths: Array
+    lengths: FloatArray
     """of the kernel, by feature [d]"""
     mean: float
     sd: float
@@ -62,14 +62,14 @@ def recorded_surface(domains: AxisDomains) -> RecordedSurface:
     return RecordedSurface(domains, features, weights, lengths, content["mean"], content["noise_sd"])
 
 
-def feature_row(domains: AxisDomains, point: Proposal) -> Array:
+def feature_row(domains: AxisDomains, point: Proposal) -> FloatArray:
     """Return a point's places on the axes, the norm as three indicators."""
     places = unit_point(domains, point)
     own = [place for name, place in places.items() if name != "norm"]
     return np.array([*own, *(float(point["norm"] == norm) for norm in ("l1", "l2", "linf"))])
 
 
-def matern(first: Array, second: Array, lengths: Array) -> Array:
+def matern(first: FloatArray, second: FloatArray, lengths: FloatArray) -> FloatArray:
     """Return the Matern kernel (nu = 5/2) of rows of features.
 
     Parameters
@@ -80,7 +80,7 @@ def matern(first: Array, second: Array, lengths: Array) -> Array:
         By feature [d].
     """
     apart = np.sqrt(5) * np.linalg.norm((first[:, None] - second) / lengths, axis=-1)
-    kernel: Array = (1 + apart + apart**2 / 3) * np.exp(-apart)
+    kernel: FloatArray = (1 + apart + apart**2 / 3) * np.exp(-apart)
     return kernel
 
 

@@ -1,19 +1,19 @@
-"""Several objectives at once: whom nobody beats, how much they cover, where they bend.
+"""Several objectives at once: fronts, what they cover and where they bend.
 
 Points are arrays [num_points, num_objectives] in which more is better (`oriented`).
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Direction = Literal["maximize", "minimize"]
-Points = NDArray[np.float64]
+from rse_study.results.ranking import Direction
+
+FrontPoints = NDArray[np.float64]
 
 
-def oriented(values: ArrayLike, directions: Sequence[Direction]) -> Points:
+def oriented(values: ArrayLike, directions: Sequence[Direction]) -> FrontPoints:
     """Return the values as points in which more is better.
 
     Parameters
@@ -27,7 +27,7 @@ def oriented(values: ArrayLike, directions: Sequence[Direction]) -> Points:
     return np.asarray(values, dtype=np.float64).reshape(-1, len(signs)) * signs
 
 
-def front(points: Points) -> NDArray[np.bool_]:
+def front(points: FrontPoints) -> NDArray[np.bool_]:
     """Return which points none dominates.
 
     One dominates another where it is nowhere worse and somewhere better (Pareto). Equal points do not beat each other;
@@ -40,7 +40,7 @@ def front(points: Points) -> NDArray[np.bool_]:
     return kept
 
 
-def hypervolume(points: Points, reference: ArrayLike) -> float:
+def hypervolume(points: FrontPoints, reference: ArrayLike) -> float:
     """Return the volume that points dominate above a reference point.
 
     Zitzler and Thiele (1998). Exact, by slices along the last objective: for a front of hundreds in few dimensions.
@@ -60,7 +60,7 @@ def hypervolume(points: Points, reference: ArrayLike) -> float:
     return _volume(above[front(above)], corner)
 
 
-def _volume(points: Points, corner: Points) -> float:
+def _volume(points: FrontPoints, corner: FrontPoints) -> float:
     if len(points) == 0:
         return 0.0
     if points.shape[1] == 1:
@@ -75,30 +75,36 @@ def _volume(points: Points, corner: Points) -> float:
     )
 
 
-def nadir(points: Points) -> Points:
-    """Return the worst value of each objective among the finite points: a reference that all of them reach."""
+def nadir(points: FrontPoints) -> FrontPoints:
+    """Return the worst value of each objective among the finite points.
+
+    It is a reference that all of them reach.
+    """
     return points[np.isfinite(points).all(axis=1)].min(axis=0)
 
 
-def scaled(points: Points) -> Points:
-    """Return the points with each objective from 0, its worst value, to 1; 0 where all values are one."""
+def scaled(points: FrontPoints) -> FrontPoints:
+    """Return the points with each objective from 0, its worst value, to 1.
+
+    0 where all values are one.
+    """
     low, span = points.min(axis=0), np.ptp(points, axis=0)
     return (points - low) / np.where(span > 0, span, 1.0)
 
 
-def knee(points: Points) -> int:
-    """Return the index of the point of a front where giving up one objective gains least of another.
+def knee(points: FrontPoints) -> int:
+    """Return the index of the point where a front bends most.
 
-    It is the point farthest beyond the plane through the front's ends (Das 1999), each objective from 0 to 1 over the
-    front. The first one on a tie; an end where the front bends to the other side. Points are those of a front.
+    There giving up one objective gains least of another. It is the point farthest beyond the plane through the front's ends (Das 1999), each objective from 0 to 1 over the
+    front. The first one on a tie; an end where the front bends to the other side. FrontPoints are those of a front.
     """
     return int(np.argmax(scaled(points).sum(axis=1)))
 
 
-def representatives(points: Points, number: int) -> list[int]:
-    """Return the indices of points that stand for a front: its knee, then what adds most to them.
+def representatives(points: FrontPoints, number: int) -> list[int]:
+    """Return the indices of points that stand for a front.
 
-    Added hypervolume decides, each objective from 0 to 1 over the front, above a reference a tenth below its worst
+    Its knee, then what adds most to those before. Added hypervolume decides, each objective from 0 to 1 over the front, above a reference a tenth below its worst
     values: without that margin the front's ends would add nothing.
 
     Parameters

@@ -84,7 +84,10 @@ class LedgerQueries:
         return {cell: (t, number_of(value)) for cell, t, value in self._db.execute(query, (metric,))}
 
     def final_values(self, metric: str) -> dict[str, float]:
-        """A metric's value where each cell ended, by cell: of its last point, or what the cell cost."""
+        """A metric's value where each cell ended, by cell.
+
+        Of its last point, or what the cell cost.
+        """
         if metric not in COSTS:
             return {cell: value for cell, (_, value) in self.last_points(metric).items()}
         query = (

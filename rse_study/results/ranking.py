@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from typing import Literal, TypeVar
 
 Key = TypeVar("Key")
+Direction = Literal["maximize", "minimize"]
+"""Which way a metric is better."""
 ScoredTrial = tuple[Key, int, float]
 """Whose it is, its last step, its objective there (NaN where it has none)."""
 
 
-def best_first(trials: Iterable[ScoredTrial[Key]], direction: Literal["maximize", "minimize"]) -> list[Key]:
+def best_first(trials: Iterable[ScoredTrial[Key]], direction: Direction) -> list[Key]:
     """Return those that have an objective, best first.
 
     By how far they went, then by value, then in the order given. A value after fewer steps is another quantity: it

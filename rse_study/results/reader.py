@@ -103,7 +103,10 @@ class Reader:
         return LedgerQueries(self._db).final_values(metric)
 
     def standings(self, stage: Stage) -> list[TrialResult[str]]:
-        """Where the cells of a stage stand by all that a search chooses by, by trial and seed."""
+        """Where the cells of a stage ended by all that a search chooses by.
+
+        By trial and seed.
+        """
         return standings_of(LedgerQueries(self._db), stage)
 
     def collapsed(self) -> frozenset[str]:

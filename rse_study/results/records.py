@@ -105,9 +105,9 @@ class ConstraintRecord(Record):
     """Of the metric, for readers."""
 
     def violation(self, value: float) -> float:
-        """By how much a value of the metric breaks the bound; at most 0 where it keeps to it.
+        """By how much a value of the metric breaks the bound.
 
-        NaN of a NaN.
+        At most 0 where it keeps to it; NaN of a NaN.
         """
         if self.at_most is not None:
             return value - self.at_most

@@ -1,14 +1,14 @@
-"""Which trials a search chooses: the one rule for confirmation, reports and status."""
+"""Which trials a search chooses.
+
+The one rule for confirmation, reports and status.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic
 
-from rse_study.results.pareto import Direction, front, oriented, representatives
-from rse_study.results.ranking import best_first
-
-Key = TypeVar("Key")
+from rse_study.results.ranking import Direction, Key, best_first
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,9 @@ def chosen_first(trials: Iterable[TrialResult[Key]], directions: Sequence[Direct
     able = [trial for trial in trials if trial.is_feasible and trial.is_scored]
     if len(directions) == 1:
         return best_first(((trial.key, trial.t, trial.values[0]) for trial in able), directions[0])
+    # numpy, which a look at a study with one objective does without
+    from rse_study.results.pareto import oriented, representatives
+
     ordered: list[Key] = []
     while able:
         members = front_of(able, directions)
@@ -66,6 +69,8 @@ def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]
     directions
         Of the objectives.
     """
+    from rse_study.results.pareto import front, oriented
+
     able = [trial for trial in trials if trial.is_feasible and trial.is_scored]
     farthest = max((trial.t for trial in able), default=0)
     able = [trial for trial in able if trial.t == farthest]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from rse_study.results.pareto import Direction
+from rse_study.results.ranking import Direction
 from rse_study.results.selection import TrialResult, chosen_first
 
 

@@ -79,7 +79,7 @@ def test_a_correlation_that_is_not_defined_is_null(rse, model, tmp_path, monkeyp
 
 def test_a_value_that_is_not_finite_is_null(rse, tmp_path):
     with Ledger.open(tmp_path / "studies" / "little") as ledger:
-        ledger.freeze(SEARCH)
-        run(ledger, cell_of(0), float("inf"))
+        ledger.freeze(SEARCH.model_copy(update={"kind": "grid"}))
+        run(ledger, cell_of(0).model_copy(update={"stage": "grid"}), float("inf"))
     content = strictly(rse("status", "little", "--json").out)
     assert content["best"]["value"] is None

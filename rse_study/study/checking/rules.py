@@ -155,6 +155,13 @@ def _constraints(study: Study) -> RuleProblems:
             yield where, *problem
 
 
+def _one_path(study: Study) -> RuleProblems:
+    """What leads to one best trial knows no front, and no bound that decides which trial it is."""
+    if study.ablation_path is not None and (study.objectives or study.constraints):
+        rule = "leads to the best trial by one objective without bounds"
+        yield "ablation_path", rule, "Remove it, or `objectives` and `constraints`"
+
+
 def _distinct_seeds(study: Study) -> RuleProblems:
     confirm = () if study.confirm is None else study.confirm.seeds
     yield from _listed_twice("seeds", study.seeds)
@@ -294,6 +301,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_baselines, ("baselines",)),
     (_objectives, ("objective", "objectives", "early_stopping")),
     (_constraints, ("constraints", "base")),
+    (_one_path, ("ablation_path", "objectives", "constraints")),
     (_replayed, ("objective", "objectives", "base")),
     (_seen_by_the_objective, ("objective", "objectives", "constraints", "base", "search", "evaluations")),
     (_watched, ("base", "search")),

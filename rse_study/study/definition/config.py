@@ -88,7 +88,7 @@ class Objective(Spec):
         return self
 
 
-class Constraint(Spec):
+class TrialConstraint(Spec):
     """What a trial must keep to, to be chosen: a bound on a metric at its last step.
 
     Trials that break it are results of the search all the same, and tell the sampler where not to look.
@@ -99,7 +99,7 @@ class Constraint(Spec):
     at_most: float | None = None
 
     @model_validator(mode="after")
-    def _has_one_bound(self) -> "Constraint":
+    def _has_one_bound(self) -> "TrialConstraint":
         if (self.at_least is None) == (self.at_most is None):
             raise ValueError("needs one bound: `at_least` or `at_most`")
         return self
@@ -232,7 +232,7 @@ class Study(Spec):
     objective: Objective = Objective()
     objectives: tuple[Objective, ...] = ()
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
-    constraints: tuple[Constraint, ...] = ()
+    constraints: tuple[TrialConstraint, ...] = ()
     """of a search: only trials that keep to all of them are chosen"""
     evaluations: tuple[str, ...] = ()
     """task/split, task/preset or task/recipe; in a search, of confirmed trials only"""

@@ -1,4 +1,5 @@
 import dataclasses
+import math
 
 import pandas as pd
 import pytest
@@ -74,5 +75,10 @@ def test_a_confirmation_without_a_baseline_has_no_differences(found):
 def test_a_search_that_the_base_won_is_said_to(found):
     losers = found.cells["label"] == ""
     others = found.cells["objective"].where(~losers, 1.0)
-    html = confirmation(dataclasses.replace(found, cells=found.cells.assign(objective=others)))
+    bases = set(found.cells.loc[~losers, "identity"])
+    standings = tuple(
+        dataclasses.replace(one, values=(1.0 if one.key in bases else math.nan,)) for one in found.standings
+    )
+    changed = dataclasses.replace(found, cells=found.cells.assign(objective=others), standings=standings)
+    html = confirmation(changed)
     assert "The search's best trial was the paper's setting itself." in Outline(html).text
