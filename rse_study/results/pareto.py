@@ -95,8 +95,9 @@ def scaled(points: FrontPoints) -> FrontPoints:
 def knee(points: FrontPoints) -> int:
     """Return the index of the point where a front bends most.
 
-    There giving up one objective gains least of another. It is the point farthest beyond the plane through the front's ends (Das 1999), each objective from 0 to 1 over the
-    front. The first one on a tie; an end where the front bends to the other side. FrontPoints are those of a front.
+    There giving up one objective gains least of another: it is the point farthest beyond the plane through the front's
+    ends (Das 1999), each objective from 0 to 1 over the front. The first one on a tie; an end where the front bends to
+    the other side. The points are those of a front.
     """
     return int(np.argmax(scaled(points).sum(axis=1)))
 
@@ -104,8 +105,8 @@ def knee(points: FrontPoints) -> int:
 def representatives(points: FrontPoints, number: int) -> list[int]:
     """Return the indices of points that stand for a front.
 
-    Its knee, then what adds most to those before. Added hypervolume decides, each objective from 0 to 1 over the front, above a reference a tenth below its worst
-    values: without that margin the front's ends would add nothing.
+    Its knee, then what adds most to those before. Added hypervolume decides, each objective from 0 to 1 over the front,
+    above a reference a tenth below its worst values: without that margin the front's ends would add nothing.
 
     Parameters
     ----------

@@ -11,7 +11,8 @@ from rse_study.results.selection import TrialResult
 def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
     """Return where each cell of a stage ended, by trial and seed.
 
-    The key is the cell's identity. A cell without a result has no values; one whose constraint could not be measured breaks it.
+    The key is the cell's identity. A cell without a result has no values; one whose constraint could not be measured
+    breaks it.
 
     Parameters
     ----------
