@@ -349,7 +349,7 @@ baselines=[start, untrained, start] -> baselines.2
 allowance.max_cost=10
 num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
-sampler.name=cma_es;;search={norm: {choice: [l1, l2], into: [pgd.ball.norm, fgsm.ball.norm]}} -> sampler.name = 'cma_es'
+sampler.name=cma_es;;search={masks.phi: {choice: [0, 0.1]}};;num_trials=2 -> sampler.name
 search.blend.rho={float: [0, 1]}
 search.method.blend={choice: [a, b]} -> search.method.blend
 search.norm={choice: [l1, l2], into: [pgd.ball.norm]} -> search.norm = l1
