@@ -20,6 +20,7 @@ from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
 from tests.on_ray.world import few
+from tests.slow import mostly_slow
 
 
 @pytest.fixture
@@ -230,7 +231,9 @@ def test_a_cell_lost_for_good_is_tried_again_by_the_next_run_but_a_lost_loss_is_
     assert [cell.number for cell in (again.next_cell(), again.next_cell())] == [0, 2]
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "gp", "cma_es", "nsga2", "nsga3"])
+@pytest.mark.parametrize(
+    "sampler", mostly_slow(["tpe", "gp", "cma_es", "nsga2"], fast=["tpe", "cma_es", "nsga2"])
+)
 def test_a_resumed_search_proposes_what_an_uninterrupted_one_does(tmp_path, content, sampler):
     named = {"name": sampler, "num_startup": 2, "population_size": 4}
     content = content | {"sampler": named, "num_trials": 7}

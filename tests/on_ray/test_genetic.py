@@ -59,11 +59,11 @@ def test_all_asks_draw_the_same_parents_by_lot():
 
 @pytest.mark.parametrize("cls", [StatelessNsga2, StatelessNsga3])
 def test_a_search_of_many_generations_can_be_asked(cls):
-    """2,000 generations of two: no recursion through them."""
+    """1,200 generations of two: no recursion through them."""
     with warnings.catch_warnings(action="ignore"):
         sampler = cls(population_size=2, seed=0, mutation_seed=1)
     study = optuna.create_study(directions=["maximize"])
-    for number in range(4000):
+    for number in range(2400):
         params = {"alpha": 1e-5, "N": 1 + number % 16, "norm": "l1", "phi": 0.0}
         study.add_trial(
             optuna.trial.create_trial(params=params, distributions=DISTRIBUTIONS, value=float(number % 97))
