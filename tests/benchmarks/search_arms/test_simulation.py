@@ -32,17 +32,17 @@ def test_workers_share_the_steps_and_begin_no_trial_twice():
 
 
 def test_points_are_those_of_the_real_proposer():
-    proposer = Proposer(DOMAINS, Sampler(name="tpe"), 5, "maximize")
+    proposer = Proposer(DOMAINS, Sampler(name="tpe"), 5, ["maximize"])
     for trial in searched("tpe", seed=5):
         point = proposer.ask(trial.number)
         assert trial.truth == ORDERED.truth(point)
-        proposer.tell(trial.number, "complete", trial.value)
+        proposer.tell(trial.number, "complete", [trial.value])
 
 
 def test_asha_stops_by_the_real_rule():
     """One worker: at step 15 the better half of those so far goes on, and at step 30 again."""
     seen = {15: [], 30: []}
-    points = Proposer(DOMAINS, Sampler(name="random"), 0, "maximize")
+    points = Proposer(DOMAINS, Sampler(name="random"), 0, ["maximize"])
     ended = searched("random+asha", steps=2400)
     for trial in ended:
         point, expected = points.ask(trial.number), 60

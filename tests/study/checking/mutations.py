@@ -356,7 +356,7 @@ early_stopping=null;;objectives=[{metric: dev}, {metric: dev}] -> objectives.1
 early_stopping=null;;objectives=[{metric: dev}, {metric: robust/spearman}] -> objectives.1.metric
 constraints=[{metric: robust/drift, at_most: 5}] -> constraints.0.metric
 sampler.name=cma_es;;constraints=[{metric: dev, at_least: 5}] -> sampler.name
-sampler.name=cma_es;;early_stopping=null;;objectives=[{metric: dev}, {metric: robust/drift}] -> sampler.name
+sampler.name=cma_es;;objectives=[{metric: dev}, {metric: loss, direction: minimize}] -> sampler.name
 constraints=[{metric: dev}] -> constraints.0
 constraints=[{metric: dev, at_least: 1, at_most: 2}] -> constraints.0
 evaluations=[builtin/test, builtin/test] -> evaluations.1
