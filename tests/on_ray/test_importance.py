@@ -65,6 +65,7 @@ def test_more_trials_narrow_the_interval_of_what_decides():
     assert width(96) < width(FEWEST) / 2
 
 
+@pytest.mark.slow
 def test_the_same_trials_have_the_same_intervals_whoever_asks():
     assert rows_of(16) == rows_of(16)
     other = importance_rows(AXES, trials(16), "maximize", 1, num_resamples=20)
@@ -115,6 +116,7 @@ def test_only_trials_of_the_full_budget_count(ledger):
     assert [value for _, value in found] == [value for _, value in trials(10)]
 
 
+@pytest.mark.slow
 def test_what_the_ledger_has_of_these_trials_is_not_computed_again(ledger, checked):
     enter_importance(ledger, checked)
     rows = ledger.importance()
@@ -128,6 +130,7 @@ def test_what_the_ledger_has_of_these_trials_is_not_computed_again(ledger, check
     assert {row.num_trials for row in ledger.importance()} == {11}
 
 
+@pytest.mark.slow
 def test_an_importance_without_intervals_is_computed_again(ledger, checked):
     enter_importance(ledger, checked)
     rows = ledger.importance()
