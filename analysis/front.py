@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.contents import BASE, Contents, label_of
-from analysis.search import chosen_of, directions
+from analysis.search import chosen_of
 from rse_study.results.pareto import hypervolume, nadir, oriented
 from rse_study.results.selection import TrialResult, front_of
 
@@ -25,7 +25,7 @@ def front_data(contents: Contents) -> pd.DataFrame:
     cells = contents.stage("search").set_index("identity")
     complete = set(cells.index[cells["status"] == "complete"])
     known = [one for one in contents.standings if one.key in complete and one.is_scored]
-    members = {one.key for one in front_of(known, directions(contents.study))}
+    members = {one.key for one in front_of(known, contents.study.directions)}
     first = next((identity for identity in chosen_of(contents) if identity in complete), "")
     frame = pd.DataFrame([one.values for one in known], columns=labels(contents), dtype=float)
     keys = [one.key for one in known]
@@ -69,7 +69,7 @@ def volumes(contents: Contents, values: list[tuple[float, ...] | None]) -> list[
     able = [one for one in values if one is not None]
     if not able:
         return [0.0] * len(values)
-    points = oriented(able, directions(contents.study))
+    points = oriented(able, contents.study.directions)
     low = nadir(points)
     unit = (points - low) / np.where(np.ptp(points, axis=0) > 0, np.ptp(points, axis=0), 1.0)
     grown = [0.0]

@@ -6,7 +6,6 @@ import pandas as pd
 
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.formats import show_value
-from rse_study.results.ranking import Direction
 from rse_study.results.records import AxisRecord, StudyRecord
 from rse_study.results.selection import chosen_first
 
@@ -31,12 +30,7 @@ def trials(contents: Contents) -> pd.DataFrame:
 
 def chosen_of(contents: Contents) -> list[str]:
     """Return the identities of a search's cells as it would choose them, in order."""
-    return chosen_first(contents.standings, directions(contents.study))
-
-
-def directions(study: StudyRecord) -> list[Direction]:
-    """Which way each objective is better."""
-    return [one.direction for one in study.all_objectives]
+    return chosen_first(contents.standings, contents.study.directions)
 
 
 def confirm_plan(study: StudyRecord) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The trials of a search by two of its objectives, and how much its front covers."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -20,7 +21,7 @@ PAPER = "paper setting"
 
 
 def draw_front(
-    frame: pd.DataFrame, labels: list[str], directions: list[Direction], decimals: list[int]
+    frame: pd.DataFrame, labels: list[str], directions: Sequence[Direction], decimals: list[int]
 ) -> go.Figure:
     """Draw a dot per complete trial, two objectives at a time.
 

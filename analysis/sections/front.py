@@ -8,7 +8,6 @@ from analysis.figures.front import draw_front, draw_volume
 from analysis.formats import show_number, show_value
 from analysis.front import front_data, labels
 from analysis.phrases import counted, join_words
-from analysis.search import directions
 from rse_study.results.records import ConstraintRecord
 
 EXPLAINED = (
@@ -31,7 +30,7 @@ def front(contents: Contents) -> str:
     if frame.empty:
         return page.section("Front", page.paragraph("No trial is complete yet."))
     names, places = labels(contents), [objective_decimals(one) for one in study.all_objectives]
-    drawn = draw_front(frame, names, directions(study), places)
+    drawn = draw_front(frame, names, study.directions, places)
     return page.section(
         "Front",
         page.paragraph(f"{front_text(frame)} {bounds(contents)}".strip()),

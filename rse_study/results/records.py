@@ -174,6 +174,11 @@ class StudyRecord(Record):
         return (self.objective, *self.other_objectives)
 
     @property
+    def directions(self) -> tuple[Literal["maximize", "minimize"], ...]:
+        """Which way each objective is better."""
+        return tuple(one.direction for one in self.all_objectives)
+
+    @property
     def shown_measures(self) -> tuple[Measure, ...]:
         """What readers are shown: `measures`.
 

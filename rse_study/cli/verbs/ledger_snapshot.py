@@ -100,8 +100,7 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
 def _chosen(study: StudyRecord, ledger: LedgerQueries) -> tuple[str, ...]:
     if study.kind == "grid":
         return ()
-    directions = [one.direction for one in study.all_objectives]
-    return tuple(chosen_first(standings_of(ledger, "search"), directions))
+    return tuple(chosen_first(standings_of(ledger, "search"), study.directions))
 
 
 def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:

@@ -7,7 +7,7 @@ import pytest
 from analysis.figures.front import draw_front, draw_volume
 from analysis.front import front_data, labels
 from analysis.report import render
-from analysis.search import directions, ranking, trials
+from analysis.search import ranking, trials
 from analysis.sections.front import bounds, front, front_table
 from tests.analysis import fronted
 
@@ -61,7 +61,7 @@ def test_the_section_says_who_is_on_the_front_and_what_the_bound_was(found):
 
 
 def test_three_objectives_are_three_views_and_each_axis_says_which_way_is_better(found):
-    figure = draw_front(front_data(found), labels(found), directions(found.study), [2, 2, 0])
+    figure = draw_front(front_data(found), labels(found), found.study.directions, [2, 2, 0])
     assert [button.label[:12] for button in figure.layout.updatemenus[0].buttons] == [
         "builtin dev,",
         "builtin dev,",
@@ -75,7 +75,7 @@ def test_two_objectives_have_a_line_through_the_front(found):
     study = found.study.model_copy(update={"other_objectives": found.study.other_objectives[:1]})
     standings = tuple(dataclasses.replace(one, values=one.values[:2]) for one in found.standings)
     two = dataclasses.replace(found, study=study, standings=standings)
-    figure = draw_front(front_data(two), labels(two), directions(study), [2, 2])
+    figure = draw_front(front_data(two), labels(two), study.directions, [2, 2])
     (line,) = [trace for trace in figure.data if trace.mode == "lines"]
     assert list(line.x) == [30.0, 45.0, 50.0]
     assert not figure.layout.updatemenus
