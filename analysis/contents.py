@@ -10,6 +10,7 @@ from rse_study.results.ablation_path import PathState
 from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
+from rse_study.results.search_budget import BudgetShare
 from rse_study.results.selection import TrialResult
 from rse_study.results.study_results import StudyResults
 
@@ -44,6 +45,8 @@ class Contents:
     """Cells whose last value of the objective is that of a collapsed model."""
     path: PathState | None = None
     """How far the ablation path is; None without one, and before the search is over."""
+    search_budget: tuple[BudgetShare, ...] = ()
+    """How far each limit of a search is used up."""
     num_path_cells: int = 0
     """Cells of the path, without those that the confirmation ran."""
 
@@ -102,6 +105,7 @@ def read_contents(reader: Reader) -> Contents:
         standings=tuple(reader.standings("search")) if study.kind == "search" else (),
         collapsed=reader.collapsed(),
         path=reader.path_state(),
+        search_budget=reader.search_budget(),
         num_path_cells=reader.num_path_cells(),
     )
 

@@ -3,11 +3,15 @@
 Cells left over time, what was spent, and when each attempt ran.
 """
 
+import pandas as pd
+
 from analysis import page
 from analysis.contents import Contents
 from analysis.figures.burndown import burndown_data, draw_burndown
 from analysis.figures.timeline import draw_timeline, timeline_data
+from analysis.phrases import show_brief
 from analysis.sections.account import cell_names
+from rse_study.results.search_budget import LIMITS, ended_by
 
 LEFT = (
     "Above: cells that have not ended yet; pauses are in the time. Below: device time of the attempts, those of "
@@ -32,5 +36,26 @@ def how_it_ran(contents: Contents) -> str:
     if len(ended):
         told = LEFT if ended["planned_low_s"].notna().any() else f"{LEFT} {UNPLANNED}"
         parts += [page.paragraph(told), page.figure(draw_burndown(ended), "burndown", ended)]
+    parts += budget(contents)
     parts += [page.paragraph(LANES), page.figure(draw_timeline(attempts), "timeline", attempts)]
     return page.section("How it ran", *parts)
+
+
+def budget(contents: Contents) -> list[str]:
+    """What the search's budget was, and whether it ended the search; nothing without one."""
+    shares = contents.search_budget
+    if not shares:
+        return []
+    is_over = contents.study.num_trials < contents.study.resolved.get("num_trials", 0)
+    told = ended_by(contents.study, shares) if is_over else "the search's budget did not end it"
+    rows = [
+        (LIMITS[one.name], show_brief(one.limit, 4), show_brief(one.spent, 4), show_brief(one.with_next, 4))
+        for one in shares
+    ]
+    frame = pd.DataFrame(
+        rows, columns=["search budget", "limit", "spent", "with one more cell"], dtype=object
+    )
+    return [
+        page.paragraph(f"{told[0].upper()}{told[1:]}."),
+        page.table(frame, kind="plain", name="search-budget"),
+    ]

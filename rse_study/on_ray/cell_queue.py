@@ -45,6 +45,8 @@ class CellQueue:
         Steps at which cells wait for a verdict.
     evaluations : sequence of Evaluation
         What a cell's own process asks its model.
+    has_room : callable
+        Says whether the search's budget has room for one more cell.
     """
 
     def __init__(
@@ -56,9 +58,12 @@ class CellQueue:
         files: StudyFiles,
         rungs: tuple[int, ...] = (),
         evaluations: Sequence[Evaluation] = (),
+        has_room: Callable[[], bool] = lambda: True,
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
         self._files, self.evaluations = files, evaluations
+        self._has_room = has_room
+        self._room: bool | None = None  # as it is until another cell begins or ends
         self._interrupted: list[Cell] = []
         self._tries: dict[str, int] = {}  # in this run
         self._attempts: dict[str, int] = {}  # in all
@@ -78,10 +83,15 @@ class CellQueue:
     @property
     def num_left(self) -> int:
         """Cells still to be given, as far as is known now."""
-        return len(self._interrupted) + self._source.num_left
+        if self._room is None:
+            self._room = self._has_room()
+        return len(self._interrupted) + self._source.num_left if self._room else 0
 
     def next_cell(self) -> Cell | None:
-        """The next cell to run; None when there is none left."""
+        """The next cell to run; None when there is none left, or no room for one."""
+        self._room = self._has_room()  # time has passed
+        if not self._room:
+            return None
         cell = self._interrupted.pop(0) if self._interrupted else self._source.next()
         if cell is None:
             return None
@@ -91,6 +101,7 @@ class CellQueue:
             cell.identity, executor=used.runs_on, workers=used.workers, threads=used.threads
         )
         self._tries[cell.identity] = self._tries.get(cell.identity, 0) + 1
+        self._room = None
         return cell
 
     def progressed(self, cell: Cell, t: int, metrics: dict[str, float]) -> Verdict | None:
@@ -141,6 +152,7 @@ class CellQueue:
         CellRecord or None
             None where its process was lost and it is tried again: up to max_attempts times in one run.
         """
+        self._room = None
         result = self._new_result_of(cell)
         self._tries[cell.identity] -= excused
         if result is None and not for_good and self._tries[cell.identity] < cell.resources.max_attempts:

@@ -30,7 +30,9 @@ from rse_study.on_ray.stages import confirm_cells, grid_cells
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
+from rse_study.results.queries import now
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
+from rse_study.results.search_budget import as_far_as_it_went, budget_shares, ended_by, is_spent
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
@@ -38,6 +40,7 @@ from rse_study.training.materials import Materials
 
 ReadEvaluation = Callable[[str], Evaluation]
 """Gives an evaluation with its data, by name."""
+MANY_EVENTS = 100  # among which a note is looked for
 DRIVER_ENDED = "the driver ended while it ran"
 
 
@@ -185,10 +188,27 @@ class StudyRun:
         directions = [one.direction for one in study.all_objectives]
         proposer = Proposer(domains, study.sampler, study.search_seed, directions)
         source = ProposedCells(checked, proposer, self.materials.identify)
-        queue = CellQueue(study, "search", source, self._ledger, self._files, checked.rungs)
+        queue = CellQueue(
+            study, "search", source, self._ledger, self._files, checked.rungs, has_room=self._has_room
+        )
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():
+            self._say_where_it_ended()
             enter_importance(self._ledger, checked)
+
+    def _has_room(self) -> bool:
+        return all(share.has_room for share in budget_shares(self._ledger, now()))
+
+    def _say_where_it_ended(self) -> None:
+        """Note once that the search's budget has ended it."""
+        frozen, cells, shares = self._ledger.study(), self._ledger.cells(), budget_shares(self._ledger, now())
+        assert frozen is not None, "a search is run after it was frozen"
+        if not is_spent(frozen, cells, shares):
+            return
+        said = ended_by(as_far_as_it_went(frozen, cells, shares), shares)
+        if not any(event["text"] == said for event in self._ledger.last_events(MANY_EVENTS)):
+            self._ledger.log("budget", said)
+        self._callback.message(said)
 
     def _confirm(self, runtime: RayRuntime) -> list[Cell]:
         if self._study.confirm is None or runtime.closing.is_set():

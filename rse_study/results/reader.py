@@ -13,9 +13,10 @@ import pandas as pd
 from rse_study.results.ablation_path import PathState, num_path_cells, num_planned, path_state, settings_of
 from rse_study.results.cell_state import HAS_RESULT, count_cells, status_for_next_run
 from rse_study.results.connect import open_study
-from rse_study.results.queries import JSON_COLUMNS, LedgerQueries
+from rse_study.results.queries import JSON_COLUMNS, LedgerQueries, now
 from rse_study.results.records import WITHDRAWN, CellRecord, Stage, Status, StudyRecord, evaluation_name
 from rse_study.results.schema import ledger_path
+from rse_study.results.search_budget import BudgetShare, as_far_as_it_went, budget_shares, settings_of_budget
 from rse_study.results.selection import TrialResult
 from rse_study.results.standings import standings_of
 
@@ -43,8 +44,18 @@ class Reader:
         self.close()
 
     def study(self) -> StudyRecord:
-        """The study's newest revision."""
-        return LedgerQueries(self._db).frozen_study(str(ledger_path(self._study_dir)))
+        """The study's newest revision.
+
+        Of a search that its budget has ended, with the trials there was room for.
+        """
+        study = LedgerQueries(self._db).frozen_study(str(ledger_path(self._study_dir)))
+        if not settings_of_budget(study):
+            return study
+        return as_far_as_it_went(study, self._current_cells(), self.search_budget())
+
+    def search_budget(self) -> tuple[BudgetShare, ...]:
+        """How far each limit of a search is used up; empty without one."""
+        return budget_shares(LedgerQueries(self._db), now())
 
     def revisions(self) -> pd.DataFrame:
         """Return one row per edition of the study, oldest first.

@@ -205,6 +205,7 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "early_stopping": _early_stopping,
     "grid": _grid,
     "num_trials": _grows,
+    "search_budget": _free,
     "seeds": _seeds,
     "evaluations": _list_changes,
     "attacks": _leaf_by_leaf,

@@ -427,3 +427,17 @@ def test_under_hyperband_a_cell_waits_at_the_rungs_of_its_bracket(tmp_path, cont
     assert queue.progressed(last, 1, {"dev": -99.0}) is None
     assert world.ledger.rungs() == []
     world.ledger.close()
+
+
+def test_without_room_no_cell_is_given_and_room_that_comes_back_is_used(world):
+    rooms = [True, False, True]
+    queue = world.queue(has_room=lambda: rooms[0])
+    first = queue.next_cell()
+    rooms.pop(0)
+    assert queue.num_left == 0
+    assert queue.next_cell() is None
+    rooms.pop(0)
+    world.train(first)
+    queue.finish(first)
+    assert queue.num_left == 3
+    assert queue.next_cell().number == 1

@@ -11,10 +11,11 @@ from rse_study.results.ablation_path import PathState, path_state
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.connect import open_study
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
-from rse_study.results.queries import LedgerQueries
+from rse_study.results.queries import LedgerQueries, now
 from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.schema import ledger_path
+from rse_study.results.search_budget import BudgetShare, as_far_as_it_went, budget_shares
 from rse_study.results.selection import chosen_first
 from rse_study.results.standings import standings_of
 
@@ -40,6 +41,8 @@ class LedgerSnapshot:
     """Of a search, its cells in the order in which it would choose them."""
     histories: dict[str, list[MetricRow]]
     """Of each cell that runs."""
+    search_budget: tuple[BudgetShare, ...]
+    """How far each limit of a search is used up."""
     path: PathState | None
     """How far the ablation path is."""
     device_s: float
@@ -74,6 +77,8 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
         statuses = {one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells}
         last_points = ledger.last_points(study.objective.metric)
         as_found = [one.model_copy(update={"status": statuses[one.identity]}) for one in cells]
+        shares = budget_shares(ledger, now())
+        study = as_far_as_it_went(study, as_found, shares)
         return LedgerSnapshot(
             study=study,
             revision=ledger.revisions()[-1].number,
@@ -88,6 +93,7 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
             ),
             last_points=last_points,
             chosen=_chosen(study, ledger),
+            search_budget=shares,
             path=path_state(study, as_found, last_points, ledger.importance()),
             histories={
                 one.identity: ledger.history(one.identity) for one in cells if one.status == "running"

@@ -15,6 +15,7 @@ from rse_study.results.cell_state import count_cells, is_lost
 from rse_study.results.lock import holder
 from rse_study.results.records import FINISHED, Record, Stage
 from rse_study.results.row_names import in_order_of_file
+from rse_study.results.search_budget import BudgetShare
 
 NUM_EVENTS = 5
 NUM_STANDINGS = 20  # of confirmed trials, more than anybody confirms
@@ -104,6 +105,8 @@ class StudyStatus(Record):
     cells_at_a_time: int
     eta_s: float | None
     """Seconds of running that are left; null before the first cell has ended."""
+    search_budget: tuple[BudgetShare, ...]
+    """Of a search with a budget, how far each limit is used up: name, limit, spent, with_next."""
     events: tuple[dict[str, str], ...]
     """The newest, NUM_EVENTS at most: at, kind, cell, text."""
 
@@ -136,6 +139,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         ),
         device_s=ledger.device_s,
         **vars(pace),
+        search_budget=ledger.search_budget,
         events=ledger.events,
     )
 

@@ -6,6 +6,7 @@ from analysis.phrases import counted, show_brief, show_duration
 from rse_study.cli.cell_names import describe_counts
 from rse_study.cli.screen import describe
 from rse_study.cli.verbs.status_content import EndedCell, RankedTrial, Running, StudyStatus
+from rse_study.results.search_budget import LIMITS, BudgetShare
 
 NUM_SHOWN = 5  # of long lists, the newest
 WIDTH = 30  # of the bar
@@ -25,6 +26,7 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
         yield f"spent: {show_duration(state.device_s) or '0 s'} of device time (of {_ended_attempts(state)})"
     if state.num_found:
         yield f"found, and not run here: {counted(state.num_found, 'cell')}"
+    yield from (_budget_line(share) for share in state.search_budget)
     yield f"left: {_left(state)}"
     yield from _section(
         "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]
@@ -57,6 +59,18 @@ def _bar(state: StudyStatus) -> str:
     ended = counts["complete"] + counts["stopped_early"] + counts["failed"]
     filled = WIDTH * ended // max(1, counts["planned"])
     return f"[{'#' * filled}{'.' * (WIDTH - filled)}]"
+
+
+def _budget_line(share: BudgetShare) -> str:
+    """Burn-down of one limit of a search."""
+    left = max(0.0, share.limit - share.spent)
+    filled = min(WIDTH, int(WIDTH * share.spent / share.limit))
+    ends = "" if share.has_room else "; one more cell would not fit: the search ends here"
+    what = LIMITS[share.name]
+    return (
+        f"search budget: [{'#' * filled}{'.' * (WIDTH - filled)}]  {show_brief(share.spent)} of "
+        f"{show_brief(share.limit)} {what} spent, {show_brief(left)} left{ends}"
+    )
 
 
 def _left(state: StudyStatus) -> str:

@@ -28,6 +28,7 @@ SEARCH_ONLY = (
     "ablation_path",
     "objectives",
     "constraints",
+    "search_budget",
 )
 MOST_OBJECTIVES = 4  # of more, most trials are on the front
 RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
@@ -277,6 +278,32 @@ def _allowance(study: Study) -> RuleProblems:
         yield f"allowance.max_cost = {study.allowance.max_cost:g}", rule, "Give allowance.price_per_hour, too"
 
 
+def _search_budget(study: Study) -> RuleProblems:
+    given, budget = study.search_budget, study.base.budget
+    if given is None:
+        return
+    if given.cost and not given.price_per_hour:
+        yield (
+            f"search_budget.cost = {given.cost:g}",
+            "cannot bind without a price",
+            "Give price_per_hour, too",
+        )
+    if given.steps and budget.unit != "steps":
+        rule = "is known beforehand of trials that count steps alone, and base.budget.unit = 'epochs'"
+        yield (
+            f"search_budget.steps = {given.steps}",
+            rule,
+            "Use base.budget: {unit: steps, ...}, or another limit",
+        )
+    elif 0 < given.steps < budget.amount:
+        rule = f"one trial takes {budget.amount}"
+        yield (
+            f"search_budget.steps = {given.steps}",
+            rule,
+            "Give more steps, or use a smaller base.budget.amount",
+        )
+
+
 def _listed_twice(at: str, values: Sequence[Any]) -> RuleProblems:
     for index, value in enumerate(values):
         if value in values[:index]:
@@ -308,5 +335,6 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_executors, ("resources", "confirm", "ablation_path")),
     (_parts_of_gpus, ("resources", "confirm", "ablation_path")),
     (_allowance, ("allowance",)),
+    (_search_budget, ("search_budget", "base")),
 )
 """A rule, and the fields it reads."""

@@ -201,6 +201,25 @@ class Allowance(Spec):
     """low and high for the base, told by others: prices what nothing alike here has measured"""
 
 
+class SearchBudget(Spec):
+    """What ends a search, whichever comes first; 0 = no limit.
+
+    No cell is begun that would not fit, if it takes as long as the longest complete one. `num_trials` are the most.
+    Confirmation and path come after it and are not in it; `allowance` is what the whole study may cost.
+    """
+
+    hours: NonNegativeFloat = 0.0
+    """in which cells of the search ran"""
+    steps: NonNegativeInt = 0
+    """optimiser steps of all its cells"""
+    device_hours: NonNegativeFloat = 0.0
+    """hours times GPUs, or else CPU threads"""
+    cost: NonNegativeFloat = 0.0
+    """device hours times their price"""
+    price_per_hour: NonNegativeFloat = 0.0
+    """of a device hour, in any currency"""
+
+
 class Paper(Spec):
     """The table or figure of a paper that a grid repeats.
 
@@ -234,6 +253,7 @@ class Study(Spec):
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
     constraints: tuple[TrialConstraint, ...] = ()
     """of a search: only trials that keep to all of them are chosen"""
+    search_budget: SearchBudget | None = None
     evaluations: tuple[str, ...] = ()
     """task/split, task/preset or task/recipe; in a search, of confirmed trials only"""
     attacks: Attacks = Attacks()

@@ -173,6 +173,8 @@ def _notes(
         yield f"trials are not known before {who} proposes them: {NUM_POINTS} even points of the space stand for them"
     if any(stage.name == "path" for stage in stages) and stages[0].num_to_run:
         yield "path: as if base and best trial differed on every axis, until the search is over"
+    if checked.study.search_budget is not None and stages[0].num_to_run:
+        yield "search: as if its budget had room for all trials; no cell that does not fit is begun"
     if checked.rungs and is_open:
         yield _rung_note(checked)
     if is_open:

@@ -26,6 +26,8 @@ objective={metric: loss, direction: minimize};;early_stopping={first: 10}
 early_stopping=null;;objective=null;;objectives=[{metric: dev}, {metric: cost/work, direction: minimize}]
 early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}]
 constraints=[{metric: dev, at_least: 50}, {metric: cost/seconds, at_most: 60}]
+search_budget={steps: 60}
+search_budget={hours: 2, device_hours: 4, cost: 3, price_per_hour: 2}
 early_stopping=null
 early_stopping={first: 30}
 early_stopping={first: 45, factor: 9}
@@ -366,6 +368,10 @@ num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
 sampler.name=cma_es;;num_trials=2;;search={rho: {choice: [0, 0.5, 1]}} -> sampler.name = 'cma_es'
 constraints=[{metric: dev, at_least: 5}];;ablation_path={seeds: [3]} -> ablation_path
+search_budget={steps: 59} -> search_budget.steps
+search_budget={steps: 600};;base.budget={unit: epochs, amount: 2};;early_stopping=null -> search_budget.steps
+search_budget={cost: 5} -> search_budget.cost
+search_budget={hours: -1} -> search_budget.hours
 search.blend.rho={float: [0, 1]}
 search.method.blend={choice: [a, b]} -> search.method.blend
 search.norm={choice: [l1, l2], into: [pgd.ball.norm]} -> search.norm = l1
