@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.style import BLUE, ORANGE, label_text, plain
+from analysis.figures.style import BLUE, GREY, ORANGE, label_text, plain
 from rse_study.results.records import AxisRecord
 
 
@@ -18,10 +18,16 @@ def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
     return frame.set_axis(["trial", "value", "objective", "best"], axis=1).dropna().reset_index(drop=True)
 
 
-def draw_slice(frame: pd.DataFrame, axis: AxisRecord, heading: str, decimals: int = 2) -> go.Figure:
+def draw_slice(
+    frame: pd.DataFrame,
+    axis: AxisRecord,
+    heading: str,
+    decimals: int = 2,
+    known: pd.DataFrame | None = None,
+) -> go.Figure:
     """Draw a scatter; logarithmic where the axis is searched so.
 
-    Choices in the order of the space.
+    Choices in the order of the space. What was known before the search is hollow and grey.
 
     Parameters
     ----------
@@ -33,8 +39,12 @@ def draw_slice(frame: pd.DataFrame, axis: AxisRecord, heading: str, decimals: in
         Of the axis.
     decimals
         Of the objective.
+    known
+        By `analysis.warm_start.known_data`.
     """
     figure = go.Figure()
+    if known is not None and len(known):
+        add_known(figure, known, axis, heading, decimals)
     colours = [ORANGE if best else BLUE for best in frame["best"]]
     values = [str(value) for value in frame["value"]] if axis.kind == "choice" else frame["value"]
     figure.add_scatter(
@@ -45,6 +55,30 @@ def draw_slice(frame: pd.DataFrame, axis: AxisRecord, heading: str, decimals: in
     figure.update_xaxes(title=label_text(heading, 40), **x_axis(axis))
     figure.update_yaxes(nticks=5)
     return plain(figure, height=230)
+
+
+def add_known(figure: go.Figure, known: pd.DataFrame, axis: AxisRecord, heading: str, decimals: int) -> None:
+    """Add what was known before the search.
+
+    Parameters
+    ----------
+    figure
+        Gets it.
+    known
+        By `analysis.warm_start.known_data`.
+    axis
+        As the study has it.
+    heading
+        Of the axis.
+    decimals
+        Of the objective.
+    """
+    values = known[heading].astype(str) if axis.kind == "choice" else known[heading]
+    figure.add_scatter(
+        x=values, y=known["objective"], customdata=known[["study", "trial"]], mode="markers", showlegend=False,
+        marker={"size": 9, "symbol": "diamond-open", "color": GREY, "line": {"width": 1.5}},
+        hovertemplate=f"%{{customdata[0]}}, trial %{{customdata[1]}}<br>%{{x}}: %{{y:.{decimals}f}}<extra></extra>",
+    )  # fmt: skip
 
 
 def x_axis(axis: AxisRecord) -> dict[str, object]:

@@ -42,7 +42,7 @@ def how_it_ran(contents: Contents) -> str:
 
 
 def budget(contents: Contents) -> list[str]:
-    """What the search's budget was, and whether it ended the search; nothing without one."""
+    """The search's budget, and whether it ended the search; empty without one."""
     shares = contents.search_budget
     if not shares:
         return []

@@ -20,7 +20,9 @@ from analysis.sections.importance import importance
 from analysis.sections.path import ablation_path
 from analysis.sections.rung_fidelity import rung_fidelity_parts
 from analysis.sections.space import all_axes, two_axes
+from analysis.sections.warm_start import known_before
 from analysis.tables import beaten, show_trials
+from analysis.warm_start import known_data
 from rse_study.results.records import FINISHED
 from rse_study.results.rung_fidelity import unstoppable
 
@@ -40,6 +42,7 @@ def search_sections(contents: Contents) -> list[str]:
         best(contents, table),
         history(contents, table, scores),
         trial_table(contents, table, scores),
+        known_before(contents),
         importance(contents),
         ablation_path(contents),
         all_axes(contents, table),
@@ -158,9 +161,9 @@ def slices(contents: Contents, table: pd.DataFrame) -> str:
         f"{contents.label} of the complete trials against the values of one axis. All other values differ from dot to "
         "dot, so a slope seen here may belong to another axis."
     )
-    frames = [slice_data(table, heading) for heading in study.headings]
+    frames, known = [slice_data(table, heading) for heading in study.headings], known_data(contents)
     drawn = [
-        page.figure(draw_slice(frame, axis, heading, contents.decimals), f"slice-{number}", frame)
+        page.figure(draw_slice(frame, axis, heading, contents.decimals, known), f"slice-{number}", frame)
         for number, (axis, heading, frame) in enumerate(zip(study.axes, study.headings, frames, strict=True))
     ]
     return page.section("One axis at a time", page.paragraph(note), page.grid(drawn))

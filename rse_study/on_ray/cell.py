@@ -34,6 +34,8 @@ class Cell:
     """what it runs on"""
     continues: bool = False
     """whether it was stopped early and goes on to its full budget"""
+    is_never_stopped: bool = False
+    """whether it has no rungs, whatever early stopping says"""
 
     def record(self) -> CellRecord:
         """The cell as the ledger plans it."""

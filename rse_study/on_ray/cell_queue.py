@@ -175,9 +175,12 @@ class CellQueue:
         return self._attempts[cell.identity]
 
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
-        """Steps at which this cell waits for a verdict: none where it is confirmed."""
+        """Steps at which this cell waits for a verdict.
+
+        None where it is confirmed, or never stopped.
+        """
         rule = self._study.early_stopping
-        if cell.continues or rule is None:
+        if cell.continues or cell.is_never_stopped or rule is None:
             return ()
         return rungs_of_trial(self._rungs, rule.model_dump(), self._study.search_seed, cell.number)
 

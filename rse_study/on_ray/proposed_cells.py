@@ -1,12 +1,13 @@
 """Cells of a search: each proposal depends on what the earlier ones came to."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell, Observation
 from rse_study.on_ray.proposer import Proposer
-from rse_study.results.records import CellRecord
+from rse_study.on_ray.warm_start import best_of, first_points
+from rse_study.results.records import CellRecord, KnownTrial
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
 
@@ -15,9 +16,9 @@ BASE = "base"  # label of the base trial: the paper's setting
 
 
 class ProposedCells:
-    """The base, then what the sampler proposes, each identity once.
+    """The base, what a warm start runs, then what the sampler proposes.
 
-    The base comes first where it is a point of the space.
+    Each identity once. The base comes first where it is a point of the space.
 
     Parameters
     ----------
@@ -27,15 +28,27 @@ class ProposedCells:
         Asks the sampler.
     identify : callable
         Gives a cell's identity by its trial and seed.
+    known : sequence of KnownTrial
+        What the sampler is told before the first trial. None of them is proposed again; the best runs here first.
     """
 
     def __init__(
-        self, checked: CheckedStudy, proposer: Proposer, identify: Callable[[Trial, int], str]
+        self,
+        checked: CheckedStudy,
+        proposer: Proposer,
+        identify: Callable[[Trial, int], str],
+        known: Sequence[KnownTrial] = (),
     ) -> None:
         self._study, self._space = checked.study, checked.space
         self._proposer, self._identify = proposer, identify
         self._known: set[str] = set()
         self._next_number = 0
+        self._first = first_points(checked, known)
+        self._best_known = [one.proposal for one in best_of(checked, known)]
+        for number, one in enumerate(known):
+            if one.proposal not in self._first:
+                self._known.add(self._cell(number, one.proposal).identity)
+                proposer.add(number, one.proposal, "complete", one.values, one.violations)
 
     @property
     def num_left(self) -> int:
@@ -62,10 +75,10 @@ class ProposedCells:
         self._proposer.tell(cell.number, seen.outcome, seen.values, seen.violations)
 
     def _propose(self, number: int) -> Cell:
-        first = self._space.base_point
-        if number == 0 and first is not None:
-            self._proposer.add(0, first)
-            return self._cell(0, first)
+        if number < len(self._first):
+            first = self._first[number]
+            self._proposer.add(number, first)
+            return self._cell(number, first)
         for draw in range(MAX_DRAWS):
             cell = self._cell(number, self._proposer.ask(number, draw))
             if cell.identity not in self._known:
@@ -79,4 +92,13 @@ class ProposedCells:
         trial, seed = self._space.apply(proposal), self._study.seeds[0]
         label = BASE if dict(proposal) == self._space.base_point else ""
         identity, resources = self._identify(trial, seed), self._study.resources
-        return Cell(number, seed, identity, trial, dict(proposal), label=label, resources=resources)
+        return Cell(
+            number,
+            seed,
+            identity,
+            trial,
+            dict(proposal),
+            label=label,
+            resources=resources,
+            is_never_stopped=dict(proposal) in self._best_known,  # its end is known
+        )

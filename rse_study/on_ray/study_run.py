@@ -28,10 +28,19 @@ from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.shared_cells import bring_shared_cells
 from rse_study.on_ray.stages import confirm_cells, grid_cells
 from rse_study.on_ray.study_files import StudyFiles
+from rse_study.on_ray.warm_start import known_trials
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.queries import now
-from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
+from rse_study.results.records import (
+    BASELINES,
+    FINISHED,
+    CellRecord,
+    EvaluationRow,
+    KnownTrial,
+    Stage,
+    StudyRecord,
+)
 from rse_study.results.search_budget import as_far_as_it_went, budget_shares, ended_by, is_spent
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.record import provenance_of, resolved, study_record
@@ -101,6 +110,7 @@ class StudyRun:
         """Enter the study as it is now, and where its numbers will come from."""
         study, record = self._study, study_record(self._checked, base.dev, evaluations, judges)
         before = self._ledger.study()
+        record = record.model_copy(update={"known_trials": self._known_trials(before)})
         self._ledger.freeze(record, change_between(before, record) if before else "created")
         self._ledger.close_attempts(DRIVER_ENDED)
         materials = self._ledger.last_provenance().get("materials", {})
@@ -109,6 +119,15 @@ class StudyRun:
             self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
         sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
         self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
+
+    def _known_trials(self, before: StudyRecord | None) -> tuple[KnownTrial, ...]:
+        """What a warm start tells the sampler: read once, and from then on the ledger's own."""
+        if before is not None:
+            return before.known_trials
+        known = known_trials(self._checked, self._folders.study.parent, self.materials.identify)
+        if known:
+            self._callback.message(f"warm start: {len(known)} trials of {known[0].study} are known")
+        return known
 
     def _refuse_another_question(self) -> None:
         """Refuse a name that owns another question, before corpora are read."""
@@ -187,7 +206,9 @@ class StudyRun:
         domains = {axis.name: axis.domain for axis in checked.space.axes}
         directions = [one.direction for one in study.all_objectives]
         proposer = Proposer(domains, study.sampler, study.search_seed, directions)
-        source = ProposedCells(checked, proposer, self.materials.identify)
+        frozen = self._ledger.study()
+        assert frozen is not None, "a search is run after it was frozen"
+        source = ProposedCells(checked, proposer, self.materials.identify, frozen.known_trials)
         queue = CellQueue(
             study, "search", source, self._ledger, self._files, checked.rungs, has_room=self._has_room
         )

@@ -128,6 +128,21 @@ class AxisRecord(Record):
     choices: tuple[Any, ...] = ()
 
 
+class KnownTrial(Record):
+    """What another study's trial came to: a search was told before it began."""
+
+    study: str
+    """The other one's name."""
+    trial: int
+    """Its number there."""
+    proposal: dict[str, Any]
+    """Its values by axis of this study."""
+    values: tuple[float, ...]
+    """Of the objectives, the mean over its seeds."""
+    violations: tuple[float, ...] = ()
+    """Of the constraints."""
+
+
 class Measure(Record):
     """What readers see of an evaluation."""
 
@@ -166,6 +181,8 @@ class StudyRecord(Record):
     fingerprints: dict[str, str] = Field(default_factory=dict)
     """Of data and settings, by evaluation (the baselines' own, too): a score with another is no longer the study's."""
     search_seed: int = 0
+    known_trials: tuple[KnownTrial, ...] = ()
+    """What the search was told before its first trial; no results of it."""
     resolved: dict[str, Any] = Field(default_factory=dict)
 
     @property

@@ -1,4 +1,4 @@
-"""What ends a search beside its number of trials: hours, steps, device hours, money.
+"""What ends a search beside its trials: hours, steps, device hours, money.
 
 What is spent, and what one more cell would bring it to, follows from the ledger and the time.
 """
@@ -55,7 +55,7 @@ def settings_of_budget(study: StudyRecord) -> Mapping[str, Any]:
 
 
 def budget_shares(ledger: LedgerQueries, now: str) -> tuple[BudgetShare, ...]:
-    """Return how far each limit of a search is used up; nothing of a study without one.
+    """Return how far each limit of a search is used up; empty without one.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def steps_of(cells: Sequence[CellRecord], last_steps: Mapping[str, int], amount:
         Steps of the base's full budget; a trial that had more may be followed by another such.
     """
     spent = {cell.identity: float(last_steps.get(cell.identity, 0)) for cell in cells}
-    full = {cell.identity: float(cell.config["budget"]["amount"]) for cell in cells}
+    full = {cell.identity: float(cell.config.get("budget", {}).get("amount", amount)) for cell in cells}
     running = {cell.identity: full[cell.identity] for cell in cells if cell.status == "running"}
     return Use(sum(spent.values()), sum((spent | running).values()) + max([amount, *full.values()]))
 

@@ -26,13 +26,13 @@ def check_edges(space: Space[T], *, where: str) -> list[InputError]:
     broken: set[str] = set()
     for axis in space.axes:
         for value in axis.domain.edges():
-            for problem in _problems_at(space, {axis.name: value}, where):
+            for problem in problems_at(space, {axis.name: value}, where):
                 broken.add(axis.name)
                 found.setdefault(f"{problem.what} {problem.rule}", problem)
     for point in _beyond_edges(space):
         if broken & set(point) or (len(point) > 2 and found):
             continue  # it would only repeat what one of its axes, or two, said
-        for problem in _problems_at(space, point, where):
+        for problem in problems_at(space, point, where):
             found.setdefault(problem.rule if len(point) > 2 else f"{problem.what} {problem.rule}", problem)
     return list(found.values())
 
@@ -66,7 +66,18 @@ def _insides(space: Space[T]) -> Iterator[dict[str, Any]]:
             yield {axis.name: low + (high - low) / math.pi}
 
 
-def _problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[InputError]:
+def problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[InputError]:
+    """Return why the trial at a point is none; empty where it is one.
+
+    Parameters
+    ----------
+    space
+        Around the study's base.
+    point
+        Values by axis name, the base's elsewhere.
+    where
+        The file, named in problems.
+    """
     at = f"{space.at}." + ", ".join(f"{name} = {show_setting(value)}" for name, value in point.items())
     try:
         space.apply(point)

@@ -29,6 +29,7 @@ SEARCH_ONLY = (
     "objectives",
     "constraints",
     "search_budget",
+    "warm_start",
 )
 MOST_OBJECTIVES = 4  # of more, most trials are on the front
 RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy

@@ -73,7 +73,8 @@ def sampler_warnings(study: Study) -> Iterator[str]:
     """Yield what a reader should know of a search's sampler."""
     sampler, traits, num_trials = study.sampler, TRAITS[study.sampler.name], study.num_trials
     random = f"all trials are random draws: num_trials {num_trials} <"
-    if traits.has_startup and sampler.num_startup > num_trials:
+    is_cold = study.warm_start is None or not study.warm_start.study
+    if traits.has_startup and sampler.num_startup > num_trials and is_cold:
         yield f"{random} num_startup {sampler.num_startup}"
     if traits.has_generations and sampler.population_size >= num_trials:
         yield f"{random}= population_size {sampler.population_size}, the first generation of {sampler.name}"

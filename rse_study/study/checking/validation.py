@@ -15,6 +15,7 @@ from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_rules
 from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
 from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
+from rse_study.study.checking.warm_start import warm_start_problems
 from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.paths import look_up, overlap
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
@@ -144,6 +145,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
         )
         problems += [] if "num_trials" in partial.broken else _too_many(study, space, where)
         problems += [] if "sampler" in partial.broken else _sampler_can(study, space, where)
+        problems += [] if partial.lacks("warm_start") else warm_start_problems(study, space, where=where)
     if not partial.broken & {"search", "early_stopping", "objective"}:
         problems += check_stopping(study, space, where=where)
     return CheckResult(space, rows, problems)

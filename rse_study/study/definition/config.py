@@ -23,7 +23,7 @@ from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
-from rse_study.study.definition.domains import AnyDomain, FiniteDomain
+from rse_study.study.definition.domains import AnyDomain, FiniteDomain, Option
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.study.definition.stopping_rules import EarlyStopping
 from rse_study.training.classifier.config import FineTuning
@@ -201,6 +201,19 @@ class Allowance(Spec):
     """low and high for the base, told by others: prices what nothing alike here has measured"""
 
 
+class WarmStart(Spec):
+    """What a search knows before its first trial.
+
+    At least one of both.
+    """
+
+    study: str = ""
+    """name of a study of the same store: what its complete cells came to is told to the sampler, where they are points
+    of this space and would be the same cells here; the best of them is run here first"""
+    trials: tuple[dict[str, Option], ...] = ()
+    """points that are run first, in this order: values by axis, the base's of the axes left out"""
+
+
 class SearchBudget(Spec):
     """What ends a search, whichever comes first; 0 = no limit.
 
@@ -253,6 +266,7 @@ class Study(Spec):
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
     constraints: tuple[TrialConstraint, ...] = ()
     """of a search: only trials that keep to all of them are chosen"""
+    warm_start: WarmStart | None = None
     search_budget: SearchBudget | None = None
     evaluations: tuple[str, ...] = ()
     """task/split, task/preset or task/recipe; in a search, of confirmed trials only"""

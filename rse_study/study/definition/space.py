@@ -65,6 +65,11 @@ class Space(Generic[T]):
             point[axis.name] = value
         return point
 
+    def completed(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a point with the base's values on the axes it leaves out, in their order."""
+        values = {**(self.base_point or {}), **point}
+        return {axis.name: values[axis.name] for axis in self.axes if axis.name in values}
+
     def missed_by_base(self) -> list[str]:
         """The axes on which the base has no place: their names."""
         return [axis.name for axis in self.axes if Space(self.base, (axis,), self.at).base_point is None]

@@ -1,6 +1,7 @@
 import dataclasses
 
-from analysis.sections.how_it_ran import how_it_ran
+from analysis.sections.how_it_ran import budget, how_it_ran
+from tests.analysis import searched
 from tests.analysis.outline import Outline
 
 
@@ -14,3 +15,18 @@ def test_it_says_what_the_ledger_does_not_hold(grid_dir, contents):
 def test_before_the_first_attempt_there_is_nothing(grid_dir, contents):
     found = contents(grid_dir)
     assert how_it_ran(dataclasses.replace(found, attempts=found.attempts[:0])) == ""
+
+
+def test_a_budget_that_ended_the_search_is_said(tmp_path, contents):
+    settings = {"num_trials": 40, "search_budget": {"steps": 100}, "base": {"budget": {"amount": 60}}}
+    study = searched.STUDY.model_copy(update={"num_trials": 40, "resolved": settings})
+    parts = (searched.search, lambda ledger: ledger.freeze(study, "a budget"))
+    ended = contents(searched.make(tmp_path / "ended", *parts))
+    assert ended.study.num_trials < 40
+    text = "".join(budget(ended))
+    assert "of at most 40 trials" in text
+    assert "optimiser steps" in text
+
+
+def test_without_a_budget_nothing_is_said(search_dir, contents):
+    assert budget(contents(search_dir)) == []

@@ -26,6 +26,8 @@ objective={metric: loss, direction: minimize};;early_stopping={first: 10}
 early_stopping=null;;objective=null;;objectives=[{metric: dev}, {metric: cost/work, direction: minimize}]
 early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}]
 constraints=[{metric: dev, at_least: 50}, {metric: cost/seconds, at_most: 60}]
+warm_start={study: another}
+warm_start={trials: [{rho: 0.25}, {alpha: 1e-4, norm: l2}]}
 search_budget={steps: 60}
 search_budget={hours: 2, device_hours: 4, cost: 3, price_per_hour: 2}
 early_stopping=null
@@ -368,6 +370,15 @@ num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
 sampler.name=cma_es;;num_trials=2;;search={rho: {choice: [0, 0.5, 1]}} -> sampler.name = 'cma_es'
 constraints=[{metric: dev, at_least: 5}];;ablation_path={seeds: [3]} -> ablation_path
+warm_start={} -> warm_start
+warm_start={study: joint} -> warm_start.study
+warm_start={study: another};;sampler.name=random -> warm_start.study
+warm_start={trials: [{rho: 0.1}, {rho: 0.2}]};;num_trials=2;;confirm=null -> num_trials
+warm_start={trials: [{rho: 1.5}]} -> warm_start.trials.0.rho
+warm_start={trials: [{roh: 0.5}]} -> warm_start.trials.0.roh
+warm_start={trials: [{rho: 0.1}, {rho: 0.1}]} -> warm_start.trials.1
+warm_start={trials: [{rho: 0.5}]} -> warm_start.trials.0
+warm_start={trials: [{rho: 0.1}]};;base.method.lambda2=0.9 -> warm_start.trials.0
 search_budget={steps: 59} -> search_budget.steps
 search_budget={steps: 600};;base.budget={unit: epochs, amount: 2};;early_stopping=null -> search_budget.steps
 search_budget={cost: 5} -> search_budget.cost

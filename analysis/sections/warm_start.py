@@ -1,0 +1,69 @@
+"""What a search knew before its first trial."""
+
+import pandas as pd
+
+from analysis import page
+from analysis.contents import BASE, Contents
+from analysis.formats import show_number, show_value
+from analysis.phrases import counted
+from analysis.warm_start import known_data
+
+
+def known_before(contents: Contents) -> str:
+    """Return section "Known before"; empty of a cold start.
+
+    Trials that were listed, and what another study told.
+    """
+    warm, known = contents.study.resolved.get("warm_start") or {}, known_data(contents)
+    listed = len(warm.get("trials", ()))
+    if not listed and known.empty:
+        return ""
+    parts = [page.paragraph(describe_warm_start(contents, listed, known))]
+    if len(known):
+        parts.append(page.table(show_known(contents, known), kind="long", name="known"))
+    return page.section("Known before", *parts)
+
+
+def describe_warm_start(contents: Contents, listed: int, known: pd.DataFrame) -> str:
+    """Say in sentences what was known.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    listed
+        Trials that the study's file lists.
+    known
+        By `known_data`.
+    """
+    searched = contents.stage("search")
+    first = int((searched["label"] == BASE).any())
+    sentences = []
+    if listed:
+        numbers = f"trial {first}" if listed == 1 else f"trials {first} to {first + listed - 1}"
+        sentences.append(f"The study's file lists what ran as {numbers}.")
+    if len(known):
+        sentences.append(
+            f"{counted(len(known), 'trial')} of {known['study'].iloc[0]} would be the same here, and the sampler was "
+            "told what they came to (hollow in the figures of single axes). They are no results of this study: the "
+            "best of them was run here again, before the sampler was asked; history, importance and confirmation know "
+            "only what ran here."
+        )
+    return " ".join(sentences)
+
+
+def show_known(contents: Contents, known: pd.DataFrame) -> pd.DataFrame:
+    """Show known trials as text.
+
+    Parameters
+    ----------
+    contents
+        Of the study.
+    known
+        By `known_data`.
+    """
+    shown = pd.DataFrame({"study": known["study"], "trial": known["trial"].astype(str)}, dtype=object)
+    shown[contents.label] = [show_number(value, contents.decimals) for value in known["objective"]]
+    for heading in contents.study.headings:
+        shown[heading] = [show_value(value) for value in known[heading]]
+    return shown

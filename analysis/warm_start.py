@@ -1,0 +1,22 @@
+"""What a search was told before its first trial, as a frame."""
+
+import pandas as pd
+
+from analysis.contents import Contents
+
+
+def known_data(contents: Contents) -> pd.DataFrame:
+    """Return a row per trial of another study that was known.
+
+    Columns: study, trial (there), objective (the first), one per axis by its heading. Empty of a cold start.
+    """
+    study = contents.study
+    rows = [
+        {"study": one.study, "trial": one.trial, "objective": one.values[0]}
+        | {
+            heading: one.proposal.get(axis.name)
+            for axis, heading in zip(study.axes, study.headings, strict=True)
+        }
+        for one in study.known_trials
+    ]
+    return pd.DataFrame(rows, columns=["study", "trial", "objective", *study.headings])

@@ -1,0 +1,78 @@
+"""Whether what a study's warm start knows can be of use to it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.study.checking.edges import problems_at
+from rse_study.study.definition.config import Study, WarmStart
+from rse_study.study.definition.space import Space
+from rse_study.training.trial import Trial
+
+LEARN_NOTHING = ("random", "quasi_random", "grid")
+Problems = Iterator[tuple[str, str, str]]  # what, rule, remedy
+
+
+def warm_start_problems(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
+    """Return every problem of a search's warm start.
+
+    Parameters
+    ----------
+    study
+        Its warm start.
+    space
+        Around its base.
+    where
+        The file, named in problems.
+    """
+    warm = study.warm_start
+    if warm is None or study.search is None:
+        return []
+    found = [*_problems(study, warm, space)]
+    for index, point in enumerate(warm.trials):
+        at = f"warm_start.trials.{index}"
+        found += [(f"{at}{name}", rule, remedy) for name, rule, remedy in _problems_of_point(space, point)]
+        found += _listed_twice(warm, space, index)
+    problems = [InputError(what, where=where, rule=rule, remedy=remedy) for what, rule, remedy in found]
+    return problems or [
+        one for point in warm.trials for one in problems_at(space, space.completed(point), where)
+    ]
+
+
+def _problems(study: Study, warm: WarmStart, space: Space[Trial]) -> Problems:
+    if not warm.study and not warm.trials:
+        yield "warm_start", "knows nothing", "Name a study of the same store, or list trials"
+    if warm.study == study.name:
+        yield (
+            f"warm_start.study = {warm.study!r}",
+            "is this study itself, which goes on anyway",
+            "Name another one",
+        )
+    if warm.study and study.sampler.name in LEARN_NOTHING:
+        rule = f"would teach nothing: {study.sampler.name} learns from no trial"
+        yield f"warm_start.study = {warm.study!r}", rule, "Use another sampler, or list trials"
+    num_first = (space.base_point is not None) + len(warm.trials) + bool(warm.study)
+    if num_first > study.num_trials:
+        rule = f"must be >= {num_first}: the base, what is listed and the best that is known run first"
+        yield f"num_trials = {study.num_trials}", rule, "Ask for more, or list fewer"
+
+
+def _problems_of_point(space: Space[Trial], point: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    axes = {axis.name: axis.domain for axis in space.axes}
+    for name, value in point.items():
+        if name not in axes:
+            yield f".{name}", "no such axis", did_you_mean(name, axes)
+        elif not axes[name].holds(value):
+            yield f".{name} = {value!r}", "lies outside the axis", "Use a value of it, or widen the axis"
+    missing = [name for name in axes if name not in space.completed(point)]
+    if missing:
+        rule = f"the base is no point of the space, and {missing[0]} has no value"
+        yield "", rule, "Give a value of every axis"
+
+
+def _listed_twice(warm: WarmStart, space: Space[Trial], index: int) -> Problems:
+    before = [space.base_point, *(space.completed(point) for point in warm.trials[:index])]
+    if space.completed(warm.trials[index]) in before:
+        rule = "is listed twice, or is the base, which runs first anyway"
+        yield f"warm_start.trials.{index}", rule, "Remove it"
