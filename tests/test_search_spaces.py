@@ -37,7 +37,10 @@ MAIN = {  # the papers' main tables, and what is neither shipped nor made up in 
 MAIN_PAPER = [SHIPPED / "paper" / f"{name}.yaml" for name in MAIN]
 MAIN_MINI = [SHIPPED / "mini" / f"{name}_mini.yaml" for name in MAIN]
 NOT_SHIPPED = ("l2p_table4_mini", "dcl_table1_mini")  # GLUE comes from the hub, or is given as a folder
-PAPER_SCALE = sorted({*(SHIPPED / "paper").glob("rse_*.yaml")} - {*MAIN_PAPER})  # RobustSentEmbed's ablations
+JOINT_PAPER = sorted((SHIPPED / "paper").glob("*_joint.yaml"))
+PAPER_SCALE = sorted(
+    {*(SHIPPED / "paper").glob("rse_*.yaml")} - {*MAIN_PAPER, *JOINT_PAPER}
+)  # RobustSentEmbed's ablations
 MINI_SCALE = sorted({*(SHIPPED / "mini").glob("rse_*.yaml")} - {*MAIN_MINI})
 MINILM_ATTACKS = SHIPPED / "minilm" / "rse_table1_minilm.yaml"  # five seeds, as in the paper
 MINILM_SCALE = sorted({*(SHIPPED / "minilm").glob("rse_*.yaml")} - {MINILM_ATTACKS})
@@ -155,6 +158,21 @@ def test_with_the_corpus_nothing_is_missing(checked, data_dir, tmp_path, path):
     text.write_text("One sentence .\nAnother sentence .\n", encoding="utf-8")
     (tmp_path / "sts").symlink_to(data_dir / "sts")
     assert check_data(checked(path), tmp_path) == []
+
+
+def test_every_method_of_a_paper_has_a_joint_search(checked):
+    methods = {checked(path).study.base.method.name for path in JOINT_PAPER}
+    assert methods == {"robust_sent_embed", "l2p_csr", "v_adv_cse", "dcl"}
+
+
+@pytest.mark.parametrize("path", JOINT_PAPER, ids=stem)
+def test_a_joint_search_at_the_papers_scale_begins_at_its_setting_and_has_an_end(checked, path):
+    found = checked(path)
+    assert found.space.base_point is not None
+    assert all(p.startswith("method.") for axis in found.space.axes for p in axis.paths)
+    assert found.study.search_budget.device_hours > 0
+    assert len(found.study.confirm.seeds) == 8
+    assert found.study.ablation_path is not None
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=stem)
