@@ -1,7 +1,7 @@
 """Which search finds a good trial with the fewest optimiser steps?
 
-python -m benchmarks.search_arms [--surfaces ordered crossing recorded] [--arms random random+asha tpe tpe+asha]
-    [--steps 2400] [--workers 4] [--repeats 20] [--seed 0] [--out FILE]
+python -m benchmarks.search_arms [--surfaces ordered crossing recorded recorded_curves]
+    [--arms random random+asha tpe tpe+asha] [--steps 2400] [--workers 4] [--repeats 20] [--seed 0] [--out FILE]
 
 Each arm, a sampler of studies and a rule of early stopping or none, searches each surface with every seed: the
 project's own proposer and verdicts, and workers whose clock is simulated, so that no encoder is trained. The best trial
@@ -22,6 +22,7 @@ from benchmarks.output import markdown_table
 from benchmarks.search_arms.anytime import AnytimeResult, best_so_far, summary
 from benchmarks.search_arms.arm import Arm, arm_of
 from benchmarks.search_arms.recorded import recorded_surface
+from benchmarks.search_arms.recorded_curves import recorded_curves
 from benchmarks.search_arms.simulation import SimulatedSearch
 from benchmarks.search_arms.surface import (
     AxisDomains,
@@ -38,6 +39,7 @@ SURFACES: dict[str, Callable[[AxisDomains], Surface]] = {
     "ordered": OrderedSurface,
     "crossing": CrossingSurface,
     "recorded": recorded_surface,
+    "recorded_curves": recorded_curves,
 }
 ARMS = ["random", "random+asha", "tpe", "tpe+asha"]
 HEADER = ("arm", "trials", "final mean", "95 % low", "95 % high", "steps to random's final mean")

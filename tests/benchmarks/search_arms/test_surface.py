@@ -3,10 +3,13 @@
 import json
 import random
 
+import numpy as np
 import pytest
 
-from benchmarks.search_arms.recorded import FILE, recorded_surface
-from benchmarks.search_arms.surface import CrossingSurface, OrderedSurface, joint_domains, unit_point
+from benchmarks.search_arms.recorded import FILE, matern, recorded_surface
+from benchmarks.search_arms.recorded_curves import FILE as CURVES_FILE
+from benchmarks.search_arms.recorded_curves import recorded_curves, without_own_trial
+from benchmarks.search_arms.surface import CrossingSurface, OrderedSurface, joint_domains, noise, unit_point
 
 DOMAINS = joint_domains()
 ORDERED, CROSSING = OrderedSurface(DOMAINS), CrossingSurface(DOMAINS)
@@ -82,3 +85,24 @@ def test_the_recorded_surface_is_near_the_real_trials():
     assert len(errors) == 40
     assert max(map(abs, errors)) < 0.25
     assert content["leave_one_out_correlation"] > 0.8
+
+
+def test_the_recorded_curves_are_near_the_real_ones():
+    surface, content = recorded_curves(DOMAINS), json.loads(CURVES_FILE.read_text(encoding="utf-8"))
+    errors = [surface.value(one["point"], one["t"], 0) - one["value"] for one in content["measured"]]
+    noises = [noise(one["point"], one["t"], 0) for one in content["measured"]]
+    clean = [error - surface.sd * draw for error, draw in zip(errors, noises, strict=True)]
+    assert {one["t"] for one in content["measured"]} == {15, 30, 45, 60}
+    assert max(map(abs, clean)) < 0.1
+    assert content["left_out_correlation_at_the_end"] > 0.8
+
+
+def test_what_a_process_says_without_a_trial_is_what_one_fitted_without_it_says():
+    rng = np.random.default_rng(0)
+    features, values, trials = rng.random((7, 3)), rng.random(7), [0, 0, 1, 1, 1, 2, 3]
+    covariance = matern(features, features, np.ones(3)) + 0.1 * np.eye(7)
+    inverse = np.linalg.inv(covariance)
+    found = without_own_trial(inverse, inverse @ values, values, trials)
+    others = [0, 1, 5, 6]
+    weights = np.linalg.solve(covariance[np.ix_(others, others)], values[others])
+    assert found[2:5] == pytest.approx(covariance[2:5][:, others] @ weights)
