@@ -1,0 +1,76 @@
+"""Real searches that end by their budget, and that begin with what another one knows."""
+
+import pytest
+
+from rse_study.cli.verbs.run import conclude
+from rse_study.cli.verbs.status_content import state_of
+from rse_study.cli.verbs.status_text import lines_of
+from rse_study.on_ray.driver import run_study
+from rse_study.results.reader import Reader
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+from tests.on_ray.listener import Listener
+from tests.on_ray.world import few
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+
+
+def run(folder, materials, cluster, content):
+    checked = check_study(build(Study, content, where="little.yaml"), where="little.yaml")
+    return run_study(checked, folder, lambda trial: materials, few, Listener(), address=cluster)
+
+
+@pytest.fixture(scope="module")
+def content(study_content):
+    """Trials of three steps, of which three fit."""
+    return study_content | {
+        "num_trials": 30,
+        "search_budget": {"steps": 10},
+        "confirm": {"num_best": 3, "seeds": [1]},
+        "resources": {"max_concurrent": 2},
+    }
+
+
+@pytest.fixture(scope="module")
+def ended(content, materials, tmp_path_factory, cluster):
+    return run(tmp_path_factory.mktemp("store") / "little", materials, cluster, content)
+
+
+def num_trials(folder):
+    with Reader(folder) as reader:
+        return int((reader.cells()["stage"] == "search").sum())
+
+
+def test_a_search_ends_before_the_first_cell_that_would_not_fit(ended):
+    assert num_trials(ended) == 3  # nine steps of ten
+    state = state_of(ended)
+    assert state.is_complete
+    assert (
+        state.counts["planned"] == 3 + 3
+    )  # two trials beside the base are confirmed, where three were wanted
+    assert conclude(ended) == 0
+    (share,) = state.search_budget
+    assert (share.spent, share.with_next, share.has_room) == (9, 12, False)
+    assert any("9 of 10 optimiser steps spent, 1 left" in line for line in lines_of(state))
+    assert any("ended it after 3 of at most 30 trials" in event["text"] for event in state.events)
+
+
+def test_a_larger_budget_goes_on_and_says_so(ended, content, materials, cluster):
+    run(ended, materials, cluster, content | {"search_budget": {"steps": 16}})
+    assert num_trials(ended) == 5
+    with Reader(ended) as reader:
+        assert "search_budget" in reader.revisions()["change"].iloc[-1]
+        assert reader.study().num_trials == 5
+
+
+def test_another_search_begins_with_what_this_one_knows(ended, content, materials, cluster):
+    warm = content | {"name": "warm", "search_budget": None, "num_trials": 4, "confirm": None}
+    folder = run(ended.parent / "warm", materials, cluster, warm | {"warm_start": {"study": "little"}})
+    with Reader(folder) as reader, Reader(ended) as other:
+        known, table, theirs = reader.study().known_trials, reader.trials_table(), other.trials_table()
+    assert [one.trial for one in known] == sorted(theirs.loc[theirs["stage"] == "search", "trial"])
+    best = max(known, key=lambda one: one.values)
+    again = table[(table["alpha"] == best.proposal["alpha"]) & (table["rho"] == best.proposal["rho"])]
+    assert again["trial"].tolist()[0] <= 1
+    assert again["objective"].tolist() == [best.values[0]]  # the same cell: the same bits
