@@ -5,6 +5,7 @@ from rse_study.on_ray.stages import Identify
 from rse_study.results.ablation_path import PathPoint, PathState, path_state
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
+from rse_study.results.race_state import race_of
 from rse_study.results.records import CellRecord, StudyRecord
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
@@ -75,7 +76,8 @@ def _state(checked: CheckedStudy, study: StudyRecord, ledger: Ledger, identify: 
         for record in ledger.cells()
         if not record.retired and (record.stage == "search" or is_todays(record))
     ]
-    return path_state(study, cells, ledger.last_points(study.objective.metric), ledger.importance())
+    last_points, importance = ledger.last_points(study.objective.metric), ledger.importance()
+    return path_state(study, cells, last_points, importance, race_of(ledger, study, cells))
 
 
 def _end(state: PathState, point: PathPoint) -> int | None:

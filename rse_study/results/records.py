@@ -14,6 +14,7 @@ OWN_COLUMNS = frozenset(
         "row",
         "trial",
         "seed",
+        "num_seeds",
         "stage",
         "label",
         "status",
@@ -155,8 +156,8 @@ class StudyRecord(Record):
     axes: tuple[AxisRecord, ...] = ()
     num_trials: int = 0
     num_cells: int = 0
-    """Planned in all: every seed of every row, confirmation included, and as many cells of an ablation path as there
-    may be; `ablation_path.num_planned` says how many there are."""
+    """Planned in all: every seed of every row, confirmation included, as many seeds of a search's trials as there may
+    be, and as many cells of an ablation path; `ablation_path.num_planned` says how many there are."""
     rungs: tuple[int, ...] = ()
     """Steps at which a cell may be stopped early."""
     evaluations: tuple[str, ...] = ()
@@ -177,6 +178,12 @@ class StudyRecord(Record):
     def directions(self) -> tuple[Literal["maximize", "minimize"], ...]:
         """Which way each objective is better."""
         return tuple(one.direction for one in self.all_objectives)
+
+    @property
+    def raced_seeds(self) -> tuple[int, ...]:
+        """The seeds of a search that races them, in order; none where it runs one."""
+        seeds = tuple(self.resolved.get("seeds", ())) if self.kind == "search" else ()
+        return seeds if len(seeds) > 1 else ()
 
     @property
     def shown_measures(self) -> tuple[Measure, ...]:

@@ -12,6 +12,7 @@ from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.connect import open_study
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.queries import LedgerQueries
+from rse_study.results.race_state import RaceState, race_of
 from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.schema import ledger_path
@@ -40,6 +41,8 @@ class LedgerSnapshot:
     """Of a search, its cells in the order in which it would choose them."""
     histories: dict[str, list[MetricRow]]
     """Of each cell that runs."""
+    race: RaceState | None
+    """How far the race of a search's seeds is."""
     path: PathState | None
     """How far the ablation path is."""
     device_s: float
@@ -74,6 +77,7 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
         statuses = {one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells}
         last_points = ledger.last_points(study.objective.metric)
         as_found = [one.model_copy(update={"status": statuses[one.identity]}) for one in cells]
+        race = race_of(ledger, study, as_found)
         return LedgerSnapshot(
             study=study,
             revision=ledger.revisions()[-1].number,
@@ -88,7 +92,8 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
             ),
             last_points=last_points,
             chosen=_chosen(study, ledger),
-            path=path_state(study, as_found, last_points, ledger.importance()),
+            race=race,
+            path=path_state(study, as_found, last_points, ledger.importance(), race),
             histories={
                 one.identity: ledger.history(one.identity) for one in cells if one.status == "running"
             },
