@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -163,9 +164,9 @@ class CellQueue:
         return self._attempts[cell.identity]
 
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
-        """Steps at which this cell waits for a verdict: none where it is confirmed."""
+        """Steps at which this cell waits for a verdict: none where it is confirmed, or a further seed of its trial."""
         rule = self._study.early_stopping
-        if cell.continues or rule is None:
+        if cell.continues or rule is None or cell.seed != self._study.seeds[0]:
             return ()
         return rungs_of_trial(self._rungs, rule.model_dump(), self._study.search_seed, cell.number)
 
@@ -194,7 +195,8 @@ class CellQueue:
             self._record(result)
             self._ledger.log("adopted", "result found on disk", record.identity)
             seen = self._judged(result.status, result.final_value)
-        cell = self._source.restore(record, seen)
+        was_stopped = any(self._verdicts.get((record.identity, t)) == "stop" for t in self._rungs)
+        cell = self._source.restore(record, replace(seen, was_stopped=was_stopped) if was_stopped else seen)
         if cell is not None:
             self._interrupted.append(cell)
 
