@@ -104,8 +104,8 @@ def _fill(db: sqlite3.Connection, files: RecoveredFiles) -> None:
 def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungRow]:
     """Return the verdicts a cell must have been given.
 
-    None of a further seed of a search's trial. "stop" where it was stopped, "continue" at every rung before. What would have become of a cell that was let run on
-    is in no file.
+    "stop" where it was stopped, "continue" at every rung before; none of a further seed of its trial. What would have
+    become of a cell that was let run on is in no file.
 
     Parameters
     ----------

@@ -36,13 +36,17 @@ def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
 
     def standing(cells: list[CellRecord]) -> TrialResult[str]:
         first, metric = cells[0], study.objective.metric
-        with_result = [cell for cell in cells if cell.status in HAS_RESULT] if first.status in HAS_RESULT else []
+        with_result = (
+            [cell for cell in cells if cell.status in HAS_RESULT] if first.status in HAS_RESULT else []
+        )
         counted = [cell for cell in with_result if math.isfinite(value(cell, metric))] or with_result
         points = [(steps.get(cell.identity, (0, math.nan))[0], value(cell, metric)) for cell in counted]
         return TrialResult(
             key=first.identity,
             t=over_seeds(points)[0] if points else steps.get(first.identity, (0, math.nan))[0],
-            values=tuple(mean_of(value(cell, one.metric) for cell in counted) for one in study.all_objectives),
+            values=tuple(
+                mean_of(value(cell, one.metric) for cell in counted) for one in study.all_objectives
+            ),
             is_feasible=all(
                 one.violation(mean_of(value(cell, one.metric) for cell in counted or [first])) <= 0
                 for one in study.constraints

@@ -5,6 +5,8 @@ import random
 
 import pytest
 
+from rse_study.on_ray.cell_queue import CellQueue
+from rse_study.on_ray.fixed_cells import FixedCells
 from rse_study.on_ray.stages import confirm_cells
 from rse_study.results.race_state import race_of
 from rse_study.results.rebuild import rebuild
@@ -121,7 +123,7 @@ def test_the_ledger_says_the_same_as_the_queue(opened, content):
 
 def test_rebuilt_from_its_files_a_ledger_leads_to_the_same_cells(opened, content, tmp_path):
     whole = played(opened("whole", content))
-    world = opened("lost", content)
+    world = RacedWorld(tmp_path / "lost", content)
     queue = world.queue()
     for _ in range(len(whole) // 2):
         cell = queue.next_cell()
@@ -150,7 +152,11 @@ def test_with_several_at_a_time_all_trials_come_and_no_value_changes(opened, con
         if kill_every and num_ended % kill_every == 0:
             queue, running = world.queue(), []
         last = world.ledger.last_points("dev")
-        ended = {(one.trial, one.seed): last[one.identity][1] for one in world.ledger.cells() if one.identity in last}
+        ended = {
+            (one.trial, one.seed): last[one.identity][1]
+            for one in world.ledger.cells()
+            if one.identity in last
+        }
         assert ended == committed
     assert {number for number, _ in committed} == set(range(9))
     assert world.race.is_over and world.queue().num_left == 0
@@ -218,23 +224,14 @@ def test_a_stopped_trial_that_confirmation_continues_stays_out_of_the_race(opene
     """Its first seed is complete then, and the search would go on after its end."""
     world = opened("a", stopping)
     queue = world.queue()
-    for value in (50.0, 50.2, 50.4):
-        world.end(queue, queue.next_cell(), value)
-    for number in range(1, 9):
-        cell = queue.next_cell()
-        assert cell.number == number and queue.progressed(cell, 1, {"dev": 50.0}) is not None
-        verdict = queue.progressed(cell, 2, {"dev": 49.0})
-        is_stopped = verdict == "stop"
-        world.end(queue, cell, 49.0, "stopped_early" if is_stopped else "complete")
-        while not is_stopped and (next_one := queue.next_cell()) is not None:
-            pytest.fail(f"{next_one.number} raced")
+    while (cell := queue.next_cell()) is not None:
+        said = [queue.progressed(cell, t, {"dev": 50.0 - cell.number}) for t in queue.rungs_of(cell)]
+        world.end(queue, cell, 50.0 - cell.number, "stopped_early" if "stop" in said else "complete")
     (continued,) = [one for one in confirm_cells(world.checked, world.ledger, identify) if one.continues]
-    world.train(continued, 90.0)
-    from rse_study.results.result_file import read_result
-    from rse_study.results.schema import cell_folder
-
-    world.ledger.start(continued.identity, executor="inline", workers=1, threads=1)
-    world.ledger.record_result(read_result(cell_folder(world.ledger.study_dir, continued.identity)))
+    again = CellQueue(
+        world.checked.study, "search", FixedCells([continued], world.ledger), world.ledger, world.files
+    )
+    world.end(again, again.next_cell(), 90.0)
     assert world.ledger.cell(continued.identity).status == "complete"
     assert world.queue().num_left == 0 and world.race.is_over
 

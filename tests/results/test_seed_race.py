@@ -28,7 +28,11 @@ def test_the_first_two_trials_run_all_seeds_however_bad_they_are():
 
 
 def test_before_the_noise_is_known_the_others_wait():
-    trials = [RacingTrial(0, (50.0,), is_running=True), RacingTrial(1, (), is_running=True), RacingTrial(2, (99.0,))]
+    trials = [
+        RacingTrial(0, (50.0,), is_running=True),
+        RacingTrial(1, (), is_running=True),
+        RacingTrial(2, (99.0,)),
+    ]
     assert verdicts(trials) == ["running", "running", "waiting"]
 
 
@@ -44,7 +48,10 @@ def test_where_one_of_the_first_two_drops_out_the_next_trial_takes_its_place():
 def test_the_threshold_of_the_second_seed(off, said, less_is_better):
     """Against the incumbent's first seed, 60, not its mean; sd of the difference: sqrt(2) * sqrt(2 / 1) = 2."""
     sign = -1 if less_is_better else 1
-    whole = [RacingTrial(n, tuple(sign * v for v in values)) for n, values in enumerate(((50.0, 52.0), (60.0, 62.0)))]
+    whole = [
+        RacingTrial(n, tuple(sign * v for v in values))
+        for n, values in enumerate(((50.0, 52.0), (60.0, 62.0)))
+    ]
     value = 60.0 - 2 * T_95_2 - off
     assert verdicts([*whole, RacingTrial(2, (sign * value,))], less_is_better=less_is_better)[2] == said
 
