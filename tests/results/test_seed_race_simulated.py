@@ -9,7 +9,7 @@ from tests.results.simulated_race import raced_search, simulate
 
 @pytest.mark.parametrize(("num_seeds", "noise"), [(2, 0.5), (3, 0.25), (3, 1.0)])
 def test_the_best_trial_is_seldom_raced_out(num_seeds, noise):
-    """At most one case of twenty a seed, by the rule's level; of random heights far less, for few come near the best."""
+    """At most one case of twenty a seed, by the rule's level; far less of random heights: few come near the best."""
     assert simulate(num_seeds=num_seeds, noise=noise).raced_out <= 0.05 * (num_seeds - 1)
 
 
@@ -22,7 +22,7 @@ def test_a_third_of_the_cells_finds_what_all_find():
 
 
 def test_a_trial_as_good_as_the_incumbent_leaves_in_few_cases():
-    """All trials alike: whoever leaves, leaves by chance. The incumbent is the luckiest one, so more than one in twenty."""
+    """All trials alike: whoever leaves does so by chance. The incumbent is a lucky one: more than one in twenty."""
     draw = random.Random(0)
     ran = [raced_search([0.0] * 8, 1.0, 2, draw)[1] for _ in range(200)]
     third = [numbers[2] for numbers in ran]

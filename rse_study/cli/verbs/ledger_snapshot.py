@@ -111,7 +111,7 @@ def _chosen(study: StudyRecord, ledger: LedgerQueries) -> tuple[str, ...]:
 def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:
     names = names_of_labelled(study, [(one.trial, one.label, one.proposal, False) for one in cells])
     return {
-        one.identity: name_of(one.stage, one.trial, one.seed, name)
+        one.identity: name_of(one.stage, one.trial, one.seed, name, is_raced=bool(study.raced_seeds))
         for one, name in zip(cells, names, strict=True)
     }
 
