@@ -44,7 +44,7 @@ class ProgressBoard(ActivityBars):
         What the cells of a grid are called, by identity: which rows share a name shows in all of them. All are in the
         ledger before the first one runs. A cell that is not among them goes by its own row.
     is_raced
-        Whether a search races several seeds: how many cells there will be is not known, and a cell is named with its own.
+        Whether a search races several seeds: nobody knows how many cells there will be, and their names have seeds.
     """
 
     def __init__(
