@@ -81,7 +81,7 @@ class Contents:
 
     @property
     def first_seeds(self) -> pd.DataFrame:
-        """A search's cells of the first seed, one a trial: all of them where seeds do not race."""
+        """A search's cells of the first seed, one a trial; all where no seeds race."""
         cells = self.stage("search")
         return cells[~cells["seed"].isin(self.study.raced_seeds[1:])]
 

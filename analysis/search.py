@@ -50,7 +50,10 @@ def _with_further_seeds(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame
 
 
 def race_text(contents: Contents) -> str:
-    """Say how many trials ran which seed, and what the race spared; nothing where no seeds race."""
+    """Say how many trials ran which seed, and what the race spared.
+
+    Nothing where no seeds race.
+    """
     race = contents.race
     if race is None:
         return ""

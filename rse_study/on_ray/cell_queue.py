@@ -164,7 +164,10 @@ class CellQueue:
         return self._attempts[cell.identity]
 
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
-        """Steps at which this cell waits for a verdict: none where it is confirmed, or a further seed of its trial."""
+        """Steps at which this cell waits for a verdict.
+
+        None where it is confirmed, or a further seed of its trial.
+        """
         rule = self._study.early_stopping
         if cell.continues or rule is None or cell.seed != self._study.seeds[0]:
             return ()

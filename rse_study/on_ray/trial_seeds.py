@@ -1,4 +1,4 @@
-"""The seeds of a search's trials: which cell comes next, and what a sampler learns."""
+"""The seeds of a search's trials: what runs next, and what a sampler learns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

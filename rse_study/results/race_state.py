@@ -27,7 +27,10 @@ class RaceState:
 
     @property
     def most_cells(self) -> int:
-        """How many cells the search has at most: all seeds of each trial whose race goes on, or that is to come."""
+        """How many cells the search has at most.
+
+        All seeds of each trial whose race goes on, or that is to come.
+        """
         num_open = max(0, self.num_trials - len(self.trials))
         num_open += sum(not self.has_ended(trial) for trial in self.trials)
         return num_open * self.num_seeds + sum(

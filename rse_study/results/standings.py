@@ -1,7 +1,7 @@
 """Where the trials of a stage stand by all that a search chooses by."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.queries import LedgerQueries
@@ -30,31 +30,41 @@ def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
     steps = ledger.last_points(study.objective.metric)
     deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
     finals = {metric: ledger.final_values(metric) for metric in deciding}
+    cells = [cell for cell in ledger.cells() if cell.stage == stage and not cell.retired]
+    return [
+        _trial_result(
+            study,
+            of_trial,
+            {one.identity: steps.get(one.identity, (0, math.nan))[0] for one in of_trial},
+            finals,
+        )
+        for of_trial in by_trial(study, cells)
+    ]
+
+
+def _trial_result(
+    study: StudyRecord,
+    cells: list[CellRecord],
+    steps: Mapping[str, int],
+    finals: Mapping[str, Mapping[str, float]],
+) -> TrialResult[str]:
+    """Of the cells of a trial, the first seed's first; those that have a value count."""
+    first, metric = cells[0], study.objective.metric
 
     def value(cell: CellRecord, metric: str) -> float:
         return finals[metric].get(cell.identity, math.nan)
 
-    def standing(cells: list[CellRecord]) -> TrialResult[str]:
-        first, metric = cells[0], study.objective.metric
-        with_result = (
-            [cell for cell in cells if cell.status in HAS_RESULT] if first.status in HAS_RESULT else []
-        )
-        counted = [cell for cell in with_result if math.isfinite(value(cell, metric))] or with_result
-        points = [(steps.get(cell.identity, (0, math.nan))[0], value(cell, metric)) for cell in counted]
-        return TrialResult(
-            key=first.identity,
-            t=over_seeds(points)[0] if points else steps.get(first.identity, (0, math.nan))[0],
-            values=tuple(
-                mean_of(value(cell, one.metric) for cell in counted) for one in study.all_objectives
-            ),
-            is_feasible=all(
-                one.violation(mean_of(value(cell, one.metric) for cell in counted or [first])) <= 0
-                for one in study.constraints
-            ),
-        )
-
-    cells = [cell for cell in ledger.cells() if cell.stage == stage and not cell.retired]
-    return [standing(of_trial) for of_trial in by_trial(study, cells)]
+    with_result = [cell for cell in cells if first.status in HAS_RESULT and cell.status in HAS_RESULT]
+    counted = [cell for cell in with_result if math.isfinite(value(cell, metric))] or with_result
+    return TrialResult(
+        key=first.identity,
+        t=over_seeds([(steps[cell.identity], value(cell, metric)) for cell in counted or [first]])[0],
+        values=tuple(mean_of(value(cell, one.metric) for cell in counted) for one in study.all_objectives),
+        is_feasible=all(
+            one.violation(mean_of(value(cell, one.metric) for cell in counted or [first])) <= 0
+            for one in study.constraints
+        ),
+    )
 
 
 def by_trial(study: StudyRecord, cells: Iterable[CellRecord]) -> list[list[CellRecord]]:

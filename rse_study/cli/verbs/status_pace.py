@@ -51,7 +51,10 @@ def pace_of(ledger: LedgerSnapshot, running: Mapping[str, float]) -> Pace:
 
 
 def missing_by_stage(ledger: LedgerSnapshot) -> dict[str, int]:
-    """Cells still to be started, by stage; of seeds that are raced as many as there may be."""
+    """Cells still to be started, by stage.
+
+    Of seeds that are raced as many as there may be.
+    """
     study = ledger.study
     begun = Counter(cell.stage for cell in ledger.cells if ledger.statuses[cell.identity] != "planned")
     if study.kind == "grid":

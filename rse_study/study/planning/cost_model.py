@@ -33,7 +33,7 @@ class Cost:
         )
 
     def scaled(self, share: Range) -> "Cost":
-        """Return the cost of a share of these cells, of which nobody knows how many they are."""
+        """Return the cost of a share of these cells, which nobody knows yet."""
         seconds = None if self.seconds is None else share * self.seconds
         return Cost(share * self.steps, share * self.gradient_passes, share * self.work, seconds)
 

@@ -34,7 +34,10 @@ class StagePlan:
 
     @property
     def num_cells(self) -> int:
-        """Every seed of every trial, without what another stage runs, and what a race has spared."""
+        """Every seed of every trial.
+
+        Without what another stage runs, and what a race has spared.
+        """
         return self.num_trials * self.num_seeds - self.num_shared - self.num_saved
 
     @property
