@@ -296,10 +296,11 @@ def _ends(
     searched = {of_trial[0].trial: of_trial[0] for of_trial in trials}
     base = next((cell for cell in searched.values() if cell.label == BASE), None)
     standings = []
-    for first, *others in sorted(trials, key=lambda of_trial: of_trial[0].trial):
-        known = [one for one in (first, *others) if one.status in HAS_RESULT and one.identity in last_points]
-        if first is not base and first in known:
-            standings.append((first.trial, *over_seeds([last_points[one.identity] for one in known])))
+    for of_trial in sorted(trials, key=lambda of_trial: of_trial[0].trial):
+        known = [one for one in of_trial if one.status in HAS_RESULT and one.identity in last_points]
+        if of_trial[0] is not base and of_trial[0] in known:
+            points = [last_points[one.identity] for one in known]
+            standings.append((of_trial[0].trial, *over_seeds(points)))
     best = best_first(standings, study.objective.direction)[:1]
     if base is None or not best:
         return None

@@ -71,7 +71,7 @@ def race_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecor
     """
     if not study.raced_seeds:
         return None
-    deciding = {one.metric for one in (*study.all_objectives, *study.constraints)}
+    deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
     finals = {metric: ledger.final_values(metric) for metric in deciding}
     return race_state(study, cells, finals, ledger.rungs())
 

@@ -165,6 +165,26 @@ def test_with_several_at_a_time_all_trials_come_and_no_value_changes(opened, con
         assert ran == SEEDS[: len(ran)]
 
 
+def test_what_ends_later_may_reopen_a_race_and_the_sampler_is_told_once(opened, content):
+    """Two at a time: trial 3 is out by a noise of 0.07, until the seeds of trial 2 turn out to lie 20 apart."""
+    world = opened("a", content | {"seeds": [6, 0], "num_trials": 4})
+    queue = world.queue()
+    for value in (50.0, 50.1, 60.0, 60.1):
+        world.end(queue, queue.next_cell(), value)
+    second, third = queue.next_cell(), queue.next_cell()
+    assert (second.number, third.number) == (2, 3)
+    world.end(queue, third, 59.0)
+    assert queue.next_cell() is None and queue.num_left == 0 and not world.race.is_over
+    told = queue._source._proposer._optuna.trials[3]
+    assert (told.state.name, told.value) == ("COMPLETE", 59.0)
+    world.end(queue, second, 60.0)
+    world.end(queue, queue.next_cell(), 40.0)
+    reopened = queue.next_cell()
+    assert (reopened.number, reopened.seed) == (3, 0)
+    world.end(queue, reopened, 59.5)
+    assert queue.next_cell() is None and world.race.is_over and world.queue().num_left == 0
+
+
 def test_the_sampler_is_told_one_mean_a_trial_when_its_race_is_over(opened, content):
     world = opened("a", content)
     queue = world.queue()
