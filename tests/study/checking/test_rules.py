@@ -233,7 +233,7 @@ def test_all_rules_are_looked_at_even_where_fields_are_broken():
     assert [problem.what.split(" =")[0] for problem in caught.value.problems] == [
         "search.beta",
         "num_trials",
-        "seeds",
+        "seeds.1",
         "allowance.max_cost",
         "search.rho",
         "early_stopping.first",
