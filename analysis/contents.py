@@ -7,6 +7,7 @@ import pandas as pd
 
 from analysis.formats import decimals_of
 from rse_study.results.ablation_path import PathState
+from rse_study.results.race_state import RaceState
 from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
@@ -40,7 +41,9 @@ class Contents:
     events: pd.DataFrame
     provenance: list[dict[str, Any]]
     standings: tuple[TrialResult[str], ...] = ()
-    """Of the cells of a search, by all that it chooses by; the key is the cell's identity."""
+    """Of the trials of a search, by all that it chooses by; the key is the identity of the first seed's cell."""
+    race: RaceState | None = None
+    """How far the race of a search's seeds is; None where it runs one."""
     collapsed: frozenset[str] = frozenset()
     """Cells whose last value of the objective is that of a collapsed model."""
     path: PathState | None = None
@@ -79,6 +82,12 @@ class Contents:
         """The newest revision's cells of one stage, by trial and seed."""
         return self.current[self.current["stage"] == stage]
 
+    @property
+    def first_seeds(self) -> pd.DataFrame:
+        """A search's cells of the first seed, one a trial; all where no seeds race."""
+        cells = self.stage("search")
+        return cells[~cells["seed"].isin(self.study.raced_seeds[1:])]
+
 
 def read_contents(reader: Reader) -> Contents:
     """All frames of a ledger."""
@@ -103,6 +112,7 @@ def read_contents(reader: Reader) -> Contents:
         events=reader.events(),
         provenance=reader.provenance(),
         standings=tuple(reader.standings("search")) if study.kind == "search" else (),
+        race=reader.race_state(),
         collapsed=reader.collapsed(),
         path=reader.path_state(),
         search_budget=reader.search_budget(),

@@ -12,7 +12,7 @@ def stage_progress(contents: Contents, stage: str) -> StageProgress:
     study, cells = contents.study, contents.stage(stage)
     planned = {
         "grid": study.num_cells,
-        "search": study.num_trials,
+        "search": contents.race.most_cells if contents.race else study.num_trials,
         "confirm": num_confirmed(confirm_plan(study)),
         "path": contents.num_path_cells,
     }

@@ -6,19 +6,26 @@ import pandas as pd
 
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.formats import show_value
+from analysis.phrases import counted, join_words
 from rse_study.results.records import AxisRecord, StudyRecord
 from rse_study.results.selection import chosen_first
 
+ORDINALS = {2: "second", 3: "third"}
+
 
 def trials(contents: Contents) -> pd.DataFrame:
-    """Return a row per cell of the search (or grid).
+    """Return a row per trial of the search (or per cell of a grid).
 
-    Columns: trial, seed, label, status, one per axis, objective, t ... `best`: the complete cell that the search would
+    Columns: trial, seed, label, status, one per axis, objective, t ... `best`: the complete one that the search would
     choose first, the knee of the front where there are several objectives; nowhere in a grid, which selects nothing.
+    Where seeds race, a row is the cell of a trial's first seed, but for the means of its seeds, their time in all, and
+    their number (num_seeds).
     """
     study = contents.study
-    cells = contents.stage(study.kind).reset_index(drop=True)
-    table = cells[["trial", "seed", "label", "status", "objective", "t", "duration_s", "reason", "identity"]]
+    cells = contents.stage(study.kind) if study.kind == "grid" else contents.first_seeds
+    cells = _with_further_seeds(contents, cells.reset_index(drop=True))
+    columns = ["trial", "seed", "label", "status", "objective", "t", "duration_s", "reason", "identity"]
+    table = cells[[*columns, "num_seeds"]]
     values = {
         heading: [proposal.get(axis.name) for proposal in cells["proposal"]]
         for axis, heading in zip(study.axes, study.headings, strict=True)
@@ -28,8 +35,44 @@ def trials(contents: Contents) -> pd.DataFrame:
     return table.assign(**values, best=table["identity"].isin(chosen[:1]))
 
 
+def _with_further_seeds(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
+    """With the mean, the time and the number of each trial's seeds."""
+    if contents.race is None:
+        return cells.assign(num_seeds=1)
+    of_trial = contents.stage("search").groupby("trial")["duration_s"].sum()
+    means = {one.key: one.values[0] for one in contents.standings if one.is_scored}
+    num_seeds = {trial.number: max(1, len(trial.values)) for trial in contents.race.trials}
+    return cells.assign(
+        objective=cells["identity"].map(means).astype(float).fillna(cells["objective"]),
+        duration_s=cells["trial"].map(of_trial),
+        num_seeds=cells["trial"].map(num_seeds),
+    )
+
+
+def race_text(contents: Contents) -> str:
+    """Say how many trials ran which seed, and what the race spared.
+
+    Nothing where no seeds race.
+    """
+    race = contents.race
+    if race is None:
+        return ""
+    num_trials = len(race.trials)
+    ran = [f"{race.num_with(n)} a {ORDINALS.get(n, f'{n}th')}" for n in range(2, race.num_seeds + 1)]
+    told = (
+        f"Seeds race: of {counted(num_trials, 'trial')} {join_words(ran)} seed, those that might still win. A trial "
+        "counts once, with the mean of its seeds; one with fewer seeds never outranks one with more."
+    )
+    all_seeds = max(race.num_trials, num_trials) * race.num_seeds
+    spared = f"{race.num_saved} of {all_seeds} cells were spared" + ("." if race.is_over else " so far.")
+    return f"{told} {spared}"
+
+
 def chosen_of(contents: Contents) -> list[str]:
-    """Return the identities of a search's cells as it would choose them, in order."""
+    """Return the identities of a search's cells as it would choose them, in order.
+
+    Of a trial of several seeds that of its first one.
+    """
     return chosen_first(contents.standings, contents.study.directions)
 
 

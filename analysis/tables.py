@@ -116,9 +116,10 @@ def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
         | {label: show_score(row["objective"], row["status"], decimals), "status": show_status(row["status"])}
         | {"step": show_value(row["t"]), "time": show_duration(row["duration_s"])}
         | {axis: show_value(row[axis]) for axis in axes}
+        | {"seeds": show_value(row["num_seeds"])}
         for row in table.to_dict("records")
     ]
-    headings = ["trial", label, "step", "status", *axes, "time"]
+    headings = ["trial", label, *(["seeds"] if contents.race else []), "step", "status", *axes, "time"]
     return pd.DataFrame(above + below, columns=headings, dtype=object).fillna("")
 
 

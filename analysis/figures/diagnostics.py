@@ -17,6 +17,7 @@ from analysis.figures.style import (
     legend_below,
     plain,
 )
+from analysis.search import chosen_of
 
 COLUMNS = ["metric", "series", "t", "mean", "low", "high", "num_cells"]
 ALL, BEST = "all cells", "best trial"
@@ -75,11 +76,9 @@ def series_of(contents: Contents) -> pd.DataFrame:
     parts = [cells[["identity"]].assign(series=ALL)]
     bases = cells[cells["label"] == BASE]
     parts.append(bases[["identity"]].assign(series=PAPER_SETTING))
-    if contents.study.kind == "search" and len(cells):
-        scores = (
-            cells["objective"] if contents.study.objective.direction == "maximize" else -cells["objective"]
-        )
-        parts.append(cells.loc[scores == scores.max(), ["identity"]][:1].assign(series=BEST))
+    if contents.study.kind == "search":
+        best = next((one for one in chosen_of(contents) if one in set(cells["identity"])), "")
+        parts.append(cells.loc[cells["identity"] == best, ["identity"]].assign(series=BEST))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -46,8 +46,8 @@ def budget(contents: Contents) -> list[str]:
     shares = contents.search_budget
     if not shares:
         return []
-    is_over = contents.study.num_trials < contents.study.resolved.get("num_trials", 0)
-    told = ended_by(contents.study, shares) if is_over else "the search's budget did not end it"
+    is_ended = contents.study.is_ended_by_budget
+    told = ended_by(contents.study, shares) if is_ended else "the search's budget did not end it"
     rows = [
         (LIMITS[one.name], show_brief(one.limit, 4), show_brief(one.spent, 4), show_brief(one.with_next, 4))
         for one in shares

@@ -167,7 +167,10 @@ def states(contents: Contents) -> str:
         rows, seeds = cells["trial"].nunique(), cells["seed"].nunique()
         shape = f"Grid of {counted(rows, 'row')} x {counted(seeds, 'seed')}" if rows else "Grid"
         return state(shape, counts(cells, study.num_cells))
-    parts = [state("Search", counts(contents.stage("search"), study.num_trials), "trials")]
+    parts = [state("Search", counts(contents.first_seeds, study.num_trials), "trials")]
+    if contents.race:
+        cells, most = contents.stage("search"), contents.race.most_cells
+        parts.append(state("Their seeds, as far as they race", counts(cells, most)))
     planned = num_confirmed(confirm_plan(study))
     if planned or len(contents.stage("confirm")):
         parts.append(state("Confirmation", counts(contents.stage("confirm"), planned)))
@@ -206,9 +209,12 @@ def caution(contents: Contents) -> str:
             "A grid selects nothing: all its cells are results, each row on the same seeds. A difference between rows "
             "that is no larger than the spread over seeds says nothing."
         )
-    num = int(contents.stage("search")["status"].isin(["complete", "stopped_early"]).sum())
+    num = int(contents.first_seeds["status"].isin(["complete", "stopped_early"]).sum())
+    ran = "each ran once with one seed"
+    if contents.race:
+        ran = f"they ran {counted(contents.race.num_seeds, 'seed')} at most, and more of them where they were lucky"
     text = (
-        f"{counted(num, 'trial')} {'rank' if num != 1 else 'ranks'} nothing: each ran once with one seed; the best was "
+        f"{counted(num, 'trial')} {'rank' if num != 1 else 'ranks'} nothing: {ran}; the best was "
         f"selected on the very score shown ({contents.label}), so that score flatters it. "
         if num
         else "Nothing has ended yet. "

@@ -12,9 +12,9 @@ from analysis.figures.history import draw_history, history_data
 from analysis.figures.rungs import draw_rungs, rungs_data
 from analysis.figures.slices import draw_slice, slice_data
 from analysis.formats import show_number
-from analysis.phrases import join_words
+from analysis.phrases import counted, join_words
 from analysis.scores import degenerate_note
-from analysis.search import settings, trials
+from analysis.search import race_text, settings, trials
 from analysis.sections.front import front
 from analysis.sections.importance import importance
 from analysis.sections.path import ablation_path
@@ -57,7 +57,9 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
         return page.section("Best", page.paragraph("No trial is complete yet."))
     row = table[table["best"]].iloc[0]
     score = show_number(row["objective"], contents.decimals)
-    told = f"Trial {row['trial']}: {score} on {contents.label} after {row['t']} steps, the score it was selected on."
+    over = f", the mean of {counted(row['num_seeds'], 'seed')}" if contents.race else ""
+    where = f"{contents.label} after {row['t']} steps{over}"
+    told = f"Trial {row['trial']}: {score} on {where}, the score it was selected on."
     if len(contents.study.all_objectives) > 1:
         told = f"Trial {row['trial']}, the front's knee: {score} on {contents.label} after {row['t']} steps."
     if row["label"] == "base":
@@ -84,11 +86,13 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
         return page.section("History", page.paragraph("No trial has ended yet."))
     trialwise = history_data(table, direction)
     drawn = draw_history(trialwise, scores, label, decimals)
-    parts = [page.paragraph(fidelity_text(contents, table)), page.figure(drawn, "history", trialwise)]
+    told = f"{race_text(contents)} {fidelity_text(contents, table)}".strip()
+    parts = [page.paragraph(told), page.figure(drawn, "history", trialwise)]
     points = curve_data(table, contents.curves)
     if len(points):
         drawn = draw_curves(points, contents.study.rungs, label, decimals)
-        parts += ["<h3>Step by step</h3>", page.figure(drawn, "curves", points)]
+        note = page.paragraph("A line is a trial's first seed.") if contents.race else ""
+        parts += ["<h3>Step by step</h3>", note, page.figure(drawn, "curves", points)]
     verdicts = rungs_data(contents)
     if len(verdicts):
         drawn = draw_rungs(verdicts, label, decimals)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd  # `studies` counts cells, too, and has no need of it
 
 
-def name_of(stage: str, trial: int, seed: int, name: str) -> str:
+def name_of(stage: str, trial: int, seed: int, name: str, *, is_raced: bool = False) -> str:
     """Return a cell's name, with its stage where that is not the first one.
 
     Parameters
@@ -21,9 +21,11 @@ def name_of(stage: str, trial: int, seed: int, name: str) -> str:
     trial
         The trial's number; below 0 for what is no trial: a base, a point of the path.
     seed
-        The cell's seed; a search has one for all trials, which is not shown.
+        The cell's seed; where a search has one for all trials, it is not shown.
     name
         What its row is called (`results.row_names`).
+    is_raced
+        Whether the search races several seeds.
 
     Examples
     --------
@@ -31,6 +33,8 @@ def name_of(stage: str, trial: int, seed: int, name: str) -> str:
     'row SimCSE seed 0'
     >>> name_of("search", 3, 0, "")
     'trial 3'
+    >>> name_of("search", 3, 6, "", is_raced=True)
+    'trial 3 seed 6'
     >>> name_of("confirm", 3, 1, "")
     'trial 3 seed 1 (confirm)'
     >>> name_of("confirm", -1, 1, "base")
@@ -42,14 +46,17 @@ def name_of(stage: str, trial: int, seed: int, name: str) -> str:
         return f"row {name} seed {seed}"
     if stage in ("confirm", "path"):
         return f"{name if trial < 0 else f'trial {trial}'} seed {seed} ({stage})"
-    return f"trial {trial}"
+    return f"trial {trial} seed {seed}" if is_raced else f"trial {trial}"
 
 
 def names_by_identity(study: StudyRecord, cells: "pd.DataFrame") -> dict[str, str]:
     """Return what each cell of `Reader.cells` is called, by its identity."""
     columns = (cells[column] for column in ("identity", "stage", "trial", "seed"))
-    rows = zip(*columns, names_of_cells(study, cells), strict=True)
-    return {identity: name_of(stage, trial, seed, name) for identity, stage, trial, seed, name in rows}
+    rows, is_raced = zip(*columns, names_of_cells(study, cells), strict=True), bool(study.raced_seeds)
+    return {
+        identity: name_of(stage, trial, seed, name, is_raced=is_raced)
+        for identity, stage, trial, seed, name in rows
+    }
 
 
 def names_in_ledger(study_dir: Path) -> dict[str, str]:

@@ -43,6 +43,8 @@ class ProgressBoard(ActivityBars):
     read_names
         What the cells of a grid are called, by identity: which rows share a name shows in all of them. All are in the
         ledger before the first one runs. A cell that is not among them goes by its own row.
+    is_raced
+        Whether a search races several seeds: nobody knows how many cells there will be, and their names have seeds.
     """
 
     def __init__(
@@ -52,10 +54,12 @@ class ProgressBoard(ActivityBars):
         console: Console | None = None,
         objective: str = "dev",
         read_names: Callable[[], Mapping[str, str]] = dict,
+        *,
+        is_raced: bool = False,
     ) -> None:
         super().__init__(console)
         self._deciding = tuple(dict.fromkeys(("dev", objective)))
-        self._num_planned, self._num_ended = num_planned, num_ended
+        self._num_planned, self._num_ended, self._is_raced = num_planned, num_ended, is_raced
         self._read_names = read_names
         self._names: Mapping[str, str] = {}
         self._running: dict[str, RunningCell] = {}  # by identity
@@ -123,7 +127,7 @@ class ProgressBoard(ActivityBars):
             LinePart(self._last.pop(cell.identity, "")),
             *(replace(value, is_dropped_first=True) for value in values),
             LinePart(show_duration(record.duration_s), is_dropped_first=True),
-            LinePart(f"[{self._num_ended} of {self._num_planned}]", is_dropped=False),
+            LinePart(f"[{self._ended_of_planned()}]", is_dropped=False),
             LinePart(left),
         ]
         self._say_of(cell, with_reason, others, verdict, reason)
@@ -165,7 +169,7 @@ class ProgressBoard(ActivityBars):
         if cell.identity in self._names:
             return self._names[cell.identity]
         (name,) = names_of_rows([(cell.number, cell.label, cell.proposal if cell.stage == "grid" else {})])
-        return name_of(cell.stage, cell.number, cell.seed, name)
+        return name_of(cell.stage, cell.number, cell.seed, name, is_raced=self._is_raced)
 
     def _rows(self, console: Console) -> Iterator[Text]:
         """What runs, each in a line; then the bar over all cells, and other activities."""
@@ -192,10 +196,14 @@ class ProgressBoard(ActivityBars):
 
     def summary(self) -> list[str]:
         """`12 of 40 cells ended`, `4 running`, `about 3 min 20 s left at this pace`."""
-        parts = [f"{self._num_ended} of {self._num_planned} cells ended", f"{len(self._running)} running"]
+        parts = [f"{self._ended_of_planned()} cells ended", f"{len(self._running)} running"]
         if seconds := self._seconds_left():
             parts.append(f"about {show_duration(seconds)} left at this pace")
         return parts
+
+    def _ended_of_planned(self) -> str:
+        """`12 of 40`; where seeds race, nobody knows how many there will be."""
+        return f"{self._num_ended} of {'at most ' * self._is_raced}{self._num_planned}"
 
     def _seconds_left(self) -> float:
         """At the pace of this run so far, running cells counted by their share; 0 where no cell has ended yet."""

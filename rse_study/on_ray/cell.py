@@ -52,13 +52,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a sampler learns of a trial."""
+    """What a sampler learns of a trial, or its seeds' race of a cell."""
 
     outcome: TrialOutcome
     values: tuple[float, ...] = ()
     """of the objectives at its last step; none unless complete"""
     violations: tuple[float, ...] = ()
     """by how much it breaks each constraint: at most 0 where it keeps to it; none unless complete"""
+    was_stopped: bool = False
+    """whether a cell that is complete was stopped early, and went on after the search"""
 
 
 RUNNING = Observation("running")

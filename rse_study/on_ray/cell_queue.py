@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -177,10 +178,10 @@ class CellQueue:
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
         """Steps at which this cell waits for a verdict.
 
-        None where it is confirmed, or never stopped.
+        None where it is confirmed, never stopped, or a further seed of its trial.
         """
-        rule = self._study.early_stopping
-        if cell.continues or cell.is_never_stopped or rule is None:
+        rule, is_first = self._study.early_stopping, cell.seed == self._study.seeds[0]
+        if rule is None or cell.continues or cell.is_never_stopped or not is_first:
             return ()
         return rungs_of_trial(self._rungs, rule.model_dump(), self._study.search_seed, cell.number)
 
@@ -209,7 +210,8 @@ class CellQueue:
             self._record(result)
             self._ledger.log("adopted", "result found on disk", record.identity)
             seen = self._judged(result.status, result.final_value)
-        cell = self._source.restore(record, seen)
+        was_stopped = any(self._verdicts.get((record.identity, t)) == "stop" for t in self._rungs)
+        cell = self._source.restore(record, replace(seen, was_stopped=was_stopped) if was_stopped else seen)
         if cell is not None:
             self._interrupted.append(cell)
 

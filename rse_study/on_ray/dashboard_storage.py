@@ -43,7 +43,8 @@ class LedgerStorage(InMemoryStorage):
     """The study of a ledger, as it is at the moment it is shown.
 
     Trials are read from the ledger and kept nowhere else: what is changed in the dashboard is a note in
-    memory, never the study. A search shows its trials, numbered as ours; a grid shows a trial for each cell.
+    memory, never the study. A search shows its trials, numbered as ours; a grid shows a trial for each cell. A trial of
+    several raced seeds has the course of its first one, and the mean of those that are complete.
     One that was pruned has its last value, as Optuna has it: the dashboard draws the way of no other.
     """
 
@@ -107,8 +108,11 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
         for identity, rows in values.groupby("cell")
     }
     rows, distributions = _search(study, cells) if study.kind == "search" else _grid(cells)
+    means = {one.key: one.values[0] for one in reader.standings("search")} if study.raced_seeds else {}
     return [
-        _trial(number, row, histories.get(row["identity"], {}), distributions) if row else _unknown(number)
+        _trial(number, row, histories.get(row["identity"], {}), distributions, means.get(row["identity"]))
+        if row
+        else _unknown(number)
         for number, row in enumerate(rows)
     ]
 
@@ -128,7 +132,8 @@ def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[CellRow], dic
 
     A rebuilt ledger may lack one: an empty row.
     """
-    by_number = {row["trial"]: row for row in _records(cells[cells["stage"] == "search"])}
+    searched = cells[(cells["stage"] == "search") & ~cells["seed"].isin(study.raced_seeds[1:])]
+    by_number = {row["trial"]: row for row in _records(searched)}
     rows = [by_number.get(number, {}) for number in range(max(by_number, default=-1) + 1)]
     return rows, {axis.name: distribution_of(axis) for axis in study.axes}
 
@@ -152,10 +157,15 @@ def _records(cells: pd.DataFrame) -> list[CellRow]:
 
 
 def _trial(
-    number: int, row: CellRow, history: dict[int, float], distributions: Mapping[str, BaseDistribution]
+    number: int,
+    row: CellRow,
+    history: dict[int, float],
+    distributions: Mapping[str, BaseDistribution],
+    mean: float | None = None,
 ) -> FrozenTrial:
+    """The trial of a cell; `mean`: over its seeds, where it has several."""
     state = STATES[row["status"]]
-    value = history[max(history)] if history else math.nan
+    value = (history[max(history)] if history else math.nan) if mean is None else mean
     if state == TrialState.COMPLETE and math.isnan(value):
         state = TrialState.FAIL  # Optuna knows no trial that ended well without a value
     has_value = state in (TrialState.COMPLETE, TrialState.PRUNED) and not math.isnan(value)

@@ -17,6 +17,7 @@ from rse_study.on_ray.fanova import fanova_shares
 from rse_study.on_ray.proposer import SearchDirection, distribution_of
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import ImportanceRow
+from rse_study.results.seed_race import mean_of
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.space import Axis
@@ -52,10 +53,11 @@ def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, A
     """Return the search's complete trials that went as far as any.
 
     (proposal, value at the last step). What was stopped early, failed, or ran another budget measured another quantity.
+    Of a trial of several seeds it is their mean.
     """
     last = ledger.last_points(metric)
     complete = [
-        (record.proposal, *last[record.identity])
+        (record, *last[record.identity])
         for record in ledger.cells()
         if record.stage == "search"
         and record.status == "complete"
@@ -63,7 +65,12 @@ def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, A
         and record.identity in last
     ]
     budget = max((t for _, t, _ in complete), default=0)
-    return [(proposal, value) for proposal, t, value in complete if t == budget and math.isfinite(value)]
+    seeds: dict[int, list[float]] = {}
+    for record, t, value in complete:
+        if t == budget and math.isfinite(value):
+            seeds.setdefault(record.trial, []).append(value)
+    proposals = {record.trial: record.proposal for record, _, _ in complete}
+    return [(proposals[trial], mean_of(values)) for trial, values in seeds.items()]
 
 
 def importance_rows(

@@ -11,7 +11,7 @@ from rse_study.on_ray.proposed_cells import BASE
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.results.selection import TrialResult
-from rse_study.results.standings import standings_of
+from rse_study.results.standings import by_trial, standings_of
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.confirmation import trials_to_confirm
@@ -85,8 +85,10 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
     study, searched = checked.study, [cell for cell in ledger.cells() if cell.stage == "search"]
     if study.confirm is None:
         return []
-    by_number = {record.trial: record for record in searched}
-    bases = [record.trial for record in searched if record.label == BASE]
+    frozen = ledger.study()
+    assert frozen is not None, "cells are planned after their study was frozen"
+    by_number = {first.trial: first for first, *_ in by_trial(frozen, searched)}
+    bases = [record.trial for record in by_number.values() if record.label == BASE]
     directions = [one.direction for one in study.all_objectives]
     numbers = {record.identity: record.trial for record in searched}
     ended = [

@@ -32,6 +32,7 @@ from rse_study.on_ray.warm_start import known_trials
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.queries import now
+from rse_study.results.race_state import race_of
 from rse_study.results.records import (
     BASELINES,
     FINISHED,
@@ -41,7 +42,7 @@ from rse_study.results.records import (
     Stage,
     StudyRecord,
 )
-from rse_study.results.search_budget import as_far_as_it_went, budget_shares, ended_by, is_spent
+from rse_study.results.search_budget import as_far_as_it_went, budget_shares, ended_by
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
@@ -224,9 +225,10 @@ class StudyRun:
         """Note once that the search's budget has ended it."""
         frozen, cells, shares = self._ledger.study(), self._ledger.cells(), budget_shares(self._ledger, now())
         assert frozen is not None, "a search is run after it was frozen"
-        if not is_spent(frozen, cells, shares):
+        ended = as_far_as_it_went(frozen, cells, shares, race_of(self._ledger, frozen, cells))
+        if not ended.is_ended_by_budget:
             return
-        said = ended_by(as_far_as_it_went(frozen, cells, shares), shares)
+        said = ended_by(ended, shares)
         if not any(event["text"] == said for event in self._ledger.last_events(MANY_EVENTS)):
             self._ledger.log("budget", said)
         self._callback.message(said)

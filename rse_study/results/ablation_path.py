@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from rse_study.results.cell_state import HAS_RESULT
-from rse_study.results.ranking import best_first
+from rse_study.results.race_state import RaceState
+from rse_study.results.ranking import best_first, over_seeds
 from rse_study.results.records import FINISHED, CellRecord, ImportanceRow, StudyRecord
+from rse_study.results.standings import by_trial
 
 FlipOrder = Literal["greedy", "importance"]
 PathPoint = frozenset[str]
@@ -135,6 +137,7 @@ def path_state(
     cells: Iterable[CellRecord],
     last_points: Mapping[str, tuple[int, float]],
     importance: Iterable[ImportanceRow],
+    race: RaceState | None = None,
 ) -> PathState | None:
     """Return how far a study's path has come.
 
@@ -150,9 +153,11 @@ def path_state(
         Step and value of the objective's last point, by cell.
     importance
         Of the axes.
+    race
+        Of the search's seeds, by `race_state`; None where it runs one.
     """
     settings, cells = settings_of(study), [cell for cell in cells if not cell.retired]
-    ends = _ends(study, cells, last_points) if settings and is_search_over(study, cells) else None
+    ends = _ends(study, cells, last_points) if settings and is_search_over(study, cells, race) else None
     if ends is None:
         return None
     base, best = ends
@@ -179,11 +184,22 @@ def settings_of(study: StudyRecord) -> dict[str, Any]:
     return study.resolved.get("ablation_path") or {}
 
 
-def is_search_over(study: StudyRecord, cells: Iterable[CellRecord]) -> bool:
+def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceState | None = None) -> bool:
     """Whether all trials of the search have ended.
 
     Before, another may become the best.
+
+    Parameters
+    ----------
+    study
+        As it was frozen.
+    cells
+        Those that are part of the study.
+    race
+        Of the search's seeds; None where it runs one.
     """
+    if race is not None:
+        return race.is_over
     return sum(cell.stage == "search" and cell.status in FINISHED for cell in cells) >= study.num_trials
 
 
@@ -198,7 +214,9 @@ def by_importance(axes: Iterable[str], rows: Iterable[ImportanceRow]) -> list[st
     return sorted(axes, key=lambda name: -math.fsum(shares.get(name, [0.0])) / len(shares.get(name, [0.0])))
 
 
-def num_path_cells(study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None) -> int:
+def num_path_cells(
+    study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, race: RaceState | None = None
+) -> int:
     """Return how many cells the path has.
 
     Without those that belong to the confirmation. Before the search is over as many as there may be: every axis may
@@ -212,35 +230,43 @@ def num_path_cells(study: StudyRecord, cells: Iterable[CellRecord], state: PathS
         Those that are part of the study.
     state
         By `path_state`.
+    race
+        Of the search's seeds; None where it runs one.
     """
     settings, cells = settings_of(study), list(cells)
     if not settings:
         return 0
     if state is not None and state.is_over:
         return sum(cell.stage == "path" and not cell.retired for cell in cells)
-    if state is None and is_search_over(study, cells):
+    if state is None and is_search_over(study, cells, race):
         return 0
     num_axes = len(study.axes) if state is None else len(state.axes)
     return most_path_cells(num_axes, settings, study.resolved.get("confirm") or {})
 
 
-def num_planned(study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None) -> int:
+def num_planned(
+    study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, race: RaceState | None = None
+) -> int:
     """Return how many cells the study has in all, as far as it is known.
+
+    At most: seeds that may still be raced count, and so does what the path may still need.
 
     Parameters
     ----------
     study
-        As it was frozen: with as many cells of the path as there may be.
+        As it was frozen: with as many seeds and cells of the path as there may be.
     cells
         Those that are part of the study.
     state
         By `path_state`.
+    race
+        Of the search's seeds; None where it runs one.
     """
-    settings = settings_of(study)
+    settings, num_cells = settings_of(study), study.num_cells - (race.num_saved if race else 0)
     if not settings:
-        return study.num_cells
+        return num_cells
     most = most_path_cells(len(study.axes), settings, study.resolved.get("confirm") or {})
-    return study.num_cells - most + num_path_cells(study, cells, state)
+    return num_cells - most + num_path_cells(study, cells, state, race)
 
 
 def most_path_cells(num_axes: int, settings: Mapping[str, Any], confirm: Mapping[str, Any]) -> int:
@@ -266,13 +292,15 @@ def _ends(
     study: StudyRecord, cells: Sequence[CellRecord], last_points: Mapping[str, tuple[int, float]]
 ) -> tuple[PathEnd, PathEnd] | None:
     """The base and the trial that is confirmed first."""
-    searched = {cell.trial: cell for cell in cells if cell.stage == "search"}
+    trials = by_trial(study, [cell for cell in cells if cell.stage == "search"])
+    searched = {of_trial[0].trial: of_trial[0] for of_trial in trials}
     base = next((cell for cell in searched.values() if cell.label == BASE), None)
-    standings = [
-        (number, *last_points[cell.identity])
-        for number, cell in sorted(searched.items())
-        if cell is not base and cell.status in HAS_RESULT and cell.identity in last_points
-    ]
+    standings = []
+    for of_trial in sorted(trials, key=lambda of_trial: of_trial[0].trial):
+        known = [one for one in of_trial if one.status in HAS_RESULT and one.identity in last_points]
+        if of_trial[0] is not base and of_trial[0] in known:
+            points = [last_points[one.identity] for one in known]
+            standings.append((of_trial[0].trial, *over_seeds(points)))
     best = best_first(standings, study.objective.direction)[:1]
     if base is None or not best:
         return None

@@ -4,7 +4,7 @@ Confirmation, reports, kept models and `--trial best` ask it.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeVar
 
 Key = TypeVar("Key")
@@ -27,3 +27,18 @@ def best_first(trials: Iterable[ScoredTrial[Key]], direction: Direction) -> list
     scored = [trial for trial in trials if math.isfinite(trial[2])]
     ordered = sorted(scored, key=lambda trial: (-trial[1], -sign * trial[2]))
     return [key for key, _, _ in ordered]
+
+
+def over_seeds(points: Sequence[tuple[int, float]]) -> tuple[int, float]:
+    """Return where a trial of several seeds stands: their steps in all, their mean.
+
+    Seeds without a finite value count for neither, so that a trial with fewer seeds never outranks one with more; of
+    one seed it is the point itself.
+
+    >>> over_seeds([(60, 55.0), (60, 57.0)]), over_seeds([(60, 55.0), (60, math.nan)])
+    ((120, 56.0), (60, 55.0))
+    """
+    known = [point for point in points if math.isfinite(point[1])]
+    if not known:
+        return points[0]
+    return sum(t for t, _ in known), math.fsum(value for _, value in known) / len(known)

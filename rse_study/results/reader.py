@@ -14,6 +14,7 @@ from rse_study.results.ablation_path import PathState, num_path_cells, num_plann
 from rse_study.results.cell_state import HAS_RESULT, count_cells, status_for_next_run
 from rse_study.results.connect import open_study
 from rse_study.results.queries import JSON_COLUMNS, LedgerQueries, now
+from rse_study.results.race_state import RaceState, race_of
 from rse_study.results.records import WITHDRAWN, CellRecord, Stage, Status, StudyRecord, evaluation_name
 from rse_study.results.schema import ledger_path
 from rse_study.results.search_budget import BudgetShare, as_far_as_it_went, budget_shares, settings_of_budget
@@ -48,10 +49,12 @@ class Reader:
 
         Of a search that its budget has ended, with the trials there was room for.
         """
-        study = LedgerQueries(self._db).frozen_study(str(ledger_path(self._study_dir)))
+        ledger = LedgerQueries(self._db)
+        study = ledger.frozen_study(str(ledger_path(self._study_dir)))
         if not settings_of_budget(study):
             return study
-        return as_far_as_it_went(study, self._current_cells(), self.search_budget())
+        cells = self._current_cells()
+        return as_far_as_it_went(study, cells, self.search_budget(), race_of(ledger, study, cells))
 
     def search_budget(self) -> tuple[BudgetShare, ...]:
         """How far each limit of a search is used up; empty without one."""
@@ -203,7 +206,7 @@ class Reader:
         """Return how many cells the study has in all, as far as it is known."""
         study = self.study()
         cells = self._current_cells() if settings_of(study) else []
-        return num_planned(study, cells, self.path_state())
+        return num_planned(study, cells, self.path_state(), self.race_state())
 
     def num_path_cells(self) -> int:
         """Return how many cells of its own the ablation path has.
@@ -211,7 +214,14 @@ class Reader:
         0 of a study without one.
         """
         study = self.study()
-        return num_path_cells(study, self._current_cells(), self.path_state()) if settings_of(study) else 0
+        if not settings_of(study):
+            return 0
+        return num_path_cells(study, self._current_cells(), self.path_state(), self.race_state())
+
+    def race_state(self) -> RaceState | None:
+        """Return how far the race of a search's seeds is; None of a study that runs none."""
+        study = self.study()
+        return race_of(LedgerQueries(self._db), study, self._current_cells()) if study.raced_seeds else None
 
     def path_state(self) -> PathState | None:
         """Return how far the ablation path is: `ablation_path.path_state`."""
@@ -219,7 +229,7 @@ class Reader:
         if not settings_of(study):
             return None
         last = ledger.last_points(study.objective.metric)
-        return path_state(study, self._current_cells(), last, ledger.importance())
+        return path_state(study, self._current_cells(), last, ledger.importance(), self.race_state())
 
     def trials_table(self) -> pd.DataFrame:
         """Return one row per cell, by trial and seed, for readers.

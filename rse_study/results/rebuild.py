@@ -104,8 +104,8 @@ def _fill(db: sqlite3.Connection, files: RecoveredFiles) -> None:
 def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungRow]:
     """Return the verdicts a cell must have been given.
 
-    "stop" where it was stopped, "continue" at every rung before. What would have become of a cell that was let run on
-    is in no file.
+    "stop" where it was stopped, "continue" at every rung before; none of a further seed of its trial. What would have
+    become of a cell that was let run on is in no file.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
     result
         What it came to.
     """
-    if cell.stage != "search":
+    if cell.stage != "search" or cell.seed in study.raced_seeds[1:]:
         return []
     reached = {point.t: point.metrics for point in result.history}
     stopped_at = max(reached, default=-1) if result.status == "stopped_early" else -1

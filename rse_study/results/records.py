@@ -14,6 +14,7 @@ OWN_COLUMNS = frozenset(
         "row",
         "trial",
         "seed",
+        "num_seeds",
         "stage",
         "label",
         "status",
@@ -170,8 +171,8 @@ class StudyRecord(Record):
     axes: tuple[AxisRecord, ...] = ()
     num_trials: int = 0
     num_cells: int = 0
-    """Planned in all: every seed of every row, confirmation included, and as many cells of an ablation path as there
-    may be; `ablation_path.num_planned` says how many there are."""
+    """Planned in all: every seed of every row, confirmation included, as many seeds of a search's trials as there may
+    be, and as many cells of an ablation path; `ablation_path.num_planned` says how many there are."""
     rungs: tuple[int, ...] = ()
     """Steps at which a cell may be stopped early."""
     evaluations: tuple[str, ...] = ()
@@ -181,6 +182,8 @@ class StudyRecord(Record):
     fingerprints: dict[str, str] = Field(default_factory=dict)
     """Of data and settings, by evaluation (the baselines' own, too): a score with another is no longer the study's."""
     search_seed: int = 0
+    is_ended_by_budget: bool = Field(False, exclude=True)
+    """Whether its budget has ended the search; never in a ledger: `search_budget.as_far_as_it_went` says it."""
     known_trials: tuple[KnownTrial, ...] = ()
     """What the search was told before its first trial; no results of it."""
     resolved: dict[str, Any] = Field(default_factory=dict)
@@ -194,6 +197,12 @@ class StudyRecord(Record):
     def directions(self) -> tuple[Literal["maximize", "minimize"], ...]:
         """Which way each objective is better."""
         return tuple(one.direction for one in self.all_objectives)
+
+    @property
+    def raced_seeds(self) -> tuple[int, ...]:
+        """The seeds of a search that races them, in order; none where it runs one."""
+        seeds = tuple(self.resolved.get("seeds", ())) if self.kind == "search" else ()
+        return seeds if len(seeds) > 1 else ()
 
     @property
     def shown_measures(self) -> tuple[Measure, ...]:

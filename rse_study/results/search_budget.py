@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.queries import LedgerQueries
+from rse_study.results.race_state import RaceState
 from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, StudyRecord
 
 LIMITS = {"hours": "hours", "steps": "optimiser steps", "device_hours": "device hours", "cost": "money"}
@@ -180,10 +181,15 @@ def longest_seconds(attempts: Iterable[AttemptRecord]) -> float:
     return lasted.get("complete") or lasted.get("stopped_early", 0.0)
 
 
-def is_spent(study: StudyRecord, cells: Iterable[CellRecord], shares: Sequence[BudgetShare]) -> bool:
+def is_spent(
+    study: StudyRecord,
+    cells: Iterable[CellRecord],
+    shares: Sequence[BudgetShare],
+    race: RaceState | None = None,
+) -> bool:
     """Whether a search has ended by its budget.
 
-    Trials are left, none runs, and one more would not fit.
+    Trials or seeds are left, none runs, and one more would not fit.
 
     Parameters
     ----------
@@ -193,15 +199,22 @@ def is_spent(study: StudyRecord, cells: Iterable[CellRecord], shares: Sequence[B
         Its cells.
     shares
         By `budget_shares`.
+    race
+        Of its seeds; None where it runs one.
     """
     searched = _searched(cells)
     if all(share.has_room for share in shares) or any(cell.status == "running" for cell in searched):
         return False
+    if race is not None:
+        return not race.is_over
     return sum(cell.status in FINISHED for cell in searched) < study.num_trials
 
 
 def as_far_as_it_went(
-    study: StudyRecord, cells: Iterable[CellRecord], shares: Sequence[BudgetShare]
+    study: StudyRecord,
+    cells: Iterable[CellRecord],
+    shares: Sequence[BudgetShare],
+    race: RaceState | None = None,
 ) -> StudyRecord:
     """Return the study with as many trials as its budget had room for.
 
@@ -215,16 +228,20 @@ def as_far_as_it_went(
         Its cells.
     shares
         By `budget_shares`.
+    race
+        Of its seeds; None where it runs one.
     """
     searched = _searched(cells)
-    if not is_spent(study, searched, shares):
+    if not is_spent(study, searched, shares, race):
         return study
-    ended = [cell for cell in searched if cell.status in FINISHED]
+    trials = {cell.trial: cell.label for cell in searched if cell.status in FINISHED}
     confirm = study.resolved.get("confirm") or {}
-    able = len(ended) - (confirm.get("baseline") == "base" and any(cell.label == "base" for cell in ended))
+    able = len(trials) - (confirm.get("baseline") == "base" and "base" in trials.values())
     num_unconfirmed = max(0, confirm.get("num_best", 0) - able) * len(confirm.get("seeds", ()))
-    num_cells = study.num_cells - (study.num_trials - len(ended)) - num_unconfirmed
-    return study.model_copy(update={"num_trials": len(ended), "num_cells": num_cells})
+    num_seeds = max(1, len(study.raced_seeds))
+    num_cells = study.num_cells - (study.num_trials - len(trials)) * num_seeds - num_unconfirmed
+    ended = {"num_trials": len(trials), "num_cells": num_cells, "is_ended_by_budget": True}
+    return study.model_copy(update=ended)
 
 
 def ended_by(study: StudyRecord, shares: Sequence[BudgetShare]) -> str:

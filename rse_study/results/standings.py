@@ -1,10 +1,13 @@
-"""Where the cells of a stage stand by all that a search chooses by."""
+"""Where the trials of a stage stand by all that a search chooses by."""
 
 import math
+from collections.abc import Iterable, Mapping
 
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.queries import LedgerQueries
-from rse_study.results.records import Stage
+from rse_study.results.ranking import over_seeds
+from rse_study.results.records import CellRecord, Stage, StudyRecord
+from rse_study.results.seed_race import mean_of
 from rse_study.results.selection import TrialResult
 
 
@@ -12,7 +15,8 @@ def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
     """Return where each cell of a stage ended, by trial and seed.
 
     The key is the cell's identity. A cell without a result has no values; one whose constraint could not be measured
-    breaks it.
+    breaks it. Of a search that races seeds each trial stands once, under its first seed's cell: with the means of its
+    seeds, and the steps of all of them.
 
     Parameters
     ----------
@@ -28,17 +32,59 @@ def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
     finals = {metric: ledger.final_values(metric) for metric in deciding}
     cells = [cell for cell in ledger.cells() if cell.stage == stage and not cell.retired]
     return [
-        TrialResult(
-            key=cell.identity,
-            t=steps.get(cell.identity, (0, math.nan))[0],
-            values=tuple(
-                finals[one.metric].get(cell.identity, math.nan) if cell.status in HAS_RESULT else math.nan
-                for one in study.all_objectives
-            ),
-            is_feasible=all(
-                one.violation(finals[one.metric].get(cell.identity, math.nan)) <= 0
-                for one in study.constraints
-            ),
+        _trial_result(
+            study,
+            of_trial,
+            {one.identity: steps.get(one.identity, (0, math.nan))[0] for one in of_trial},
+            finals,
         )
-        for cell in cells
+        for of_trial in by_trial(study, cells)
     ]
+
+
+def _trial_result(
+    study: StudyRecord,
+    cells: list[CellRecord],
+    steps: Mapping[str, int],
+    finals: Mapping[str, Mapping[str, float]],
+) -> TrialResult[str]:
+    """Of the cells of a trial, the first seed's first; those that have a value count."""
+    first, metric = cells[0], study.objective.metric
+
+    def value(cell: CellRecord, metric: str) -> float:
+        return finals[metric].get(cell.identity, math.nan)
+
+    with_result = [cell for cell in cells if first.status in HAS_RESULT and cell.status in HAS_RESULT]
+    counted = [cell for cell in with_result if math.isfinite(value(cell, metric))] or with_result
+    return TrialResult(
+        key=first.identity,
+        t=over_seeds([(steps[cell.identity], value(cell, metric)) for cell in counted or [first]])[0],
+        values=tuple(mean_of(value(cell, one.metric) for cell in counted) for one in study.all_objectives),
+        is_feasible=all(
+            one.violation(mean_of(value(cell, one.metric) for cell in counted or [first])) <= 0
+            for one in study.constraints
+        ),
+    )
+
+
+def by_trial(study: StudyRecord, cells: Iterable[CellRecord]) -> list[list[CellRecord]]:
+    """Return the cells of each trial of a search, its first seed's first.
+
+    Where no seeds race, each cell alone: a trial that runs once is its cell.
+
+    Parameters
+    ----------
+    study
+        As it was frozen.
+    cells
+        By trial and seed.
+    """
+    if not study.raced_seeds:
+        return [[cell] for cell in cells]
+    place = {seed: index for index, seed in enumerate(study.raced_seeds)}
+    trials: dict[tuple[str, int], list[CellRecord]] = {}
+    for cell in sorted(cells, key=lambda cell: place.get(cell.seed, len(place))):
+        # What confirms a search has seeds of its own, and each counts for itself.
+        alone = "" if cell.stage == "search" else cell.identity
+        trials.setdefault((alone, cell.trial), []).append(cell)
+    return sorted(trials.values(), key=lambda of_trial: of_trial[0].trial)

@@ -258,3 +258,10 @@ def test_a_terminal_shows_every_running_cell():
         board._live.refresh()
     assert "step 30/60  loss 1.5" in screen.file.getvalue()
     assert "0 of 2 cells ended" in screen.file.getvalue()
+
+
+def test_where_seeds_race_cells_have_their_seeds_and_nobody_knows_how_many_there_will_be():
+    screen = Console(file=io.StringIO(), width=100)
+    with ProgressBoard(12, num_ended=2, console=screen, is_raced=True) as board:
+        assert board.summary()[0] == "2 of at most 12 cells ended"
+        assert board._name(Cell(3, 6, "abc", Trial())) == "trial 3 seed 6"

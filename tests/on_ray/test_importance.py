@@ -82,17 +82,18 @@ def test_resamples_of_ties_have_a_share_too():
     assert np.isfinite([(row.value, row.low, row.high) for row in rows]).all()
 
 
-def entered(ledger, num, status="complete", t=30, value=None):
+def entered(ledger, num, status="complete", t=30, value=None, seed=0):
     """Trial `num`, which ended so after t steps."""
     proposal, own = trials(num + 1)[num]
     config = {"trial": num}
-    cell = CellRecord(identity=f"{num:064x}", trial=num, seed=0, config=config, proposal=proposal)
+    identity = f"{seed:032x}{num:032x}"
+    cell = CellRecord(identity=identity, trial=num, seed=seed, config=config, proposal=proposal)
     ledger.plan([cell])
     ledger.start(cell.identity, executor="inline", workers=1, threads=1)
     point = Point(t=t, metrics={"dev": own if value is None else value})
     ledger.record_result(
         Result(
-            identity=cell.identity, seed=0, config=config, status=status, history=(point,), final=point.metrics,
+            identity=cell.identity, seed=seed, config=config, status=status, history=(point,), final=point.metrics,
             duration_s=1.0,
         )
     )  # fmt: skip
@@ -114,6 +115,13 @@ def test_only_trials_of_the_full_budget_count(ledger):
     entered(ledger, 13, value=math.nan)
     found = full_budget_trials(ledger, "dev")
     assert [value for _, value in found] == [value for _, value in trials(10)]
+
+
+def test_a_trial_of_several_seeds_counts_once_with_their_mean(ledger):
+    entered(ledger, 3, value=trials(10)[3][1] + 1.0, seed=6)
+    entered(ledger, 4, value=math.nan, seed=6)
+    expected = [value + 0.5 * (num == 3) for num, (_, value) in enumerate(trials(10))]
+    assert [value for _, value in full_budget_trials(ledger, "dev")] == pytest.approx(expected)
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from rse_study.results.ablation_path import (
     path_state,
     rounds_of,
 )
+from rse_study.results.race_state import race_state
 from rse_study.results.records import AxisRecord, CellRecord, ImportanceRow, ObjectiveRecord, StudyRecord
 
 AXES = ("a", "b", "c")
@@ -234,3 +235,21 @@ def test_the_order_of_importance_is_the_ledgers():
     assert [one.accepted for one in state.rounds] == ["c", "a", "b"]
     assert not state.is_over
     assert replace(state, values=dict.fromkeys(state.points, (1.0,))).is_over
+
+
+def test_the_path_of_raced_seeds_ends_at_the_best_mean_and_waits_for_their_race():
+    """Trial 1 has the best single seed, trial 2 the best mean of two."""
+    study = STUDY.model_copy(update={"resolved": STUDY.resolved | {"seeds": [0, 9]}, "num_cells": 6 + 4 + 17})
+    ends = [one.proposal for one in SEARCH]
+    values = {(0, 0): 50.0, (0, 9): 50.5, (1, 0): 70.0, (1, 9): 50.0, (2, 0): 62.0, (2, 9): 62.5}
+    cells = [cell(n, ends[n], seed, label="base" if n == 0 else "") for n, seed in values]
+    last = {one.identity: (60, values[one.trial, one.seed]) for one in cells}
+
+    def state_of(known):
+        race = race_state(study, known, {"dev": {name: value for name, (_, value) in last.items()}})
+        return path_state(study, known, last, [], race), race
+
+    state, race = state_of(cells)
+    assert race.is_over and (state.base.trial, state.best.trial) == (0, 2)
+    assert state_of(cells[:-1])[0] is None and not state_of(cells[:-1])[1].is_over
+    assert num_planned(study, cells[:-1], None, state_of(cells[:-1])[1]) == study.num_cells

@@ -12,6 +12,7 @@ from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.connect import open_study
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.queries import LedgerQueries, now
+from rse_study.results.race_state import RaceState, race_of
 from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.schema import ledger_path
@@ -43,6 +44,8 @@ class LedgerSnapshot:
     """Of each cell that runs."""
     search_budget: tuple[BudgetShare, ...]
     """How far each limit of a search is used up."""
+    race: RaceState | None
+    """How far the race of a search's seeds is."""
     path: PathState | None
     """How far the ablation path is."""
     device_s: float
@@ -77,8 +80,9 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
         statuses = {one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells}
         last_points = ledger.last_points(study.objective.metric)
         as_found = [one.model_copy(update={"status": statuses[one.identity]}) for one in cells]
-        shares = budget_shares(ledger, now())
-        study = as_far_as_it_went(study, as_found, shares)
+        shares, race = budget_shares(ledger, now()), race_of(ledger, study, as_found)
+        study = as_far_as_it_went(study, as_found, shares, race)
+        race = race_of(ledger, study, as_found)
         return LedgerSnapshot(
             study=study,
             revision=ledger.revisions()[-1].number,
@@ -94,7 +98,8 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
             last_points=last_points,
             chosen=_chosen(study, ledger),
             search_budget=shares,
-            path=path_state(study, as_found, last_points, ledger.importance()),
+            race=race,
+            path=path_state(study, as_found, last_points, ledger.importance(), race),
             histories={
                 one.identity: ledger.history(one.identity) for one in cells if one.status == "running"
             },
@@ -112,7 +117,7 @@ def _chosen(study: StudyRecord, ledger: LedgerQueries) -> tuple[str, ...]:
 def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:
     names = names_of_labelled(study, [(one.trial, one.label, one.proposal, False) for one in cells])
     return {
-        one.identity: name_of(one.stage, one.trial, one.seed, name)
+        one.identity: name_of(one.stage, one.trial, one.seed, name, is_raced=bool(study.raced_seeds))
         for one, name in zip(cells, names, strict=True)
     }
 

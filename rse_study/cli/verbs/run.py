@@ -72,7 +72,10 @@ def run_and_report(
     evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
-    with ProgressBoard(checked.num_cells, _num_ended(folder), objective=metric, read_names=names) as board:
+    is_raced = checked.study.search is not None and len(checked.study.seeds) > 1
+    with ProgressBoard(
+        checked.num_cells, _num_ended(folder), objective=metric, read_names=names, is_raced=is_raced
+    ) as board:
         once = SaidOnce(board)
 
         def prepared(trial: Trial) -> Materials:

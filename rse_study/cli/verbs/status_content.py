@@ -116,7 +116,7 @@ def state_of(study_dir: Path) -> StudyStatus:
     held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
     ledger = read_snapshot(study_dir, NUM_EVENTS)
     study, running = ledger.study, _running(ledger)
-    planned = num_planned(study, ledger.cells_as_found, ledger.path)
+    planned = num_planned(study, ledger.cells_as_found, ledger.path, ledger.race)
     counts = count_cells((ledger.statuses[cell.identity] for cell in ledger.cells), planned)
     pace = pace_of(ledger, {cell.identity: cell.share for cell in running})
     return StudyStatus(

@@ -51,16 +51,20 @@ def pace_of(ledger: LedgerSnapshot, running: Mapping[str, float]) -> Pace:
 
 
 def missing_by_stage(ledger: LedgerSnapshot) -> dict[str, int]:
-    """Cells still to be started, by stage."""
+    """Cells still to be started, by stage.
+
+    Of seeds that are raced as many as there may be.
+    """
     study = ledger.study
     begun = Counter(cell.stage for cell in ledger.cells if ledger.statuses[cell.identity] != "planned")
     if study.kind == "grid":
         return {"grid": max(0, study.num_cells - begun["grid"])}
-    num_path = num_path_cells(study, ledger.cells_as_found, ledger.path)
-    planned = num_planned(study, ledger.cells_as_found, ledger.path)
-    num_confirmed = max(0, planned - num_path - study.num_trials)
+    num_path = num_path_cells(study, ledger.cells_as_found, ledger.path, ledger.race)
+    planned = num_planned(study, ledger.cells_as_found, ledger.path, ledger.race)
+    num_searched = ledger.race.most_cells if ledger.race else study.num_trials
+    num_confirmed = max(0, planned - num_path - num_searched)
     return {
-        "search": max(0, study.num_trials - begun["search"]),
+        "search": max(0, num_searched - begun["search"]),
         "confirm": max(0, num_confirmed - begun["confirm"]),
         "path": max(0, num_path - begun["path"]),
     }

@@ -35,7 +35,8 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     """Say in a few lines what is run, and what is made of it."""
     study = checked.study
     size = _grid(checked) if checked.rows else _search(checked)
-    yield f"{study.name}: valid. {size}: {_count(checked.num_cells, 'cell')}"
+    at_most = "at most " if not checked.rows and len(study.seeds) > 1 else ""
+    yield f"{study.name}: valid. {size}: {at_most}{_count(checked.num_cells, 'cell')}"
     if study.early_stopping is not None and checked.rungs:
         yield f"stopped early at steps {_join(checked.rungs)}, unless {study.early_stopping.condition}"
         yield from _exceptions(study.early_stopping, checked.rungs)
@@ -67,9 +68,9 @@ def _grid(checked: CheckedStudy) -> str:
 
 
 def _search(checked: CheckedStudy) -> str:
-    return (
-        f"{_count(checked.study.num_trials, 'trial')} over {_join(axis.name for axis in checked.space.axes)}"
-    )
+    raced = f", {_seeds(checked)} raced" if len(checked.study.seeds) > 1 else ""
+    axes = _join(axis.name for axis in checked.space.axes)
+    return f"{_count(checked.study.num_trials, 'trial')} over {axes}{raced}"
 
 
 def _seeds(checked: CheckedStudy) -> str:

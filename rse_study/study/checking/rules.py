@@ -118,10 +118,11 @@ def _papers_measure(study: Study) -> RuleProblems:
         yield f"paper.table = {study.paper.table!r}", rule, "Use metric: dev, or remove the table"
 
 
-def _one_search_seed(study: Study) -> RuleProblems:
-    if study.search is not None and len(study.seeds) > 1:
-        rule = "a search runs one seed: its values only select"
-        yield f"seeds = {list(study.seeds)}", rule, "Give more seeds to `confirm: {seeds: [...]}`"
+def _raced_by_one_objective(study: Study) -> RuleProblems:
+    """Of a front nobody can say which trial may still win; means of other numbers of seeds make no front."""
+    if study.search is not None and len(study.seeds) > 1 and study.objectives:
+        rule = "several seeds of a search are raced by one objective, and this one has several"
+        yield f"seeds = {list(study.seeds)}", rule, "Give one seed, or one `objective`"
 
 
 def _objectives(study: Study) -> RuleProblems:
@@ -321,7 +322,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_baseline_row, ("grid",)),
     (_papers_rows, ("paper", "grid")),
     (_papers_measure, ("paper", "objective")),
-    (_one_search_seed, ("search", "seeds")),
+    (_raced_by_one_objective, ("search", "seeds", "objectives")),
     (_distinct_seeds, ("seeds", "confirm")),
     (_seeds_of_the_path, ("seeds", "ablation_path")),
     (_confirmable, ("confirm", "num_trials")),

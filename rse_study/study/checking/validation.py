@@ -47,12 +47,13 @@ class CheckedStudy:
     def num_cells(self) -> int:
         """How many cells the study plans in all.
 
-        Every seed of every row; of a search its trials, those that confirm, and as many of its path as there may be.
+        Every seed of every row; of a search every seed of its trials, those that confirm, and its path: as many of
+        either as there may be.
         """
         if self.rows:
             return len(self.rows) * len(self.study.seeds)
         confirm, path = self.study.confirm, self.study.ablation_path
-        num_cells = self.study.num_trials
+        num_cells = self.study.num_trials * len(self.study.seeds)
         if confirm is not None:
             num_cells += (confirm.num_best + (confirm.baseline == "base")) * len(confirm.seeds)
         if path is not None:

@@ -261,6 +261,8 @@ class Study(Spec):
     search_seed: NonNegativeInt = 0
     early_stopping: EarlyStopping | None = None
     seeds: Seeds = (0,)
+    """of a grid: all of them for every row; of a search: the first for every trial, the next only for those that may
+    still win"""
     objective: Objective = Objective()
     objectives: tuple[Objective, ...] = ()
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""

@@ -32,6 +32,11 @@ class Cost:
             seconds,
         )
 
+    def scaled(self, share: Range) -> "Cost":
+        """Return the cost of a share of these cells, which nobody knows yet."""
+        seconds = None if self.seconds is None else share * self.seconds
+        return Cost(share * self.steps, share * self.gradient_passes, share * self.work, seconds)
+
     def times(self, number: int) -> "Cost":
         """Return the cost of so many cells alike."""
         seconds = None if self.seconds is None else self.seconds.times(number)

@@ -15,6 +15,7 @@ from rse_study.errors import InputError
 from rse_study.results.ablation_path import PathState
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.device_time import device_seconds
+from rse_study.results.race_state import RaceState
 from rse_study.results.reader import Reader
 from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.study.planning.data_sizes import DataSizes
@@ -72,6 +73,7 @@ class _Frames:
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
     path: PathState | None
+    race: RaceState | None
 
 
 def _read(study_dir: Path) -> _Frames:
@@ -83,6 +85,7 @@ def _read(study_dir: Path) -> _Frames:
             rungs=reader.rungs(retired=True),
             evaluations=reader.evaluations(retired=True),
             path=reader.path_state(),
+            race=reader.race_state(),
         )
 
 
@@ -109,7 +112,7 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
         for row in frames.cells.itertuples()
         if row.trial in trials
     ]
-    return LedgerState(tuple(cells), frames.path, *_spent(frames.attempts))
+    return LedgerState(tuple(cells), frames.path, *_spent(frames.attempts), frames.race)
 
 
 def _spent(attempts: pd.DataFrame) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rse_study.results.ablation_path import PathState
+from rse_study.results.race_state import RaceState
 from rse_study.results.records import Stage, Status
 from rse_study.training.trial import Trial
 
@@ -36,3 +37,5 @@ class LedgerState:
     """spent on all attempts, times their workers"""
     thread_seconds: float = 0.0
     """times their threads, too"""
+    race: RaceState | None = None
+    """how far the race of a search's seeds is"""

@@ -177,6 +177,9 @@ def _notes(
         yield "search: as if its budget had room for all trials; no cell that does not fit is begun"
     if checked.rungs and is_open:
         yield _rung_note(checked)
+    if checked.study.search and len(checked.study.seeds) > 1 and stages[0].num_to_run:
+        num_seeds = len(checked.study.seeds)
+        yield f"cells of the search are the most: low: trials run one of {num_seeds} raced seeds; high: all of them"
     if is_open:
         yield from _replay_note(checked.study.base.replayed)
         yield from _probe_note(checked.study.base.watched)

@@ -6,10 +6,12 @@ The sampler proposes them while the search runs: the cost is a mean over random 
 from dataclasses import dataclass, replace
 
 from rse_study.results.ablation_path import PathState, most_path_cells, num_points
+from rse_study.results.seed_race import NUM_WHOLE
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import AblationPath, Confirm
 from rse_study.study.planning.cost_model import FREE, WHOLE, Cost, CostModel, drawn, total
 from rse_study.study.planning.data_sizes import DataSizes
+from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.grid_stage import Remaining
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.rung_shares import stopped_share
@@ -17,6 +19,10 @@ from rse_study.study.planning.sampling import sample
 from rse_study.study.planning.stages import StagePlan, has_ended, stage_plan
 from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
+
+RACED_SHARE = 0.4
+"""Of the seeds that a race decides, how many are expected to run: simulated searches of 16 to 64 trials lie between 0.1
+and 0.75 (decision 0038)."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +36,12 @@ class SearchPlanner:
     def search(self, cost_model: CostModel) -> StagePlan:
         """Plan the search itself.
 
-        A baseline to be confirmed runs its full budget, whatever the rungs say.
+        A baseline to be confirmed runs its full budget, whatever the rungs say. Seeds that race count as if every trial
+        ran all of them.
         """
         study, cells = self.checked.study, self._searched
         waiting = [cell.trial for cell in cells if not has_ended(cell)]
-        num_new = max(0, study.num_trials - len(cells))
+        num_new = self._num_to_propose
         if not cells and self._base_is_first:
             waiting, num_new = [self.checked.space.base], num_new - 1
         continued = [cell for cell in cells if cell.status == "stopped_early" and self._confirms(cell.trial)]
@@ -43,9 +50,42 @@ class SearchPlanner:
         costs.append(
             drawn([self._cell(trial, cost_model) for trial in self._sample()], num_new) if num_new else FREE
         )
+        costs.append(self._further_seeds(cost_model))
         ended = [cell for cell in cells if has_ended(cell) and cell not in continued]
-        num_to_run = len(waiting) + len(continued) + num_new
-        return stage_plan("search", study.resources, study.num_trials, 1, ended, num_to_run, total(costs))
+        num_to_run = len(waiting) + len(continued) + num_new + self._num_further_seeds
+        num_seeds, race = len(study.seeds), self.ledger_state.race
+        stage = stage_plan(
+            "search", study.resources, study.num_trials, num_seeds, ended, num_to_run, total(costs)
+        )
+        return replace(stage, num_saved=race.num_saved if race else 0)
+
+    def _further_seeds(self, cost_model: CostModel) -> Cost:
+        """What the seeds after the first may cost: between those that run in any case, and all of them."""
+        num_further = self._num_further_seeds
+        if num_further == 0:
+            return FREE
+        num_sure = max(0, NUM_WHOLE - len(self._numbers)) * (len(self.checked.study.seeds) - 1)
+        sure = min(num_sure, num_further) / num_further
+        share = Range(sure, sure + RACED_SHARE * (1 - sure), 1.0)
+        costs = [cost_model.cell(workload_of(trial, self.data_sizes)) for trial in self._sample()]
+        return drawn(costs, num_further).scaled(share)
+
+    @property
+    def _num_further_seeds(self) -> int:
+        """At most: of trials to come, and of those whose race goes on."""
+        num_seeds, race = len(self.checked.study.seeds), self.ledger_state.race
+        going_on = [trial.number for trial in race.trials if not race.has_ended(trial)] if race else []
+        of_known = sum(num_seeds - race.num_cells[number] for number in going_on) if race else 0
+        return of_known + self._num_to_propose * (num_seeds - 1)
+
+    @property
+    def _numbers(self) -> set[int]:
+        """Trials that were proposed."""
+        return {cell.number for cell in self._searched}
+
+    @property
+    def _num_to_propose(self) -> int:
+        return max(0, self.checked.study.num_trials - len(self._numbers))
 
     def confirm(self, confirm: Confirm, cost_model: CostModel) -> tuple[StagePlan, list[Remaining]]:
         """Plan the confirmation: trials that the ledger has chosen, else drawn ones."""
@@ -111,7 +151,7 @@ class SearchPlanner:
         """What the ledger knows of it, where it was frozen with the same settings and no trial is to come."""
         state = self.ledger_state.path
         is_same = state is not None and (state.order, state.seeds) == (path.order, path.seeds)
-        return state if is_same and len(self._searched) >= self.checked.study.num_trials else None
+        return state if is_same and self._num_to_propose == 0 else None
 
     @property
     def _searched(self) -> list[LedgerCell]:
@@ -135,7 +175,7 @@ class SearchPlanner:
     def _candidates(self) -> list[Trial]:
         """What may be confirmed: the search's own trials once all are known."""
         trials = [cell.trial for cell in self._searched if not self._confirms(cell.trial)]
-        is_over = len(self._searched) >= self.checked.study.num_trials and trials
+        is_over = self._num_to_propose == 0 and trials
         return trials if is_over else self._sample()
 
     def _remaining(

@@ -29,11 +29,16 @@ class StagePlan:
     """of those that are left"""
     num_shared: int = 0
     """cells that another stage runs"""
+    num_saved: int = 0
+    """cells that the race of a search's seeds has spared so far"""
 
     @property
     def num_cells(self) -> int:
-        """Every seed of every trial, without what another stage runs."""
-        return self.num_trials * self.num_seeds - self.num_shared
+        """Every seed of every trial.
+
+        Without what another stage runs, and what a race has spared.
+        """
+        return self.num_trials * self.num_seeds - self.num_shared - self.num_saved
 
     @property
     def device_hours(self) -> Range | None:

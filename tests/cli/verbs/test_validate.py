@@ -32,3 +32,11 @@ def test_the_rows_of_a_grid_are_counted_and_named(rse, tmp_path):
     ended = rse("validate", "rows.yaml")
     assert (ended.code, ended.err) == (0, "")
     assert "rows: valid. 4 rows over rho, ours, SimCSE, seeds 0, 1, 2: 12 cells" in ended.out.splitlines()
+
+
+def test_seeds_of_a_search_race_and_the_cells_are_the_most(rse):
+    ended = rse("validate", "joint", "-o", "num_trials=6", "-o", "seeds=[0, 7]")
+    first = ended.out.splitlines()[0]
+    assert first.endswith(
+        "over alpha, beta, N, norm, rho, lambda1, lambda2, phi, seeds 0, 7 raced: at most 16 cells"
+    )

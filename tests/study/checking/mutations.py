@@ -13,6 +13,7 @@ name=other
 name=a-b_c9
 question=Why?
 seeds=[5]
+seeds=[7, 0, 9]
 num_trials=1
 num_trials=100
 num_trials=16.0
@@ -344,7 +345,8 @@ search.source={choice: [builtin, nowhere.txt]} -> search.source
 """,
     "contradiction": """
 grid={rows: {a: {}}}
-seeds=[0, 1]
+seeds=[0, 1] -> confirm.seeds.0
+early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}];;seeds=[0, 7] -> seeds
 seeds=[0, 0] -> seeds.1
 confirm.seeds=[1, 1] -> confirm.seeds.1
 confirm.seeds=[0, 1] -> confirm.seeds.0

@@ -36,9 +36,13 @@ CASES = [
         "x.yaml: grid: a study is a grid or a search, never both. Take one away (of a file extended: `search: null`)",
     ),
     (
-        ["seeds=[0, 4]"],
-        "x.yaml: seeds = [0, 4]: a search runs one seed: its values only select. "
-        "Give more seeds to `confirm: {seeds: [...]}`",
+        [
+            "seeds=[0, 7]",
+            "early_stopping=null",
+            "objectives=[{metric: dev}, {metric: loss, direction: minimize}]",
+        ],
+        "x.yaml: seeds = [0, 7]: several seeds of a search are raced by one objective, and this one has several. "
+        "Give one seed, or one `objective`",
     ),
     (
         ["confirm.seeds=[3, 0]"],
@@ -223,13 +227,13 @@ def test_an_objective_is_not_held_against_pairs_that_could_not_be_read(said, bro
 
 def test_all_rules_are_looked_at_even_where_fields_are_broken():
     broken = ["num_trials=abc", "search.beta=5"]
-    others = ["seeds=[0, 4]", "allowance.max_cost=1", "search.rho={float: [0, 7]}", "early_stopping.first=7"]
+    others = ["seeds=[0, 0]", "allowance.max_cost=1", "search.rho={float: [0, 7]}", "early_stopping.first=7"]
     with pytest.raises(InputErrors) as caught:
         read_study(JOINT, [*broken, *others, "confirm.num_best=99"])
     assert [problem.what.split(" =")[0] for problem in caught.value.problems] == [
         "search.beta",
         "num_trials",
-        "seeds",
+        "seeds.1",
         "allowance.max_cost",
         "search.rho",
         "early_stopping.first",

@@ -102,7 +102,7 @@ BAD = [
         "objective.metric=STS-B/geometry/alignment",
         "'STS-B/geometry/alignment' is an evaluation's, and those never",
     ),
-    ("seeds=[0, 1]", "seeds = [0, 1]: a search runs one seed"),
+    ("seeds=[0, 1]", "confirm.seeds.0 = 1: a seed of the search has selected"),
     ("resources.workers=0", "resources.workers = 0: must be > 0"),
     ("serch={}", "serch: no such field of Study. Did you mean 'search'?"),
     (

@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 
 from rse_study.results.ablation_path import PathEnd, PathState, Round
+from rse_study.results.race_state import RaceState
+from rse_study.results.seed_race import RacingTrial, race
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
@@ -181,3 +183,38 @@ def test_a_path_under_way_is_priced_by_what_is_left(content, sizes):
     stage = plan(checked, LedgerState(cells, state), Throughput(), sizes).stages[-1]
     assert (stage.num_cells, stage.num_done, stage.num_to_run) == (2, 1, 1)
     assert stage.cost.gradient_passes == exactly(60 * 10)
+
+
+RACED = {**PLAIN, "seeds": [0, 6, 7], "num_trials": 4}
+
+
+def test_raced_seeds_cost_between_those_that_run_in_any_case_and_all(content, sizes):
+    """The base and the first proposed trial run three seeds each: four further ones of eight."""
+    checked = search_of(content, search=STEPS, **RACED)
+    planned = plan(checked, LedgerState(), Throughput(), sizes)
+    (stage,) = planned.stages
+    assert (stage.num_trials, stage.num_seeds, stage.num_cells, stage.num_to_run) == (4, 3, 12, 12)
+    assert (stage.cost.steps.low, stage.cost.steps.high) == (60.0 * (4 + 4), 60.0 * 12)
+    assert stage.cost.steps.low < stage.cost.steps.mid < stage.cost.steps.high
+    assert any("at most" in note or "the most" in note for note in planned.notes)
+
+
+def test_what_a_race_has_spared_is_not_asked_for(content, sizes):
+    """Trial 2 is out after its first seed; trial 3 is to come."""
+    checked = search_of(content, search=STEPS, **RACED)
+    ran = [(n, seed) for n in (0, 1) for seed in (0, 6, 7)] + [(2, 0)]
+    cells = tuple(
+        known(trial_with(checked, 3 + n), n, seed, stage="search", status="complete") for n, seed in ran
+    )
+    trials = (RacingTrial(0, (50.0, 50.5, 51.0)), RacingTrial(1, (60.0, 60.5, 61.0)), RacingTrial(2, (10.0,)))
+    verdicts = race(trials, 3, less_is_better=False)
+    state = RaceState(3, 4, {0: 3, 1: 3, 2: 1}, trials, verdicts)
+    (stage,) = plan(checked, LedgerState(cells, race=state), Throughput(), sizes).stages
+    assert (stage.num_cells, stage.num_done, stage.num_to_run) == (10, 7, 3)
+    assert (stage.cost.steps.low, stage.cost.steps.high) == (60.0, 60.0 * 3)
+
+
+def test_a_search_of_one_seed_is_planned_as_ever(content, sizes):
+    checked = search_of(content, search=STEPS, **RACED | {"seeds": [7]})
+    (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
+    assert (stage.num_seeds, stage.num_to_run, stage.cost.steps) == (1, 4, exactly(60.0 * 4))

@@ -1,0 +1,126 @@
+"""What readers are shown of a search that raced its seeds: each trial once."""
+
+import pytest
+
+from analysis.contents import contents_of
+from analysis.figures.curves import curve_data
+from analysis.figures.history import history_data
+from analysis.figures.parallel import parallel_data
+from analysis.figures.pareto import pareto_data
+from analysis.figures.rulers import positions_data, rulers_of
+from analysis.figures.slices import slice_data
+from analysis.progress import stage_progress
+from analysis.search import race_text, settings, trials
+from analysis.sections.opening import caution, states
+from analysis.sections.search import search_sections
+from analysis.tables import as_text
+from rse_study.cli.cell_names import names_in_ledger
+from rse_study.cli.model_argument import _identity
+from rse_study.cli.verbs.status_content import state_of
+from rse_study.on_ray.dashboard_storage import LedgerStorage
+from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
+from rse_study.results.standings import standings_of
+from rse_study.results.study_results import open_results
+from rse_study.trackers.study_content import read_study
+from tests.analysis import raced, searched
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return raced.make(tmp_path_factory.mktemp("raced") / "joint")
+
+
+@pytest.fixture(scope="module")
+def contents(folder):
+    return contents_of(open_results(folder, folder.parent))
+
+
+@pytest.fixture(scope="module")
+def table(contents):
+    return trials(contents)
+
+
+def test_the_ledger_is_one_that_the_race_could_have_made(contents):
+    assert contents.race.is_over
+    assert dict(contents.race.num_cells) == {trial: len(values) for trial, values in raced.VALUES.items()}
+
+
+def test_a_row_of_the_table_is_a_trial_with_the_mean_of_its_seeds(table):
+    assert table["trial"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert dict(zip(table["trial"], table["objective"], strict=True)) == pytest.approx(raced.MEANS)
+    assert table["num_seeds"].tolist() == [3, 3, 3, 1, 1, 3]
+    assert table["seed"].eq(0).all() and table["t"].eq(60).all()
+    assert table["duration_s"].tolist() == pytest.approx([24.0 * n for n in (3, 3, 3, 2, 1, 3)])
+
+
+def test_the_best_is_best_over_all_seeds_and_not_the_highest_of_fewer(contents, table, folder):
+    assert table.loc[table["best"], "trial"].tolist() == [2]
+    assert settings(contents, table)["axis"].size == 8
+    with Ledger.open(folder) as ledger:
+        ordered = sorted(standings_of(ledger, "search"), key=lambda one: (-one.t, -one.values[0]))
+    assert [one.t for one in ordered] == [180, 180, 180, 180, 60, 60]
+    assert ordered[0].key == searched.cell(2).identity
+    assert _identity(folder, "best") == searched.cell(2).identity
+
+
+def test_every_figure_has_a_point_for_each_trial(contents, table):
+    assert history_data(table, "maximize")["trial"].tolist() == list(range(6))
+    for heading in contents.study.headings:
+        assert slice_data(table, heading)["trial"].is_unique
+    positions = positions_data(table, rulers_of(table, contents.study.axes, contents.study.headings))
+    assert positions.groupby("axis")["trial"].agg(lambda numbers: numbers.is_unique).all()
+    assert parallel_data(positions, "maximize")["trial"].nunique() == 6
+    costs = pareto_data(contents)
+    assert costs["num_cells"].tolist() == [3, 3, 3, 1, 1, 3] and costs["row"].is_unique
+    assert curve_data(table, contents.curves).groupby("trial").size().eq(4).all()
+
+
+def test_the_account_says_who_ran_which_seed_and_what_was_spared(contents):
+    assert race_text(contents) == (
+        "Seeds race: of 6 trials 5 a second and 4 a third seed, those that might still win. A trial counts once, with "
+        "the mean of its seeds; one with fewer seeds never outranks one with more. 3 of 18 cells were spared."
+    )
+    assert "6 of 6 trials complete" in states(contents) and "15 of 15 cells complete" in states(contents)
+    assert (stage_progress(contents, "search").num_ended, stage_progress(contents, "search").num_planned) == (
+        15,
+        15,
+    )
+    assert "they ran 3 seeds at most" in caution(contents)
+
+
+def test_the_report_shows_it(contents):
+    page = "".join(search_sections(contents))
+    assert "Trial 2: 61.40 on builtin dev, Spearman x100 after 60 steps, the mean of 3 seeds" in page
+    assert "3 of 18 cells were spared" in page
+
+
+def test_the_table_of_the_terminal_has_the_number_of_seeds(folder):
+    shown = as_text(folder).set_index("trial")
+    assert shown.loc["2 *", "seeds"] == "3" and shown.loc["4", "seeds"] == "1"
+    assert shown.loc["3", "builtin dev, Spearman x100"] == "64.00"
+
+
+def test_status_counts_what_the_race_decided_and_names_the_best_by_its_mean(folder):
+    status = state_of(folder)
+    assert status.counts["planned"] == status.counts["complete"] == 15 and status.is_complete
+    assert (status.best.trial, status.best.value, status.best.num_seeds) == (2, pytest.approx(61.4), 3)
+    assert names_in_ledger(folder)[searched.cell(2, 6).identity] == "trial 2 seed 6"
+
+
+def test_while_the_race_goes_on_what_may_come_is_missing(tmp_path):
+    values = {n: raced.VALUES[n] for n in (0, 1)} | {2: (61.0,), 3: (64.0,)}
+    folder = searched.make(tmp_path / "joint", lambda ledger: raced.search(ledger, values), study=raced.STUDY)
+    assert state_of(folder).counts | {"planned": 18} == state_of(folder).counts
+    assert state_of(folder).counts["missing"] == 18 - 8
+    with Reader(folder) as reader:
+        assert reader.num_planned() == 18 and not reader.race_state().is_over
+
+
+def test_the_dashboard_and_trackers_take_it(folder):
+    shown = LedgerStorage(folder).get_all_trials(0)
+    assert [trial.value for trial in shown] == pytest.approx(list(raced.MEANS.values()))
+    tracked = read_study(folder)
+    assert [len(trial.cells) for trial in tracked.trials] == [3, 3, 3, 2, 1, 3]
+    names = [cell.name for trial in tracked.trials for cell in trial.cells]
+    assert len(set(names)) == 15
