@@ -1,6 +1,7 @@
 """What a ledger holds: frozen records, nothing but JSON and numbers inside."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -126,6 +127,13 @@ class AxisRecord(Record):
     high: float | None = None
     log: bool = False
     choices: tuple[Any, ...] = ()
+    """Values, or names of variants."""
+    when: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    """The axis it belongs to, and at which of its values; empty of one that is there in every trial."""
+
+    def is_active(self, proposal: Mapping[str, Any]) -> bool:
+        """Return whether a trial with these values has the axis."""
+        return all(proposal.get(name) in values for name, values in self.when.items())
 
 
 class Measure(Record):
