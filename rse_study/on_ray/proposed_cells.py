@@ -47,8 +47,7 @@ class ProposedCells:
         self._proposer.add(record.trial, record.proposal, seen.outcome, seen.values, seen.violations)
         if seen.outcome != "running":
             return None
-        in_order = {axis.name: record.proposal[axis.name] for axis in self._space.axes}
-        return self._cell(record.trial, in_order)
+        return self._cell(record.trial, self._space.active_of(record.proposal))
 
     def next(self) -> Cell | None:
         if self.num_left == 0:

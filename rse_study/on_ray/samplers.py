@@ -30,6 +30,8 @@ TPE: dict[str, Any] = {
     "constant_liar": True,
     "n_ei_candidates": 24,
 }
+OF_CONDITIONS: dict[str, dict[str, Any]] = {"tpe": {"group": True}}
+"""What a space of conditions changes: axes that are there together are modelled together, each group by itself."""
 GP: dict[str, Any] = {"deterministic_objective": False, "warn_independent_sampling": False}
 CMA_ES: dict[str, Any] = {
     "n_startup_trials": 1,  # it starts in the middle of the space, which Optuna learns from a first complete trial
@@ -148,7 +150,9 @@ def point_of(sampler: Sampler, domains: Domains, seed: int, index: int) -> dict[
     return None if point is None else point(domains, seed, index)
 
 
-def make_sampler(sampler: Sampler, seed: int, search_seed: int) -> BaseSampler:
+def make_sampler(
+    sampler: Sampler, seed: int, search_seed: int, *, is_conditional: bool = False
+) -> BaseSampler:
     """A fresh sampler of Optuna, for one ask.
 
     Parameters
@@ -159,16 +163,20 @@ def make_sampler(sampler: Sampler, seed: int, search_seed: int) -> BaseSampler:
         Of this ask.
     search_seed : int
         Of what all asks of a search must draw alike.
+    is_conditional : bool
+        Whether some axes are there in some trials only.
     """
-    return OF_OPTUNA[sampler.name](_settings(sampler), seed, search_seed)
+    return OF_OPTUNA[sampler.name](_settings(sampler, is_conditional), seed, search_seed)
 
 
-def describe_sampler(sampler: Sampler) -> dict[str, Any]:
+def describe_sampler(sampler: Sampler, *, is_conditional: bool = False) -> dict[str, Any]:
     """Everything that decides proposals, for the record."""
     versions = {name: version(name) for name in ("cmaes",) if sampler.name == "cma_es"}
-    return {"optuna": optuna.__version__, **versions, "name": sampler.name, **_settings(sampler)}
+    settings = _settings(sampler, is_conditional)
+    return {"optuna": optuna.__version__, **versions, "name": sampler.name, **settings}
 
 
-def _settings(sampler: Sampler) -> dict[str, Any]:
+def _settings(sampler: Sampler, is_conditional: bool) -> dict[str, Any]:
     of = SETTINGS.get(sampler.name)
-    return {} if of is None else of(sampler)
+    settings = {} if of is None else of(sampler)
+    return settings | OF_CONDITIONS.get(sampler.name, {}) if is_conditional else settings

@@ -164,7 +164,8 @@ def _one_path(study: Study) -> RuleProblems:
 
 def _path_of_one_space(study: Study) -> RuleProblems:
     """What flips one axis after the other needs all of them at both ends."""
-    names = [name for name, domain in (study.search or {}).items() if domain.when]
+    axes: Mapping[str, Domain] = study.search or {}
+    names = [name for name, domain in axes.items() if domain.when]
     if study.ablation_path is not None and names:
         rule = f"flips one axis after the other, and search.{names[0]} belongs to some trials only (`when`)"
         yield "ablation_path", rule, "Remove it, or `when`"

@@ -1,7 +1,7 @@
 """Whether a study can run: every problem at once, before anything starts."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from rse_study.study.checking.rules import check_rules
 from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
 from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
 from rse_study.study.definition.config import FORMER_KEYS, Study
+from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import look_up, overlap
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
 from rse_study.study.definition.resolution import resolve_space
@@ -151,7 +152,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
 
 
 def _check_search(study: Study, where: str, *, is_whole: bool) -> tuple[Space[Trial], list[InputError]]:
-    domains = study.search or {}
+    domains: Mapping[str, Domain] = study.search or {}
     if not is_whole:  # what an axis belongs to may be among what could not be read
         domains = {name: domain for name, domain in domains.items() if set(domain.when) <= set(domains)}
     space, problems = resolve_space(study.base, domains, where=where)

@@ -1,6 +1,6 @@
 """From a study's axes to the fields they write: every problem of their paths."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -55,9 +55,10 @@ def resolve_space(
         except InputError as problem:
             found.append(problem)
     axes = [known[name] for name in domains if name in known]
-    space = Space(base, tuple(axes), at)
-    missing = _missing_in_variants(space, where)
-    return space, [*problems.values(), *found, *missing, *_written_twice(axes, where, at)]
+    missing = dict(_missing_in_variants(Space(base, tuple(axes), at), where))
+    space = Space(base, tuple(axis for axis in axes if axis.name not in missing), at)
+    twice = _written_twice(space.axes, where, at)
+    return space, [*problems.values(), *found, *missing.values(), *twice]
 
 
 def _resolve_axis(base: Spec, name: str, domain: Domain, where: str, at: str) -> Axis:
@@ -128,7 +129,7 @@ def _symbol_of(base: Spec, name: str, paths: tuple[str, ...]) -> str:
     return shared.pop() if len(shared) == 1 and len(paths) == 1 else name
 
 
-def _missing_in_variants(space: Space[Any], where: str) -> Iterator[InputError]:
+def _missing_in_variants(space: Space[Any], where: str) -> Iterator[tuple[str, InputError]]:
     """An axis of every trial whose field some variant does not have."""
     for parent in (axis for axis in space.axes if axis.variants):
         for axis in space.axes:
@@ -144,7 +145,8 @@ def _missing_in_variants(space: Space[Any], where: str) -> Iterator[InputError]:
                 rule = f"belongs to every trial, and {without}"
                 having = [name for name in parent.variants if name not in lacking]
                 remedy = f"Say where it belongs: `when: {{{parent.name}: [{', '.join(having)}]}}`"
-                yield InputError(f"{space.at}.{axis.name}", where=where, rule=rule, remedy=remedy)
+                at = f"{space.at}.{axis.name}"
+                yield axis.name, InputError(at, where=where, rule=rule, remedy=remedy)
 
 
 def _has(spec: Spec, path: str) -> bool:
@@ -155,7 +157,7 @@ def _has(spec: Spec, path: str) -> bool:
     return True
 
 
-def _written_twice(axes: list[Axis], where: str, at: str) -> Iterator[InputError]:
+def _written_twice(axes: Sequence[Axis], where: str, at: str) -> Iterator[InputError]:
     written: list[tuple[Axis, str]] = []
     for axis in axes:
         for path in axis.paths:

@@ -109,7 +109,10 @@ def _written(
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The fields a key writes, and what: one, those of an axis, or all of a preset."""
     if key == PRESET:
-        named = fields_of(str(value), base.method.name, where=f"{where}: {at}")
+        try:
+            named = fields_of(str(value), base.method.name, where=where)
+        except InputError as error:
+            raise InputError(at, where=where, rule=joined(error), remedy=error.remedy) from None
         yield from (((path,), setting) for path, setting in named.items())
         return
     if key not in fields:
