@@ -67,9 +67,15 @@ def _grid(checked: CheckedStudy) -> str:
 
 
 def _search(checked: CheckedStudy) -> str:
-    return (
-        f"{_count(checked.study.num_trials, 'trial')} over {_join(axis.name for axis in checked.space.axes)}"
+    axes = checked.space.axes
+    everywhere = (
+        f"{_count(checked.study.num_trials, 'trial')} over {_join(a.name for a in axes if not a.parent)}"
     )
+    by_condition: dict[str, list[str]] = {}
+    for axis in axes:
+        for parent, values in axis.domain.when.items():
+            by_condition.setdefault(f"{parent} = {' or '.join(map(str, values))}", []).append(axis.name)
+    return "; ".join([everywhere, *(f"where {when}: {_join(names)}" for when, names in by_condition.items())])
 
 
 def _seeds(checked: CheckedStudy) -> str:
