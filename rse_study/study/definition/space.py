@@ -118,15 +118,20 @@ class Space(Generic[T]):
     def coordinates(self, trial: T) -> dict[str, Any]:
         """Return a trial's values by axis name.
 
-        Of the axes whose fields agree in it and hold a number or a text; of parents the values that lead to the trial.
+        Of the axes whose fields agree in it and hold a number or a text. Where there are parents: the first proposal
+        that is this trial; nothing where none is.
         """
         if not self.parents:
             return self._values_in(trial, self.axes)
-        for point in self._parents_points():
+        for parents in self._parents_points():
             with suppress(ValidationError, InputError, AttributeError):  # it has no such field
-                values = self._values_in(trial, self._beside(point)) | point
-                if self.apply(values) == trial:
-                    return self.active_of(values)
+                values = self._values_in(trial, self._beside(parents)) | parents
+                point = self.active_of(values)
+                is_inside = all(
+                    axis.domain.holds(point[axis.name]) for axis in self.axes if axis.name in point
+                )
+                if is_inside and self.apply(values) == trial:
+                    return point
         return {}
 
     def edges(self) -> Iterator[dict[str, Any]]:

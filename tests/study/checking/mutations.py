@@ -361,7 +361,7 @@ search.kind={variants: {a: {}, b: {preset: simsce}}} -> search.kind.variants.b.p
 search.kind={variants: {a: {}, b: {lambda2: 0.1}}} -> search.kind
 search.kind={variants: {a: {}, b: {method: {name: l2p_csr}}}} -> search.alpha
 search={k: {variants: {a: {}, b: {method: {name: l2p_csr}}}}, rho: {float: [0, 1], when: {k: [a, b]}}} -> search.rho
-search={k: {variants: {a: {}, b: {rtd: {share: 0.2}}}}, rtd.share: {float: [0, 1], when: {k: b}}} -> search.rtd.share
+search={k: {variants: {a: {}, b: {rtd: {share: 0.3}}}}, rtd.share: {float: [0, 1], when: {k: b}}} -> search.rtd.share
 search={kind: {variants: {a: {}, b: {rho: 0.1}}}, other: {variants: {c: {}, d: {rho: 0.2}}}} -> search.other
 search.rho.when={norm: l1};;search.r={float: [0, 0.5], into: rho, when: {norm: [l1, l2]}} -> search.r
 search={kind: {variants: {a: {}, b: {selection: {dev: STS-B}}}}} -> search.kind.variants.b
