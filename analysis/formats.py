@@ -90,5 +90,8 @@ def show_axis_value(axis: AxisRecord, value: Any) -> str:
 
 
 def show_condition(axis: AxisRecord) -> str:
-    """Which trials an axis belongs to: "method = dcl or l2p"; nothing of one that is in all of them."""
+    """Which trials an axis belongs to: "method = dcl or l2p".
+
+    Nothing of one that is in all of them.
+    """
     return "".join(f"{name} = {' or '.join(map(str, values))}" for name, values in axis.when.items())

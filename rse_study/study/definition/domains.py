@@ -186,7 +186,10 @@ class Choice(Domain):
 
 
 class Variants(Domain):
-    """One of several settings of the trial, by name: each is laid over the base, like a row of a grid."""
+    """One of several settings by name, each laid over the base.
+
+    As a row of a grid is.
+    """
 
     kind: ClassVar[str] = "variants"
     is_finite: ClassVar[bool] = True

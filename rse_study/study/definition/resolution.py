@@ -12,7 +12,7 @@ from rse_study.study.definition.conditions import condition_problems
 from rse_study.study.definition.domains import Domain, Variants
 from rse_study.study.definition.paths import look_up, overlap, resolve, resolve_field
 from rse_study.study.definition.settings import FieldSetting, laid_values, lay, settings_of
-from rse_study.study.definition.space import Axis, Space, Variant
+from rse_study.study.definition.space import Axis, Space, VariantSettings
 
 T = TypeVar("T", bound=Spec)
 
@@ -95,7 +95,7 @@ def _resolve_child(
 def _resolve_variants(base: Spec, name: str, domain: Variants, where: str, at: str) -> Axis:
     """Each variant laid over the base alone; no two may be the same trial."""
     fields: dict[str, tuple[str, ...]] = {}
-    variants: dict[str, Variant] = {}
+    variants: dict[str, VariantSettings] = {}
     trials: dict[str, Spec] = {}
     problems: list[InputError] = []
     for label, values in domain.variants.items():
@@ -117,9 +117,9 @@ def _resolve_variants(base: Spec, name: str, domain: Variants, where: str, at: s
     return Axis(name, domain, tuple(paths), name, variants)
 
 
-def _variant(base: Spec, settings: list[FieldSetting]) -> Variant:
+def _variant(base: Spec, settings: list[FieldSetting]) -> VariantSettings:
     leaves = tuple(leaf for setting in settings for leaf in setting.leaves)
-    return Variant(laid_values(base, settings), leaves)
+    return VariantSettings(laid_values(base, settings), leaves)
 
 
 def _symbol_of(base: Spec, name: str, paths: tuple[str, ...]) -> str:

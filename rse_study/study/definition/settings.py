@@ -1,4 +1,7 @@
-"""Settings under a name, laid over the base: a row of a grid, a variant of a search."""
+"""Settings under a name, laid over the base.
+
+A row of a grid, or a variant of a search.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

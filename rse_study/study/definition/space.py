@@ -19,7 +19,7 @@ T = TypeVar("T", bound=Spec)
 
 
 @dataclass(frozen=True)
-class Variant:
+class VariantSettings:
     """Settings that an axis of variants lays over the base."""
 
     values: Mapping[str, Any]
@@ -39,7 +39,7 @@ class Axis:
     """full paths of the fields it writes"""
     symbol: str = ""
     """that of its field, else its name"""
-    variants: Mapping[str, Variant] = field(default_factory=dict)
+    variants: Mapping[str, VariantSettings] = field(default_factory=dict)
     """by name, of an axis of variants"""
 
     @property
@@ -67,7 +67,10 @@ class Space(Generic[T]):
 
     @cached_property
     def parents(self) -> tuple[Axis, ...]:
-        """The axes that decide what the others find: variants, and those that conditions name."""
+        """The axes that decide what the others find.
+
+        Variants, and those that conditions name.
+        """
         named = {axis.parent for axis in self.axes}
         return tuple(axis for axis in self.axes if isinstance(axis.domain, Variants) or axis.name in named)
 
@@ -87,7 +90,7 @@ class Space(Generic[T]):
         return type(self.base).model_validate(laid_over(base, values))
 
     def active_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of the axes that are active among them, in the order of the file."""
+        """Return the values of the active axes, in the order of the file."""
         return {
             axis.name: values[axis.name]
             for axis in self.axes
@@ -95,12 +98,12 @@ class Space(Generic[T]):
         }
 
     def branches(self) -> "Iterator[tuple[dict[str, Any], Space[T]]]":
-        """Yield the parents' values, and the space of the axes that are active there, without conditions.
+        """Yield the parents' values, and the space without conditions there.
 
         A space without parents is its own only branch. Raises ValidationError, InputError.
         """
         for point in self._parents_points():
-            yield point, Space(self._base_at(point), self._beside(point), self.at)
+            yield point, Space(self._base_at(point), self._axes_at(point), self.at)
 
     @cached_property
     def base_point(self) -> dict[str, Any] | None:
@@ -125,7 +128,7 @@ class Space(Generic[T]):
             return self._values_in(trial, self.axes)
         for parents in self._parents_points():
             with suppress(ValidationError, InputError, AttributeError):  # it has no such field
-                values = self._values_in(trial, self._beside(parents)) | parents
+                values = self._values_in(trial, self._axes_at(parents)) | parents
                 point = self.active_of(values)
                 is_inside = all(
                     axis.domain.holds(point[axis.name]) for axis in self.axes if axis.name in point
@@ -144,7 +147,7 @@ class Space(Generic[T]):
             for value in axis.domain.edges():
                 yield {axis.name: value}
         for point in self._parents_points():
-            axes = self._beside(point)
+            axes = self._axes_at(point)
             for axis in axes:
                 for value in axis.domain.edges():
                     yield {**point, axis.name: value}
@@ -158,7 +161,7 @@ class Space(Generic[T]):
             return math.inf
         return float(
             sum(
-                math.prod(len(axis.domain.values()) for axis in self._beside(point))
+                math.prod(len(axis.domain.values()) for axis in self._axes_at(point))
                 for point in self._parents_points()
             )
         )
@@ -202,7 +205,7 @@ class Space(Generic[T]):
         for values in product(*(axis.domain.values() for axis in self.parents)):
             yield dict(zip(names, values, strict=True))
 
-    def _beside(self, point: Mapping[str, Any]) -> tuple[Axis, ...]:
+    def _axes_at(self, point: Mapping[str, Any]) -> tuple[Axis, ...]:
         """The other axes, as far as they are active at the parents' values."""
         return tuple(
             replace(axis, domain=axis.domain.model_copy(update={"when": {}})) if axis.parent else axis
