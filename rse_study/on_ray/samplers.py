@@ -102,6 +102,12 @@ def _genetic(cls: type[StatelessGenetic]) -> MakeSampler:
     return make
 
 
+def _tpe(settings: dict[str, Any], seed: int, _: int) -> BaseSampler:
+    # Its group: its interface may change.
+    with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
+        return TPESampler(seed=seed, **settings)
+
+
 def _cma_es(settings: dict[str, Any], seed: int, _: int) -> BaseSampler:
     categories = RandomSampler(seed=_another(seed))
     return StatelessCmaEs(seed=seed, independent_sampler=categories, **settings)
@@ -113,7 +119,7 @@ def _another(seed: int) -> int:
 
 
 OF_OPTUNA: dict[str, MakeSampler] = {
-    "tpe": lambda settings, seed, _: TPESampler(seed=seed, **settings),
+    "tpe": _tpe,
     "random": lambda settings, seed, _: RandomSampler(seed=seed, **settings),
     "gp": lambda settings, seed, _: GpOfAllTrials(seed=seed, **settings),
     "cma_es": _cma_es,

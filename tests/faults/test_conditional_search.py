@@ -36,8 +36,8 @@ CONDITIONAL = STUDY | {
         "K": {"int": [1, 3], "when": {"method": "v_adv"}},
         "lr": {"log": [1e-3, 1e-1]},
     },
-    "num_trials": 14,
-    "sampler": {"name": "tpe", "num_startup": 4},
+    "num_trials": 10,
+    "sampler": {"name": "tpe", "num_startup": 3},
     "evaluations": ["builtin/test"],
     "confirm": {"seeds": [1], "num_best": 1},
     "resources": {"max_concurrent": 1},
@@ -58,9 +58,9 @@ def undisturbed(here, cluster):
 
 @pytest.fixture(scope="module")
 def killed(here, cluster):
-    """Killed (SIGKILL) amid its eighth trial, when the sampler has a model, and gone on with."""
+    """Killed (SIGKILL) when its seventh trial has begun and the sampler has a model, and gone on with."""
     folder = here.folder("methods-killed")
-    here.kill_at(folder, "progressed 8/0 2")
+    here.kill_at(folder, "started 6/0")
     here.finish_here(folder, cluster)
     return folder
 
@@ -82,7 +82,7 @@ def test_importance_is_over_the_trials_that_have_an_axis(undisturbed):
     with Reader(undisturbed) as reader:
         numbers = reader.importance().groupby("axis")["num_trials"].max()
         proposals = list(reader.cells().query("stage == 'search'")["proposal"])
-    assert numbers[["method", "lr"]].tolist() == [14, 14]
+    assert numbers[["method", "lr"]].tolist() == [10, 10]
     for axis in set(numbers.index) - {"method", "lr"}:
         assert numbers[axis] == sum(axis in proposal for proposal in proposals)
 
@@ -94,7 +94,7 @@ def test_report_status_tracker_and_dashboard_show_it(undisturbed, tmp_path):
     for trial in read_study(undisturbed).trials:
         assert len(trial.params) == 4
     shown = LedgerStorage(undisturbed).get_all_trials(0)
-    assert [trial.state for trial in shown] == [TrialState.COMPLETE] * 14
+    assert [trial.state for trial in shown] == [TrialState.COMPLETE] * 10
     assert all(trial.params.keys() == trial.distributions.keys() for trial in shown)
 
 
