@@ -5,8 +5,10 @@ from typing import Any
 import pandas as pd
 
 from analysis.phrases import show_brief
+from rse_study.results.records import AxisRecord
 
 MINUS, PLUS_MINUS = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}"
+NOT_THERE = "\N{EN DASH}"  # of an axis that a trial does not have
 STAR = "\N{ASTERISK OPERATOR}"  # stands in no name of ours
 DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # of a score that a collapsed model got
 FINE = ("alignment", "uniformity", "drift")  # distances on the unit sphere; the papers print three decimals
@@ -80,3 +82,16 @@ def show_value(value: Any, digits: int = 3) -> str:
     """A value of a table, as `show_brief` has it; nothing where there is none."""
     is_missing = pd.api.types.is_scalar(value) and pd.isna(value)
     return "" if is_missing else show_brief(value, digits)
+
+
+def show_axis_value(axis: AxisRecord, value: Any) -> str:
+    """A trial's value on an axis; a dash where the axis belongs to others."""
+    return show_value(value) or (NOT_THERE if axis.when else "")
+
+
+def show_condition(axis: AxisRecord) -> str:
+    """Which trials an axis belongs to: "method = dcl or l2p".
+
+    Nothing of one that is in all of them.
+    """
+    return "".join(f"{name} = {' or '.join(map(str, values))}" for name, values in axis.when.items())

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.contents import BASE, PAPER_SETTING, Contents
-from analysis.formats import show_value
+from analysis.formats import show_axis_value, show_condition, show_value
 from analysis.phrases import counted, join_words
 from rse_study.results.records import AxisRecord, StudyRecord
 from rse_study.results.selection import chosen_first
@@ -132,8 +132,8 @@ def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
     rows = [
         (
             heading,
-            show_value(best[heading]),
-            show_value(base.get(axis.name)),
+            show_axis_value(axis, best[heading]),
+            show_axis_value(axis, base.get(axis.name)),
             *_domain(axis),
             ", ".join(axis.paths),
         )
@@ -151,8 +151,16 @@ def paper_setting(contents: Contents) -> dict[str, Any]:
     """
     found = contents.cells.loc[contents.cells["label"] == BASE, "proposal"]
     proposal = dict(found.iloc[0]) if len(found) else {}
-    base = contents.study.resolved.get("base", {})
-    return {axis.name: proposal.get(axis.name, _at(base, axis.paths[0])) for axis in contents.study.axes}
+    return {
+        axis.name: proposal[axis.name] if axis.name in proposal else _value_in_file(contents.study, axis)
+        for axis in contents.study.axes
+    }
+
+
+def _value_in_file(study: StudyRecord, axis: AxisRecord) -> Any:
+    """None of an axis that the base need not have, and of variants, which are no field of it."""
+    is_field = "variants" not in (study.resolved.get("search") or {}).get(axis.name, {})
+    return _at(study.resolved.get("base", {}), axis.paths[0]) if is_field and not axis.when else None
 
 
 def _at(content: Any, path: str) -> Any:
@@ -162,6 +170,11 @@ def _at(content: Any, path: str) -> Any:
 
 
 def _domain(axis: AxisRecord) -> tuple[str, str]:
+    searched, scale = _values_and_scale(axis)
+    return f"{searched}, where {show_condition(axis)}" if axis.when else searched, scale
+
+
+def _values_and_scale(axis: AxisRecord) -> tuple[str, str]:
     if axis.kind == "choice":
         return ", ".join(show_value(choice) for choice in axis.choices), "choice"
     scale = "logarithmic" if axis.log else "linear"

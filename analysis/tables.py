@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis import search
 from analysis.contents import Contents, baseline_scores, read_contents
-from analysis.formats import show_measured, show_number, show_value
+from analysis.formats import show_axis_value, show_measured, show_number, show_value
 from analysis.phrases import show_duration, show_status
 from analysis.scores import NOT_MEASURED, scores, show_scores
 from rse_study.results.reader import Reader
@@ -115,7 +115,10 @@ def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
         {"trial": names[row["identity"]] + (" *" if row["best"] else "")}
         | {label: show_score(row["objective"], row["status"], decimals), "status": show_status(row["status"])}
         | {"step": show_value(row["t"]), "time": show_duration(row["duration_s"])}
-        | {axis: show_value(row[axis]) for axis in axes}
+        | {
+            heading: show_axis_value(axis, row[heading])
+            for axis, heading in zip(contents.study.axes, axes, strict=True)
+        }
         | {"seeds": show_value(row["num_seeds"])}
         for row in table.to_dict("records")
     ]

@@ -46,7 +46,7 @@ def parallel_data(positions: pd.DataFrame, direction: str) -> pd.DataFrame:
 def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decimals: int = 2) -> go.Figure:
     """Draw an axis below the other and a line per trial.
 
-    The objective is the last axis.
+    The objective is the last axis. Where some trials lack axes, dots say through which a line goes.
 
     Parameters
     ----------
@@ -62,14 +62,16 @@ def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, deci
     scores = frame["objective"]
     objective = Ruler(label, float(scores.min()), float(scores.max()))
     everything, figure = [*rulers, objective], go.Figure()
+    with_dots = {"mode": "lines+markers", "marker": {"size": 5}}
+    style = with_dots if any(ruler.is_conditional for ruler in rulers) else {"mode": "lines"}
     rows = {ruler.heading: place for place, ruler in enumerate(rulers)}
     for group, line in LINES.items():
         part = frame[frame["group"] == group]
         if len(part):
             xs, ys, texts = polylines(part, rows, objective, decimals)
             figure.add_scatter(
-                x=xs, y=ys, text=texts, name=f"{group} ({part['trial'].nunique()})", mode="lines", line=line,
-                connectgaps=False, hovertemplate="%{text}<extra></extra>",
+                x=xs, y=ys, text=texts, name=f"{group} ({part['trial'].nunique()})", line=line,
+                connectgaps=False, hovertemplate="%{text}<extra></extra>", **style,
             )  # fmt: skip
     for place, ruler in enumerate(everything):
         add_ruler(figure, ruler, place)

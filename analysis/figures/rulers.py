@@ -28,6 +28,8 @@ class Ruler:
     """whole numbers only"""
     choices: tuple[str, ...] = ()
     """of an axis of choices, in the order of the study"""
+    is_conditional: bool = False
+    """there in some trials only"""
 
     def position(self, value: Any) -> float:
         """Where a value stands, from 0 to 1.
@@ -100,13 +102,13 @@ def ruler_of(axis: AxisRecord, heading: str, values: Sequence[Any]) -> Ruler:
     present = [value for value in values if not (pd.api.types.is_scalar(value) and pd.isna(value))]
     if axis.kind == "choice":
         texts = dict.fromkeys(show_value(value) for value in (*axis.choices, *present))
-        return Ruler(heading, choices=tuple(texts))
+        return Ruler(heading, choices=tuple(texts), is_conditional=bool(axis.when))
     numbers = [float(value) for value in present]
     if axis.log:
         numbers = [number for number in numbers if number > 0]
     ends = [float(end) for end in (axis.low, axis.high) if end is not None]
     low, high = min([*ends, *numbers], default=0.0), max([*ends, *numbers], default=1.0)
-    return Ruler(heading, low, high, axis.log, axis.kind == "int")
+    return Ruler(heading, low, high, axis.log, axis.kind == "int", is_conditional=bool(axis.when))
 
 
 def rulers_of(table: pd.DataFrame, axes: Sequence[AxisRecord], headings: Sequence[str]) -> list[Ruler]:
@@ -129,21 +131,23 @@ def positions_data(table: pd.DataFrame, rulers: Sequence[Ruler]) -> pd.DataFrame
     """Return a row per complete trial and axis.
 
     Columns: trial, objective, best, is_base, axis (its heading), value, text (the value for readers), position (from 0
-    to 1 on its ruler). Complete trials only: a score after fewer steps is another quantity.
+    to 1 on its ruler). Complete trials only: a score after fewer steps is another quantity. A trial has no row of an
+    axis that belongs to others.
     """
     complete = table[(table["status"] == "complete") & table["objective"].notna()]
     own = {
         "trial": complete["trial"], "objective": complete["objective"], "best": complete["best"].astype(bool),
         "is_base": complete["label"] == BASE,
     }  # fmt: skip
-    frames = [
-        pd.DataFrame(own).assign(
+    frames = []
+    for ruler in rulers:
+        values = complete[ruler.heading]
+        frame = pd.DataFrame(own).assign(
             axis=ruler.heading,
-            value=complete[ruler.heading].astype(object),
-            text=[show_value(value) for value in complete[ruler.heading]],
-            position=[ruler.position(value) for value in complete[ruler.heading]],
+            value=values.astype(object),
+            text=[show_value(value) for value in values],
+            position=[ruler.position(value) for value in values],
         )
-        for ruler in rulers
-    ]
+        frames.append(frame[values.notna()] if ruler.is_conditional else frame)
     frame = pd.concat(frames) if frames else pd.DataFrame(columns=COLUMNS)
     return frame.sort_values("trial", kind="stable")[COLUMNS].reset_index(drop=True)

@@ -5,7 +5,7 @@ import pandas as pd
 from analysis import page
 from analysis.contents import PAPER_SETTING, Contents, objective_decimals
 from analysis.figures.front import draw_front, draw_volume
-from analysis.formats import show_number, show_value
+from analysis.formats import show_axis_value, show_number, show_value
 from analysis.front import front_data, labels
 from analysis.phrases import counted, join_words
 from rse_study.results.records import ConstraintRecord
@@ -107,7 +107,7 @@ def front_table(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
             for label, one in zip(labels(contents), study.all_objectives, strict=True)
         }
         | {
-            heading: show_value(proposals[row["trial"]].get(axis.name))
+            heading: show_axis_value(axis, proposals[row["trial"]].get(axis.name))
             for axis, heading in zip(study.axes, study.headings, strict=True)
         }
         for row in members.to_dict("records")

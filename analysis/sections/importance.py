@@ -5,7 +5,7 @@ import pandas as pd
 from analysis import page
 from analysis.contents import Contents
 from analysis.figures.importance import draw_importance, importance_data, not_told_apart
-from analysis.formats import show_number
+from analysis.formats import show_condition, show_number
 from analysis.phrases import counted, join_words
 
 FEW = 30  # trials below which an importance is mostly noise
@@ -16,6 +16,12 @@ EVALUATORS = {
     "only several explain together is in no share.",
 }
 """By the name in the ledger: what an evaluator of importance looks at."""
+
+
+OF_SOME_TRIALS = (
+    "An axis that belongs to some trials only has its share in the variation among these, beside all axes that each of "
+    "them has: it is compared with no axis of other trials."
+)
 
 
 def by_what(rows: pd.DataFrame) -> str:
@@ -84,10 +90,24 @@ def importance(contents: Contents) -> str:
         ]
         for name in wide.columns
     }
-    num = int(rows["num_trials"].min())
+    axes = {axis.name: axis for axis in contents.study.axes}
+    is_of_all = rows["axis"].map(lambda name: name not in axes or not axes[name].when)
+    num = int((rows[is_of_all] if is_of_all.any() else rows)["num_trials"].min())
     note = f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}. {by_what(rows)}"
     bars = importance_data(contents)
-    note = f"{note} {order_text(bars)}"
+    if not is_of_all.all():
+        numbers = rows.drop_duplicates("axis").set_index("axis")["num_trials"]
+        shown["among"] = [
+            f"{show_condition(axes[axis]) if axis in axes else ''}: {counted(numbers[axis], 'trial')}".lstrip(
+                ": "
+            )
+            for axis in wide.index
+        ]
+        note = f"{note} {OF_SOME_TRIALS}"
+        conditional = [heading for name, heading in headings.items() if axes[name].when]
+        note = f"{note} {order_text(bars[~bars['axis'].isin(conditional)])}"
+    else:
+        note = f"{note} {order_text(bars)}"
     table = page.table(pd.DataFrame(shown, dtype=object), name="importance")
     parts = [page.paragraph(note.strip()), page.figure(draw_importance(bars), "importance", bars), table]
     if num < FEW:

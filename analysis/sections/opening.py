@@ -111,6 +111,8 @@ def best_trial(contents: Contents) -> str:
     row, base, values = table[table["best"]].iloc[0], paper_setting(contents), []
     for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True):
         here, there = show_value(row[heading]), show_value(base.get(axis.name))
+        if axis.when and not here:
+            continue
         values.append(f"{heading} {here}" + (f" (paper {there})" if there not in ("", here) else ""))
     score = show_number(row["objective"], contents.decimals)
     told = f"trial {row['trial']}, {score} on the score that selected it: {', '.join(values)}; "

@@ -12,6 +12,9 @@ ALL_AXES = (
     "A line is a complete trial: it goes through its value on each axis, and ends at its score below. A click in the "
     "legend hides a group. Where the best lines run together, the axis has been decided; where they spread, it has not."
 )
+SOME_AXES = (
+    "Some axes belong to some trials only: a line that crosses an axis without a dot has no value there."
+)
 TWO_AXES = (
     "Choose two axes above the map. Dots are the complete trials. Between them the score is interpolated (trials that "
     "are close together are averaged first); outside of them nobody has looked, and between choices there is nothing. "
@@ -31,7 +34,8 @@ def all_axes(contents: Contents, table: pd.DataFrame) -> str:
         return ""
     frame = parallel_data(positions, study.objective.direction)
     drawn = draw_parallel(frame, rulers, contents.label, contents.decimals)
-    parts = [page.paragraph(ALL_AXES), page.figure(drawn, "parallel", one_line_each(positions))]
+    text = f"{ALL_AXES} {SOME_AXES}" if any(axis.when for axis in study.axes) else ALL_AXES
+    parts = [page.paragraph(text), page.figure(drawn, "parallel", one_line_each(positions))]
     return page.section("All axes at once", *parts)
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import BASE, Contents
-from analysis.formats import show_number, show_value
+from analysis.formats import show_axis_value, show_number
 from analysis.phrases import counted
 from analysis.warm_start import known_data
 
@@ -64,6 +64,6 @@ def show_known(contents: Contents, known: pd.DataFrame) -> pd.DataFrame:
     """
     shown = pd.DataFrame({"study": known["study"], "trial": known["trial"].astype(str)}, dtype=object)
     shown[contents.label] = [show_number(value, contents.decimals) for value in known["objective"]]
-    for heading in contents.study.headings:
-        shown[heading] = [show_value(value) for value in known[heading]]
+    for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True):
+        shown[heading] = [show_axis_value(axis, value) for value in known[heading]]
     return shown

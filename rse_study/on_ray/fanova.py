@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
-from rse_study.study.definition.domains import Choice, Domain
+from rse_study.study.definition.domains import Domain
 
 MAX_DEPTH = 64  # Optuna's
 Array = np.ndarray
@@ -65,8 +65,8 @@ def encoded(domain: Domain, values: Sequence[Any]) -> Array:
 
     Its number, on its own scale; or 0 and 1 for every choice.
     """
-    if isinstance(domain, Choice):
-        return np.array([[float(value == option) for option in domain.choice] for value in values])
+    if domain.scale == "none":
+        return np.array([[float(value == option) for option in domain.values()] for value in values])
     numbers = np.array(values, dtype=float)[:, None]
     return np.log(numbers) if domain.scale == "log" else numbers
 
@@ -86,7 +86,7 @@ def fractions_of(tree: Any, domains: Sequence[Domain]) -> Array | None:
     predictions, lows, highs = leaves_of(tree)
     members, weights, first = [], [], 0
     for domain in domains:
-        width = len(domain.choice) if isinstance(domain, Choice) else 1
+        width = len(domain.values()) if domain.scale == "none" else 1
         own = slice(first, first + width)
         inside, weight = atoms_of(domain, lows[:, own], highs[:, own])
         members.append(inside)
@@ -141,8 +141,8 @@ def atoms_of(domain: Domain, lows: Array, highs: Array) -> tuple[Array, Array]:
     lows, highs : array, leaves x columns
         Where each leaf begins and ends.
     """
-    if isinstance(domain, Choice):
-        options = np.eye(len(domain.choice))
+    if domain.scale == "none":
+        options = np.eye(len(domain.values()))
         inside = np.all((lows[:, None] < options) & (options <= highs[:, None]), axis=2)
         return inside.astype(float), np.full(len(options), 1 / len(options))
     low, high = (math.log(end) if domain.scale == "log" else float(end) for end in domain.edges())

@@ -19,7 +19,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.records import ImportanceRow
 from rse_study.results.seed_race import mean_of
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.domains import Domain
+from rse_study.study.definition.domains import Choice, Condition, Domain
 from rse_study.study.definition.space import Axis
 
 PED_ANOVA, FANOVA = "PED-ANOVA", "fANOVA"
@@ -42,10 +42,12 @@ def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
     """
     study, trials = checked.study, full_budget_trials(ledger, checked.study.objective.metric)
     # A complete trial never runs again: as many of them are the same ones.
-    if {(row.evaluator, row.num_trials) for row in ledger.importance() if row.low <= row.high} != {
+    axes, direction = checked.space.axes, study.objective.direction
+    of_all = {axis.name for axis in axes if not axis.parent}
+    known = [row for row in ledger.importance() if row.low <= row.high and row.axis in of_all]
+    if {(row.evaluator, row.num_trials) for row in known} != {
         (evaluator, len(trials)) for evaluator in EVALUATORS
     }:
-        axes, direction = checked.space.axes, study.objective.direction
         ledger.record_importance(importance_rows(axes, trials, direction, study.search_seed))
 
 
@@ -86,7 +88,9 @@ def importance_rows(
     resamples of the trials give, drawn with replacement. It is stretched to the share itself where it lies beside it,
     for a resample has fewer distinct trials. Trials of a sampler that learns are not independent: the interval says how
     much hangs on single trials, no more.
-    Empty for a handful of trials, and where all of them came to the same value.
+    An axis with a condition has its share in the variation of the trials where it is active, beside all axes that each
+    of these has; `num_trials` says how many they are.
+    Nothing for a handful of trials, and where all of them came to the same value.
 
     Parameters
     ----------
@@ -101,9 +105,49 @@ def importance_rows(
     num_resamples : int
         How many resamples an interval is read from.
     """
+    rows = []
+    for when in _conditions(axes):
+        own = [axis.name for axis in axes if axis.domain.when == when]
+        active = [one for one in trials if all(one[0][name] in values for name, values in when.items())]
+        domains = _domains_under(axes, when)
+        shares = _shares_with_intervals(domains, active, direction, search_seed, num_resamples)
+        rows += [row for row in shares if row.axis in own]
+    return rows
+
+
+def _conditions(axes: Sequence[Axis]) -> list[Condition]:
+    """Every condition of the axes once; first none, that of the axes that are there in every trial."""
+    found: list[Condition] = [{}]
+    for axis in axes:
+        if axis.domain.when not in found:
+            found.append(axis.domain.when)
+    return found
+
+
+def _domains_under(axes: Sequence[Axis], when: Condition) -> dict[str, Domain]:
+    """The axes that every trial under a condition has; what it names only with the values it leaves, if several."""
+    domains: dict[str, Domain] = {}
+    for axis in axes:
+        left = when.get(axis.name)
+        if left is not None and len(set(left)) > 1:
+            domains[axis.name] = Choice(choice=tuple(dict.fromkeys(left)))
+        elif left is None and all(
+            set(when.get(parent, ())) <= set(values) and parent in when
+            for parent, values in axis.domain.when.items()
+        ):
+            domains[axis.name] = axis.domain
+    return domains
+
+
+def _shares_with_intervals(
+    domains: Mapping[str, Domain],
+    trials: Trials,
+    direction: SearchDirection,
+    search_seed: int,
+    num_resamples: int,
+) -> list[ImportanceRow]:
     if len(trials) < FEWEST or len({value for _, value in trials}) < 2:
         return []
-    domains = {axis.name: axis.domain for axis in axes}
     ped_anova = _ped_anova(domains, trials, direction)
     random = np.random.default_rng(search_seed)
     drawn = random.integers(0, len(trials), size=(num_resamples, len(trials)))

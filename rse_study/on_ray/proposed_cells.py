@@ -77,8 +77,7 @@ class ProposedCells:
             self._untold[record.trial] = None
         if self._seeds is None and seen.outcome != "running":
             return None
-        in_order = {axis.name: record.proposal[axis.name] for axis in self._space.axes}
-        cell = self._cell(record.trial, in_order, record.seed)
+        cell = self._cell(record.trial, self._space.active_of(record.proposal), record.seed)
         if self._seeds is not None:
             self._seeds.enter(cell, seen)
         return cell if seen.outcome == "running" else None

@@ -17,7 +17,7 @@ from rse_study.on_ray.cell import TrialOutcome
 from rse_study.on_ray.gaussian_process import DISCARDED
 from rse_study.on_ray.samplers import make_sampler, point_of
 from rse_study.study.definition.config import Sampler
-from rse_study.study.definition.domains import Choice, Domain, Int
+from rse_study.study.definition.domains import Domain, Int
 
 SearchDirection = Literal["maximize", "minimize"]
 STATES = {"complete": TrialState.COMPLETE, "pruned": TrialState.PRUNED, "failed": TrialState.FAIL}
@@ -35,7 +35,7 @@ class Proposer:
     Parameters
     ----------
     domains : mapping of str to Domain
-        The axes, in order.
+        The axes, in order. One with a condition (`when`) is asked for only where it holds, after what it depends on.
     sampler : Sampler
         Who proposes.
     search_seed : int
@@ -54,6 +54,7 @@ class Proposer:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._domains = dict(domains)
         self._distributions = {name: distribution_of(domain) for name, domain in domains.items()}
+        self._is_conditional = any(domain.when for domain in domains.values())
         self._sampler, self._search_seed = sampler, search_seed
         self._optuna = optuna.create_study(directions=list(directions))
         self._running: dict[int, Trial] = {}  # by our number
@@ -67,9 +68,8 @@ class Proposer:
             return point
         sampler = self._sampler if draw < UNIFORM_FROM else Sampler(name="random")
         seed, of_all = seed_of(self._search_seed, number, draw), seed_of(self._search_seed, -1, 0)
-        self._optuna.sampler = make_sampler(sampler, seed, of_all)
-        self._running[number] = self._optuna.ask(self._distributions)
-        return dict(self._running[number].params)
+        self._optuna.sampler = make_sampler(sampler, seed, of_all, is_conditional=self._is_conditional)
+        return self._ask_optuna(number)
 
     def add(
         self,
@@ -86,7 +86,7 @@ class Proposer:
         number : int
             Our number of the trial.
         proposal : mapping of str to value
-            Value of every axis.
+            Value of every axis that is active.
         outcome : TrialOutcome
             How it ended.
         values : sequence of float or None
@@ -96,13 +96,13 @@ class Proposer:
         """
         if outcome == "running":
             self._optuna.enqueue_trial(dict(proposal))  # the next ask is for this one
-            self._running[number] = self._optuna.ask(self._distributions)
+            self._ask_optuna(number)
             return
         self._optuna.add_trial(
             create_trial(
                 state=STATES[outcome],
                 params=dict(proposal),
-                distributions=self._distributions,
+                distributions={name: self._distributions[name] for name in proposal},
                 values=_final(outcome, values),
                 constraints=_named(constraints),
             )
@@ -133,6 +133,16 @@ class Proposer:
             trial.set_constraint(name, value)
         self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
 
+    def _ask_optuna(self, number: int) -> dict[str, Any]:
+        """Parents first, then the axes whose conditions hold; in the order of the file."""
+        of_all = {name: one for name, one in self._distributions.items() if not self._domains[name].when}
+        self._running[number] = trial = self._optuna.ask(of_all)
+        params = dict(trial.params)
+        for name, domain in self._domains.items():
+            if domain.when and all(params[parent] in values for parent, values in domain.when.items()):
+                params[name] = _suggest(trial, name, domain)
+        return {name: params[name] for name in self._domains if name in params}
+
     def discard(self, number: int) -> None:
         """Take back what was asked for trial `number`, to ask again.
 
@@ -141,6 +151,15 @@ class Proposer:
         trial = self._running.pop(number)
         trial.set_user_attr(DISCARDED, True)
         self._optuna.tell(trial, state=TrialState.FAIL)
+
+
+def _suggest(trial: Trial, name: str, domain: Domain) -> Any:
+    if domain.scale == "none":
+        return trial.suggest_categorical(name, domain.values())
+    low, high = domain.edges()
+    if isinstance(domain, Int):
+        return trial.suggest_int(name, low, high)
+    return trial.suggest_float(name, low, high, log=domain.scale == "log")
 
 
 def _final(outcome: TrialOutcome, values: Sequence[float] | None) -> list[float] | None:
@@ -170,8 +189,8 @@ def seed_of(search_seed: int, number: int, draw: int) -> int:
 
 def distribution_of(domain: Domain) -> BaseDistribution:
     """Optuna's word for a domain."""
-    if isinstance(domain, Choice):
-        return CategoricalDistribution(domain.choice)
+    if domain.scale == "none":
+        return CategoricalDistribution(domain.values())
     low, high = domain.edges()
     if isinstance(domain, Int):
         return IntDistribution(low, high)

@@ -30,6 +30,8 @@ TPE: dict[str, Any] = {
     "constant_liar": True,
     "n_ei_candidates": 24,
 }
+OF_CONDITIONS: dict[str, dict[str, Any]] = {"tpe": {"group": True}}
+"""What a space of conditions changes: axes that are there together are modelled together, each group by itself."""
 GP: dict[str, Any] = {"deterministic_objective": False, "warn_independent_sampling": False}
 CMA_ES: dict[str, Any] = {
     "n_startup_trials": 1,  # it starts in the middle of the space, which Optuna learns from a first complete trial
@@ -100,6 +102,12 @@ def _genetic(cls: type[StatelessGenetic]) -> MakeSampler:
     return make
 
 
+def _tpe(settings: dict[str, Any], seed: int, _: int) -> BaseSampler:
+    # Its group: its interface may change.
+    with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
+        return TPESampler(seed=seed, **settings)
+
+
 def _cma_es(settings: dict[str, Any], seed: int, _: int) -> BaseSampler:
     categories = RandomSampler(seed=_another(seed))
     return StatelessCmaEs(seed=seed, independent_sampler=categories, **settings)
@@ -111,7 +119,7 @@ def _another(seed: int) -> int:
 
 
 OF_OPTUNA: dict[str, MakeSampler] = {
-    "tpe": lambda settings, seed, _: TPESampler(seed=seed, **settings),
+    "tpe": _tpe,
     "random": lambda settings, seed, _: RandomSampler(seed=seed, **settings),
     "gp": lambda settings, seed, _: GpOfAllTrials(seed=seed, **settings),
     "cma_es": _cma_es,
@@ -148,7 +156,9 @@ def point_of(sampler: Sampler, domains: Domains, seed: int, index: int) -> dict[
     return None if point is None else point(domains, seed, index)
 
 
-def make_sampler(sampler: Sampler, seed: int, search_seed: int) -> BaseSampler:
+def make_sampler(
+    sampler: Sampler, seed: int, search_seed: int, *, is_conditional: bool = False
+) -> BaseSampler:
     """A fresh sampler of Optuna, for one ask.
 
     Parameters
@@ -159,16 +169,20 @@ def make_sampler(sampler: Sampler, seed: int, search_seed: int) -> BaseSampler:
         Of this ask.
     search_seed : int
         Of what all asks of a search must draw alike.
+    is_conditional : bool
+        Whether some axes are there in some trials only.
     """
-    return OF_OPTUNA[sampler.name](_settings(sampler), seed, search_seed)
+    return OF_OPTUNA[sampler.name](_settings(sampler, is_conditional), seed, search_seed)
 
 
-def describe_sampler(sampler: Sampler) -> dict[str, Any]:
+def describe_sampler(sampler: Sampler, *, is_conditional: bool = False) -> dict[str, Any]:
     """Everything that decides proposals, for the record."""
     versions = {name: version(name) for name in ("cmaes",) if sampler.name == "cma_es"}
-    return {"optuna": optuna.__version__, **versions, "name": sampler.name, **_settings(sampler)}
+    settings = _settings(sampler, is_conditional)
+    return {"optuna": optuna.__version__, **versions, "name": sampler.name, **settings}
 
 
-def _settings(sampler: Sampler) -> dict[str, Any]:
+def _settings(sampler: Sampler, is_conditional: bool) -> dict[str, Any]:
     of = SETTINGS.get(sampler.name)
-    return {} if of is None else of(sampler)
+    settings = {} if of is None else of(sampler)
+    return settings | OF_CONDITIONS.get(sampler.name, {}) if is_conditional else settings

@@ -119,7 +119,7 @@ def _cell(
 ) -> Cell:
     """A cell of a searched trial, or of the base where that is none of them."""
     study, confirm = checked.study, checked.study.confirm
-    proposal = {axis.name: record.proposal[axis.name] for axis in checked.space.axes} if record else {}
+    proposal = checked.space.active_of(record.proposal) if record else {}
     trial = checked.space.apply(proposal)
     own = confirm.resources if confirm and not continues else None
     return Cell(

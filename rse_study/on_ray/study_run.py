@@ -118,7 +118,9 @@ class StudyRun:
         if materials.get("base") != base.fingerprints["base"]:  # a ledger that was rebuilt does not know
             reason = "baselines: the base's weights are others than before, or nobody knows"
             self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
-        sampler = {} if study.grid else {"sampler": describe_sampler(study.sampler)}
+        is_conditional = self._checked.space.is_conditional
+        described = describe_sampler(study.sampler, is_conditional=is_conditional)
+        sampler = {} if study.grid else {"sampler": described}
         self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
 
     def _known_trials(self, before: StudyRecord | None) -> tuple[KnownTrial, ...]:

@@ -121,10 +121,9 @@ def _point_of(
     with suppress(ValidationError, InputError):
         trial = Trial.model_validate(cell.config)
         point = checked.space.coordinates(trial)
-        inside = all(
-            axis.name in point and axis.domain.holds(point[axis.name]) for axis in checked.space.axes
-        )
-        if inside and identify(checked.space.apply(point), cell.seed) == cell.identity:
+        active = [axis for axis in checked.space.axes if axis.is_active(point)]
+        is_inside = all(axis.name in point and axis.domain.holds(point[axis.name]) for axis in active)
+        if is_inside and identify(checked.space.apply(point), cell.seed) == cell.identity:
             return point
     return None
 

@@ -1,9 +1,10 @@
 """What a ledger holds: frozen records, nothing but JSON and numbers inside."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_serializer
 
 Status = Literal["planned", "running", "complete", "failed", "stopped_early"]
 AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost"]
@@ -127,6 +128,19 @@ class AxisRecord(Record):
     high: float | None = None
     log: bool = False
     choices: tuple[Any, ...] = ()
+    """Values, or names of variants."""
+    when: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    """The axis it belongs to, and at which of its values; empty of one that is there in every trial."""
+
+    @model_serializer(mode="wrap")
+    def _as_before_conditions(self, write: Callable[["AxisRecord"], dict[str, Any]]) -> dict[str, Any]:
+        """Records frozen before there were conditions have no `when`: neither has an axis without one."""
+        content = write(self)
+        return {name: value for name, value in content.items() if name != "when" or value}
+
+    def is_active(self, proposal: Mapping[str, Any]) -> bool:
+        """Return whether a trial with these values has the axis."""
+        return all(proposal.get(name) in values for name, values in self.when.items())
 
 
 class KnownTrial(Record):

@@ -14,7 +14,7 @@ from rse_study.results.records import COSTS, AxisRecord, ConstraintRecord, Objec
 from rse_study.study.checking.rules import SEARCH_ONLY
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Objective, Resources, Study
-from rse_study.study.definition.domains import Choice, Int
+from rse_study.study.definition.domains import Int
 from rse_study.study.definition.rows import GRID
 from rse_study.study.definition.space import Axis
 from rse_study.training.materials import Materials
@@ -126,8 +126,8 @@ def provenance_of(materials: Materials, resources: Resources) -> dict[str, Any]:
 
 def _axis_record(axis: Axis, at: str) -> AxisRecord:
     domain = axis.domain
-    shared = {"name": axis.name, "symbol": axis.symbol, "paths": axis.paths}
-    if isinstance(domain, Choice) or at == GRID:  # an integer axis of a grid is a list, too
+    shared = {"name": axis.name, "symbol": axis.symbol, "paths": axis.paths, "when": domain.when}
+    if domain.scale == "none" or at == GRID:  # an integer axis of a grid is a list, too
         return AxisRecord(kind="choice", choices=tuple(domain.values()), **shared)
     low, high = domain.edges()
     kind = "int" if isinstance(domain, Int) else "float"

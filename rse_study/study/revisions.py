@@ -87,6 +87,17 @@ def _base(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     yield from _differences(before, now)
 
 
+def _search(
+    path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: StudyKind
+) -> FieldChanges:
+    """All of it stays; a variant without settings, the base, is known by its name alone."""
+    yield from _stays(path, old, new, kind)
+    for name in set(old or {}) & set(new or {}):
+        before, now = ((axes or {})[name].get("variants", {}) for axes in (old, new))
+        if set(before) != set(now):
+            yield ForbiddenChange(f"{path}.{name}.variants", sorted(before), sorted(now))
+
+
 def _sampler(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     yield from _differences(_leaves_before(Sampler.model_validate(new), path, old), _leaves(new, path))
 
@@ -204,6 +215,7 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "base": _base,
     "early_stopping": _early_stopping,
     "grid": _grid,
+    "search": _search,
     "num_trials": _grows,
     "search_budget": _free,
     "seeds": _seeds,

@@ -6,7 +6,7 @@ from typing import Any
 from rse_study.on_ray.cell import TrialOutcome
 from rse_study.on_ray.proposer import Proposer
 from rse_study.study.definition.config import Sampler
-from rse_study.study.definition.domains import Choice, Domain, Float, Int, Log
+from rse_study.study.definition.domains import Choice, Domain, Float, Int, Log, Variants
 
 DOMAINS: dict[str, Domain] = {
     "alpha": Log(log=(1e-6, 1e-3)),
@@ -15,6 +15,17 @@ DOMAINS: dict[str, Domain] = {
     "phi": Float(float=(0, 0.3)),
 }
 FIRST = {"alpha": 1e-5, "N": 5, "norm": "linf", "phi": 0.0}
+CONDITIONAL: dict[str, Domain] = {
+    "N": Int(int=(1, 16), when={"method": "paper"}),
+    "method": Variants(variants={"paper": {}, "simcse": {"phi": 0}, "relative": {"rho": 0}}),
+    "norm": Choice(choice=("l1", "l2", "linf"), when={"method": ("paper", "relative")}),
+    "phi": Float(float=(0, 0.3)),
+    "weight": Log(log=(1e-6, 1e-3), when={"method": "relative"}),
+    "width": Int(int=(1, 3), when={"norm_of_all": "l2"}),
+    "norm_of_all": Choice(choice=("l1", "l2")),
+}
+"""The same with axes that belong to a variant, or to a choice; one stands before what it belongs to."""
+FIRST_CONDITIONAL = {"N": 5, "method": "paper", "norm": "linf", "phi": 0.0, "norm_of_all": "l1"}
 
 
 def outcome_of(number: int) -> TrialOutcome:
@@ -30,11 +41,11 @@ def num_known_draws(number: int) -> int:
 
 
 def value_of(proposal: Mapping[str, Any]) -> float:
-    return proposal["N"] - 10 * proposal["phi"] - 3 * (proposal["norm"] == "l1")
+    return proposal.get("N", 4) - 10 * proposal["phi"] - 3 * (proposal.get("norm") == "l1")
 
 
 def cost_of(proposal: Mapping[str, Any]) -> float:
-    return proposal["N"] * (1 + proposal["phi"])
+    return proposal.get("N", 4) * (1 + proposal["phi"])
 
 
 def search(
@@ -46,6 +57,7 @@ def search(
     num_objectives: int = 1,
     is_constrained: bool = False,
     outcome_of: Callable[[int], TrialOutcome] = outcome_of,
+    domains: Mapping[str, Domain] = DOMAINS,
 ) -> list[dict[str, Any]]:
     """Proposals of a search; at each kill everything is rebuilt from what a ledger holds.
 
@@ -65,18 +77,21 @@ def search(
         Whether N * phi must be small.
     outcome_of : callable
         How a trial ends, by its number.
+    domains : mapping of str to Domain
+        DOMAINS or CONDITIONAL.
     """
+    first = FIRST if domains is DOMAINS else FIRST_CONDITIONAL
     directions = ["maximize", "minimize"][:num_objectives]
     sampler = Sampler(name=name, num_startup=3, population_size=4)
     ledger: list[dict[str, Any]] = []
 
     def opened() -> Proposer:
-        return Proposer(DOMAINS, sampler, 0, directions)
+        return Proposer(domains, sampler, 0, directions)
 
     def result(number: int) -> tuple[Any, ...]:
         proposal = ledger[number]
         values = [value_of(proposal), cost_of(proposal)][:num_objectives]
-        constraints = [proposal["N"] * proposal["phi"] - 1.0] if is_constrained else []
+        constraints = [proposal.get("N", 4) * proposal["phi"] - 1.0] if is_constrained else []
         return outcome_of(number), values, constraints
 
     def resumed(num_ended: int) -> Proposer:
@@ -91,8 +106,8 @@ def search(
     proposer = opened()
     for number in range(num_trials):
         if number == 0:
-            ledger.append(FIRST)
-            proposer.add(0, FIRST)
+            ledger.append(first)
+            proposer.add(0, first)
         else:
             for draw in range(num_known_draws(number)):
                 proposer.ask(number, draw)

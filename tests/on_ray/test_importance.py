@@ -82,6 +82,51 @@ def test_resamples_of_ties_have_a_share_too():
     assert np.isfinite([(row.value, row.low, row.high) for row in rows]).all()
 
 
+def test_an_axis_that_belongs_to_a_choice_has_its_share_among_its_own_trials():
+    """phi decides where the method is `a`, and is nowhere else; the rate decides nothing."""
+    domains = {
+        "method": Choice(choice=("a", "b", "c")),
+        "phi": Float(float=(0, 1), when={"method": "a"}),
+        "idle": Float(float=(0, 1), when={"method": "a"}),
+        "of_two": Float(float=(0, 1), when={"method": ("a", "b")}),
+        "few": Float(float=(0, 1), when={"method": "c"}),
+        "rate": Float(float=(0, 1)),
+    }
+    axes = [Axis(name, domain, (name,)) for name, domain in domains.items()]
+    known = []
+    for index in range(90):
+        point = quasi_random_point(domains, 0, index)
+        method = "c" if index < FEWEST - 1 else "ab"[index % 2]
+        point = {
+            name: value
+            for name, value in (point | {"method": method}).items()
+            if axes[list(domains).index(name)].is_active({"method": method})
+        }
+        known.append((point, point.get("phi", 0.5) + 0.01 * point["rate"]))
+    rows = importance_rows(axes, known, "maximize", 0, num_resamples=20)
+    numbers = {row.axis: row.num_trials for row in rows}
+    num_of_a = sum(point["method"] == "a" for point, _ in known)
+    assert numbers == {
+        "method": 90,
+        "rate": 90,
+        "phi": num_of_a,
+        "idle": num_of_a,
+        "of_two": 90 - (FEWEST - 1),
+    }
+    for evaluator in EVALUATORS:
+        shares = {row.axis: row.value for row in rows if row.evaluator == evaluator}
+        assert shares["phi"] > 0.6 > 5 * shares["idle"]
+        assert shares["method"] + shares["rate"] == pytest.approx(1.0)
+
+
+def test_axes_without_conditions_have_the_shares_that_they_had_alone():
+    belongs = Axis("belongs", Float(float=(0, 1), when={"norm": "l1"}), ("belongs",))
+    axes = [*AXES, Axis("norm", Choice(choice=("l1", "l2")), ("norm",))]
+    known = [(point | {"norm": "l2"}, value) for point, value in trials(16)]
+    alone = importance_rows(axes, known, "maximize", 0, num_resamples=20)
+    assert importance_rows([belongs, *axes], known, "maximize", 0, num_resamples=20) == alone
+
+
 def entered(ledger, num, status="complete", t=30, value=None, seed=0):
     """Trial `num`, which ended so after t steps."""
     proposal, own = trials(num + 1)[num]

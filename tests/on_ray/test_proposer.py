@@ -1,13 +1,21 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from rse_study.on_ray.proposer import UNIFORM_FROM, Proposer, seed_of
 from rse_study.on_ray.samplers import OF_OPTUNA, describe_sampler
+from rse_study.study.checking.samplers import TRAITS
 from rse_study.study.definition.config import Sampler
-from tests.on_ray.surface import DOMAINS, FIRST, search, value_of
+from tests.on_ray.surface import CONDITIONAL, DOMAINS, FIRST, FIRST_CONDITIONAL, search, value_of
 from tests.slow import mostly_slow
 
 FAST = OF_OPTUNA.keys() - {"gp"}  # a Gaussian process takes half a second an ask
 OF_SEVERAL = {name: make for name, make in OF_OPTUNA.items() if name != "cma_es"}
+OF_CONDITIONS = [name for name, traits in TRAITS.items() if traits.of_conditions]
+ROOT = Path(__file__).parents[2]
 KILLS = {"killed_after": {10, 30}, "killed_during": {20, 39}}
 
 
@@ -26,6 +34,59 @@ def test_a_search_killed_at_every_tenth_trial_asks_what_an_uninterrupted_one_ask
 def test_so_does_one_with_two_objectives(name, is_constrained):
     said = {"num_objectives": 2, "is_constrained": is_constrained}
     assert search(name, 42, **KILLS, **said) == search(name, 42, **said)
+
+
+@pytest.mark.parametrize("name", OF_CONDITIONS)
+@pytest.mark.parametrize("num_objectives", [1, 2])
+def test_so_does_one_with_axes_that_belong_to_a_choice(name, num_objectives):
+    said = {"num_objectives": num_objectives, "domains": CONDITIONAL}
+    assert search(name, 42, **KILLS, **said) == search(name, 42, **said)
+
+
+@pytest.mark.parametrize("name", OF_CONDITIONS)
+def test_a_proposal_holds_exactly_the_active_axes_in_the_order_of_the_file(name):
+    for proposal in search(name, 30, domains=CONDITIONAL):
+        active = [
+            axis
+            for axis, domain in CONDITIONAL.items()
+            if all(proposal[parent] in values for parent, values in domain.when.items())
+        ]
+        assert list(proposal) == active
+        assert all(CONDITIONAL[axis].holds(value) for axis, value in proposal.items())
+
+
+def test_what_an_axis_came_to_in_its_own_trials_decides_what_is_asked_there():
+    """24 trials of two variants: N counts in those that have it, and is asked for near where it was best."""
+    means = []
+    for best in (3, 14):
+        one = Proposer(CONDITIONAL, Sampler(num_startup=3), 0, ["maximize"])
+        for number in range(24):
+            proposal = {**FIRST_CONDITIONAL, "N": 1 + number * 2 % 16}
+            value = -float(abs(proposal["N"] - best))
+            if number % 3 == 0:
+                proposal = {"method": "simcse", "phi": 0.1, "norm_of_all": "l1"}
+                value = -20.0
+            one.add(number, proposal, "complete", [value])
+        asked = [one.ask(24 + k) for k in range(12)]
+        with_it = [proposal["N"] for proposal in asked if "N" in proposal]
+        assert len(with_it) > 3
+        means.append(sum(with_it) / len(with_it))
+    assert means[0] + 4 < means[1]
+
+
+def test_proposals_of_a_conditional_space_hang_on_no_hash(tmp_path):
+    """Optuna decomposes such a space into sets of names, whose order differs from process to process."""
+    code = (
+        "from tests.on_ray.surface import CONDITIONAL, search; print(search('tpe', 25, domains=CONDITIONAL))"
+    )
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, check=True,
+            capture_output=True, text=True, cwd=ROOT,
+        ).stdout
+        for seed in ("1", "2")
+    ]  # fmt: skip
+    assert said[0] == said[1] != ""
 
 
 def test_so_does_a_short_one_of_a_gaussian_process():
@@ -124,5 +185,6 @@ def test_what_decides_proposals_is_described():
     assert described["n_startup_trials"] == 3
     assert described["constant_liar"] is True
     assert "optuna" in described
+    assert describe_sampler(Sampler(num_startup=3), is_conditional=True) == described | {"group": True}
     assert describe_sampler(Sampler(name="cma_es"))["cmaes"]
     assert describe_sampler(Sampler(name="nsga2", population_size=8))["population_size"] == 8

@@ -256,3 +256,24 @@ def test_a_search_frozen_before_there_were_generations_goes_on(search):
     assert change_between(old, search()) == ""
     with pytest.raises(InputErrors, match="population_size = 20: was 10"):
         change_between(old, search("sampler.population_size=20"))
+
+
+VARIANTS = "search={kind: {variants: {paper: {}, small: {rho: 0.1}}}, beta: {log: [1e-3, 1e-2], when: {kind: paper}}}"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        VARIANTS.replace("paper", "base"),
+        VARIANTS.replace("0.1", "0.2"),
+        VARIANTS.replace("when: {kind: paper}", "when: {kind: [paper, small]}").replace(
+            "rho: 0.1", "lr: 1e-4"
+        ),
+        VARIANTS.replace(", when: {kind: paper}", ""),
+    ],
+)
+def test_variants_and_conditions_stay(search, changed):
+    before = search(VARIANTS)
+    assert change_between(before, search(VARIANTS)) == ""
+    with pytest.raises(InputErrors, match="must stay"):
+        change_between(before, search(changed))

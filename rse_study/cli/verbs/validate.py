@@ -68,9 +68,17 @@ def _grid(checked: CheckedStudy) -> str:
 
 
 def _search(checked: CheckedStudy) -> str:
+    axes = checked.space.axes
     raced = f", {_seeds(checked)} raced" if len(checked.study.seeds) > 1 else ""
-    axes = _join(axis.name for axis in checked.space.axes)
-    return f"{_count(checked.study.num_trials, 'trial')} over {axes}{raced}"
+    everywhere = (
+        f"{_count(checked.study.num_trials, 'trial')} over {_join(a.name for a in axes if not a.parent)}"
+    )
+    by_condition: dict[str, list[str]] = {}
+    for axis in axes:
+        for parent, values in axis.domain.when.items():
+            by_condition.setdefault(f"{parent} = {' or '.join(map(str, values))}", []).append(axis.name)
+    conditional = (f"where {when}: {_join(names)}" for when, names in by_condition.items())
+    return "; ".join([f"{everywhere}{raced}", *conditional])
 
 
 def _seeds(checked: CheckedStudy) -> str:

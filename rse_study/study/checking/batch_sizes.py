@@ -25,7 +25,9 @@ def check_batch_sizes(
     where
         The file, named in problems.
     """
-    sizes = {row.trial.batch_size for row in rows} or _sizes(study.base, space)
+    sizes = {row.trial.batch_size for row in rows} or {
+        size for _, branch in space.branches() for size in _sizes(branch)
+    }
     problems = []
     for at, resources in resources_of(study):
         uneven = sorted(size for size in sizes if size % resources.workers)
@@ -37,12 +39,12 @@ def check_batch_sizes(
     return problems
 
 
-def _sizes(base: Trial, space: Space[Trial]) -> set[int]:
-    """Every batch size a search can propose; an integer axis proposes all in its range."""
+def _sizes(space: Space[Trial]) -> set[int]:
+    """Every batch size a search can propose in a branch; an integer axis proposes all in its range."""
     sizes: set[int] = set()
     for axis in space.axes:
         if FIELD in axis.paths and isinstance(axis.domain, Int):
             sizes.update(axis.domain.values())
         elif FIELD in axis.paths:
             sizes.update(space.apply({axis.name: value}).batch_size for value in axis.domain.edges())
-    return sizes or {base.batch_size}
+    return sizes or {space.base.batch_size}

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
-from rse_study.spec import Spec, show_setting
-from rse_study.study.definition.problems import problems_of
-from rse_study.study.definition.space import Space, joined
+from rse_study.spec import Spec
+from rse_study.study.definition.problems import joined, problems_of
+from rse_study.study.definition.space import Space
 
 T = TypeVar("T", bound=Spec)
 MAX_PAIRS = 5_000  # half a second
@@ -22,19 +22,52 @@ def check_edges(space: Space[T], *, where: str) -> list[InputError]:
 
     It is said at the axis or the axes it comes from.
     """
+    problems = {
+        f"{problem.what} {problem.rule}": problem
+        for axis in space.parents
+        for value in axis.domain.edges()
+        for problem in problems_at(space, {axis.name: value}, where)
+    }
+    if problems:
+        return list(problems.values())
+    said: dict[str, InputError] = {}
+    try:
+        for point, branch in space.branches():
+            for key, problem in _problems_of_branch(space, point, branch, where).items():
+                said.setdefault(key, problem)  # once, with the first of the parents' values
+    except (ValidationError, InputError):  # two parents that cannot be so together
+        return _problems_of_parents(space, where)
+    return list(said.values())
+
+
+def _problems_of_parents(space: Space[T], where: str) -> list[InputError]:
+    points = product(*(axis.domain.edges() for axis in space.parents))
+    names = [axis.name for axis in space.parents]
+    found = (problems_at(space, dict(zip(names, values, strict=True)), where) for values in points)
+    return next(problems for problems in found if problems)
+
+
+def _problems_of_branch(
+    space: Space[T], parents: dict[str, Any], branch: Space[T], where: str
+) -> dict[str, InputError]:
+    """By what is said of the branch's own axes; `parents` are the values that lead to it."""
     found: dict[str, InputError] = {}
     broken: set[str] = set()
-    for axis in space.axes:
+
+    def note(point: dict[str, Any]) -> None:
+        for problem in problems_at(space, parents | point, where):
+            found.setdefault(problem.rule if len(point) > 2 else f"{_shown(point)} {problem.rule}", problem)
+            broken.update(point if len(point) == 1 else ())
+
+    for axis in branch.axes:
         for value in axis.domain.edges():
-            for problem in problems_at(space, {axis.name: value}, where):
-                broken.add(axis.name)
-                found.setdefault(f"{problem.what} {problem.rule}", problem)
-    for point in _beyond_edges(space):
-        if broken & set(point) or (len(point) > 2 and found):
-            continue  # it would only repeat what one of its axes, or two, said
-        for problem in problems_at(space, point, where):
-            found.setdefault(problem.rule if len(point) > 2 else f"{problem.what} {problem.rule}", problem)
-    return list(found.values())
+            note({axis.name: value})
+    alone = frozenset(broken)
+    for point in _beyond_edges(branch):
+        # Else it would only repeat what one of its axes, or two, said.
+        if not (alone & set(point) or (len(point) > 2 and found)):
+            note(point)
+    return found
 
 
 def _beyond_edges(space: Space[T]) -> Iterator[dict[str, Any]]:
@@ -66,6 +99,10 @@ def _insides(space: Space[T]) -> Iterator[dict[str, Any]]:
             yield {axis.name: low + (high - low) / math.pi}
 
 
+def _shown(point: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {show_setting(value)}" for name, value in point.items())
+
+
 def problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[InputError]:
     """Return why the trial at a point is none; empty where it is one.
 
@@ -78,7 +115,7 @@ def problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[Inpu
     where
         The file, named in problems.
     """
-    at = f"{space.at}." + ", ".join(f"{name} = {show_setting(value)}" for name, value in point.items())
+    at = f"{space.at}.{_shown(point)}"
     try:
         space.apply(point)
     except ValidationError as error:

@@ -165,6 +165,23 @@ def _one_path(study: Study) -> RuleProblems:
         yield "ablation_path", rule, "Remove it, or `objectives` and `constraints`"
 
 
+def _path_of_one_space(study: Study) -> RuleProblems:
+    """What flips one axis after the other needs all of them at both ends."""
+    axes: Mapping[str, Domain] = study.search or {}
+    names = [name for name, domain in axes.items() if domain.when]
+    if study.ablation_path is not None and names:
+        rule = f"flips one axis after the other, and search.{names[0]} belongs to some trials only (`when`)"
+        yield "ablation_path", rule, "Remove it, or `when`"
+
+
+def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
+    axes: Mapping[str, Domain] = {} if study.grid is None else study.grid.axes
+    for name, domain in axes.items():
+        if domain.when:
+            rule = "belongs to a search: a grid runs every combination of its axes"
+            yield f"grid.axes.{name}.when", rule, "Say it by rows: `grid: {rows: {...}}`"
+
+
 def _distinct_seeds(study: Study) -> RuleProblems:
     confirm = () if study.confirm is None else study.confirm.seeds
     yield from _listed_twice("seeds", study.seeds)
@@ -331,6 +348,8 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_objectives, ("objective", "objectives", "early_stopping")),
     (_constraints, ("constraints", "base")),
     (_one_path, ("ablation_path", "objectives", "constraints")),
+    (_path_of_one_space, ("ablation_path", "search")),
+    (_no_conditions_in_a_grid, ("grid",)),
     (_replayed, ("objective", "objectives", "base")),
     (_seen_by_the_objective, ("objective", "objectives", "constraints", "base", "search", "evaluations")),
     (_watched, ("base", "search")),

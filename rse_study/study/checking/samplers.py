@@ -26,17 +26,19 @@ class SamplerTraits:
     """whether it goes from one generation of trials to the next"""
     has_startup: bool = False
     """whether its first proposals are random draws"""
+    of_conditions: bool = False
+    """whether it takes axes that are there in some trials only"""
     most_trials: int | None = None
     """known trials at which an ask for one objective reaches SLOW_ASK_S; None where 2,000 do not"""
 
 
 TRAITS: dict[str, SamplerTraits] = {
-    "tpe": SamplerTraits(has_startup=True),
+    "tpe": SamplerTraits(has_startup=True, of_conditions=True),
     "gp": SamplerTraits(has_startup=True, most_trials=200),
     "cma_es": SamplerTraits(of_several=False, of_stopped=False, has_generations=True),
     "nsga2": SamplerTraits(of_stopped=False, has_generations=True),
     "nsga3": SamplerTraits(of_stopped=False, has_generations=True),
-    "random": SamplerTraits(),
+    "random": SamplerTraits(of_conditions=True),
     "quasi_random": SamplerTraits(),
     "grid": SamplerTraits(),
 }
@@ -64,6 +66,10 @@ def sampler_problems(
             yield what, f"optimises one objective, and there are {num_objectives}", remedy
         if num_constraints:
             yield what, "knows no constraints", remedy
+    if space.is_conditional and not TRAITS[sampler.name].of_conditions:
+        name = next(axis.name for axis in space.axes if axis.parent)
+        rule = f"needs every axis in every trial, and search.{name} belongs to some only (`when`)"
+        yield what, rule, "Use tpe or random, or leave out `when`"
     if sampler.name == "cma_es" and all(axis.domain.scale == "none" for axis in space.axes):
         rule = "moves numbers, and every axis is a choice: all of them would be drawn at random"
         yield what, rule, "Use tpe, or name an axis of numbers"

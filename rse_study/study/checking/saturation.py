@@ -29,8 +29,23 @@ def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:
 
     That is so from num_steps * step_size >= 2 * radius on: every consistently signed entry then sits on the bound at
     two values or more, so that they differ in nothing. A list of choices is refused as soon as two of them do; a
-    range, only where all of it does.
+    range, only where all of it does. An axis that is there beside several variants must be flat beside each.
     """
+    by_branch = [
+        ({axis.name for axis in branch.axes}, {problem.what: problem for problem in _flat_in(branch, where)})
+        for _, branch in space.branches()
+    ]
+    return [
+        problem
+        for axis in space.axes
+        for what, problem in next((found for names, found in by_branch if axis.name in names), {}).items()
+        if what.startswith(f"{space.at}.{axis.name} = ")
+        and all(what in found for names, found in by_branch if axis.name in names)
+    ]
+
+
+def _flat_in(space: Space[Trial], where: str) -> list[InputError]:
+    """The same of a space without conditions."""
     problems = []
     for axis in _relevant(space):
         flat = [value for value in axis.domain.edges() if _saturates_everywhere(space, axis, value)]
@@ -61,6 +76,11 @@ def flat_grid(space: Space[Trial], rows: Sequence[Row], *, where: str) -> list[I
 
 def risks_of_saturation(space: Space[Trial]) -> list[str]:
     """Return a warning where start and steps can reach the bound in the space."""
+    found = (warning for _, branch in space.branches() for warning in _risks_in(branch))
+    return list(dict.fromkeys(found))
+
+
+def _risks_in(space: Space[Trial]) -> list[str]:
     axes = _axes_of(space, (*STEPS, START), [path for path, _ in _players(space.base)])
     return risks_among(_corners(space, axes))
 

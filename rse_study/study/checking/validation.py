@@ -1,7 +1,7 @@
 """Whether a study can run: every problem at once, before anything starts."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,12 @@ from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
 from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
 from rse_study.study.checking.warm_start import warm_start_problems
 from rse_study.study.definition.config import FORMER_KEYS, Study
+from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import look_up, overlap
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
+from rse_study.study.definition.resolution import resolve_space
 from rse_study.study.definition.rows import GRID, Row, rows_of
-from rse_study.study.definition.space import Space, resolve_space
+from rse_study.study.definition.space import Space
 from rse_study.study.early_stopping.checks import check_stopping, rungs
 from rse_study.training.trial import Trial
 
@@ -131,7 +133,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
         return CheckResult(Space(study.base, ()), (), problems)
     rows: tuple[Row, ...] = ()
     if study.grid is None:
-        space, found = _check_search(study, where)
+        space, found = _check_search(study, where, is_whole=not partial.lacks("search"))
     elif partial.lacks("grid"):
         space, found = resolve_space(study.base, study.grid.axes, where=where, at=GRID)
     else:
@@ -152,8 +154,11 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     return CheckResult(space, rows, problems)
 
 
-def _check_search(study: Study, where: str) -> tuple[Space[Trial], list[InputError]]:
-    space, problems = resolve_space(study.base, study.search or {}, where=where)
+def _check_search(study: Study, where: str, *, is_whole: bool) -> tuple[Space[Trial], list[InputError]]:
+    domains: Mapping[str, Domain] = study.search or {}
+    if not is_whole:  # what an axis belongs to may be among what could not be read
+        domains = {name: domain for name, domain in domains.items() if set(domain.when) <= set(domains)}
+    space, problems = resolve_space(study.base, domains, where=where)
     problems = problems + check_edges(space, where=where)
     return space, problems or flat_axes(space, where=where)
 
@@ -175,15 +180,25 @@ def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[
             f"{space.at}.{axis.name}"
             for axis in space.axes
             if any(overlap(judge, path) for path in axis.paths)
-        ] or [
-            f"grid.rows.{row.label}"
-            for row in rows
-            if look_up(row.trial, judge) != look_up(space.base, judge)
+            if not axis.variants
+        ]
+        ats = ats or [
+            at
+            for at, trial in _named_trials(space, rows)
+            if look_up(trial, judge) != look_up(space.base, judge)
         ]
         problems += [
             InputError(at, where=where, rule=rule, remedy="Make it a study of its own") for at in ats
         ]
     return problems
+
+
+def _named_trials(space: Space[Trial], rows: Sequence[Row]) -> Iterator[tuple[str, Trial]]:
+    """Rows and variants: settings under a name, and where they stand."""
+    yield from ((f"grid.rows.{row.label}", row.trial) for row in rows)
+    for axis in space.axes:
+        for name in axis.variants:
+            yield f"{space.at}.{axis.name}.variants.{name}", space.apply({axis.name: name})
 
 
 def _judges(base: Trial) -> dict[str, str]:

@@ -59,13 +59,15 @@ def _problems(study: Study, warm: WarmStart, space: Space[Trial]) -> Problems:
 
 
 def _problems_of_point(space: Space[Trial], point: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    axes = {axis.name: axis.domain for axis in space.axes}
+    axes, whole = {axis.name: axis for axis in space.axes}, space.completed(point)
     for name, value in point.items():
         if name not in axes:
             yield f".{name}", "no such axis", did_you_mean(name, axes)
-        elif not axes[name].holds(value):
+        elif not axes[name].domain.holds(value):
             yield f".{name} = {value!r}", "lies outside the axis", "Use a value of it, or widen the axis"
-    missing = [name for name in axes if name not in space.completed(point)]
+        elif name not in whole:
+            yield f".{name}", f"belongs to another {axes[name].parent} than the point has", "Remove it"
+    missing = [name for name, axis in axes.items() if axis.is_active(whole) and name not in whole]
     if missing:
         rule = f"the base is no point of the space, and {missing[0]} has no value"
         yield "", rule, "Give a value of every axis"

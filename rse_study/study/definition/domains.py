@@ -1,10 +1,18 @@
 """Axes of a search or a grid: values, and the fields of the trial they write."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
 from rse_study.spec import Spec, field, fraction
 
@@ -35,6 +43,24 @@ def _option(given: Any) -> Any:
 
 Option = Annotated[str | int | float, BeforeValidator(_option, json_schema_input_type=str | int | float)]
 Choices = Annotated[tuple[Option, ...], Field(min_length=2)]
+OneOrSeveral = Annotated[
+    tuple[Option, ...],
+    Field(min_length=1),
+    BeforeValidator(
+        lambda given: tuple(given) if isinstance(given, list | tuple) else (given,),
+        json_schema_input_type=str | int | float | tuple[str | int | float, ...],
+    ),
+]
+
+
+def _of_one_axis(condition: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    if len(condition) > 1:
+        named = ", ".join(condition)
+        raise ValueError(f"must name one axis, and names {named}: an axis belongs to one choice")
+    return condition
+
+
+Condition = Annotated[dict[str, OneOrSeveral], AfterValidator(_of_one_axis)]
 
 
 class Domain(Spec):
@@ -45,6 +71,14 @@ class Domain(Spec):
     is_finite: ClassVar[bool] = False
     into: Paths = ()
     """fields it writes; without it, the axis' own name is the field"""
+    when: Condition = field({}, neutral={})
+    """of a search: the axis is there only where another one, of variants or choices, has one of these values"""
+
+    @model_serializer(mode="wrap")
+    def _as_before_conditions(self, write: Callable[["Domain"], dict[str, Any]]) -> dict[str, Any]:
+        """Studies frozen before there were conditions have no `when`: neither has an axis without one."""
+        content = write(self)
+        return {name: value for name, value in content.items() if name != "when" or value}
 
     def edges(self) -> tuple[Any, ...]:
         """The values at which the axis can break a trial: both ends, or every choice."""
@@ -151,7 +185,40 @@ class Choice(Domain):
         return self
 
 
-KINDS: dict[str, type[Domain]] = {cls.kind: cls for cls in (Log, Float, Int, Choice)}
+class Variants(Domain):
+    """One of several settings by name, each laid over the base.
+
+    As a row of a grid is.
+    """
+
+    kind: ClassVar[str] = "variants"
+    is_finite: ClassVar[bool] = True
+    scale: ClassVar[Scale] = "none"
+    variants: dict[str, dict[str, Any]] = field(min_length=2)
+    """by name, values by symbol or path; `{}` is the base as it is"""
+
+    def edges(self) -> tuple[Any, ...]:
+        """Every name."""
+        return tuple(self.variants)
+
+    def values(self) -> Sequence[Any]:
+        """Every name."""
+        return tuple(self.variants)
+
+    def holds(self, value: Any) -> bool:
+        """Whether a variant has this name."""
+        return isinstance(value, str) and value in self.variants
+
+    @model_validator(mode="after")
+    def _stands_alone(self) -> "Variants":
+        if self.into:
+            raise ValueError("variants write what their settings name: leave out `into`")
+        if self.when:
+            raise ValueError("variants depend on no other axis: name the combinations, in one axis")
+        return self
+
+
+KINDS: dict[str, type[Domain]] = {cls.kind: cls for cls in (Log, Float, Int, Choice, Variants)}
 
 
 def _kind_of(given: Any) -> str | None:
@@ -176,13 +243,14 @@ def _as_choice(given: Any) -> Any:
 
 _Log, _Float = Annotated[Log, Tag("log")], Annotated[Float, Tag("float")]
 _Int, _Choice = Annotated[Int, Tag("int")], Annotated[Choice, Tag("choice")]
+_Variants = Annotated[Variants, Tag("variants")]
 AnyDomain = Annotated[
-    _Log | _Float | _Int | _Choice,
+    _Log | _Float | _Int | _Choice | _Variants,
     Discriminator(
         _kind_of,
         custom_error_type="axis_kind",
         custom_error_message="an axis says exactly one of `log: [low, high]`, `float: [low, high]`, "
-        "`int: [low, high]`, `choice: [...]`",
+        "`int: [low, high]`, `choice: [...]`, `variants: {...}`",
     ),
 ]
 FiniteDomain = Annotated[

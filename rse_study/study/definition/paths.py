@@ -52,6 +52,26 @@ def resolve_symbol(spec: Spec, symbol: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
+def resolve_field(base: Spec, name: str, *, where: str, at: str) -> str:
+    """Return the full path of the field that a symbol, path or suffix names.
+
+    Parameters
+    ----------
+    base
+        Where the path leads into.
+    name
+        A symbol, a full path, or a unique suffix of one.
+    where, at
+        The file, and where in it the name stands.
+
+    Raises
+    ------
+    InputError
+        No field, or several, are named so.
+    """
+    return resolve_symbol(base, name) or resolve(base, name, where=where, at=at)
+
+
 def walk(spec: Spec, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield (full path, value) of every field below `spec`.
 

@@ -64,6 +64,11 @@ def problems_of(
     return [_problem(finding, cls, where, prefix) for finding in findings if not _is_echo(finding)]
 
 
+def joined(problem: InputError) -> str:
+    """Return what and rule of a problem, where another one speaks of it."""
+    return ": ".join(part for part in (problem.what, problem.rule) if part)
+
+
 def _is_echo(finding: dict[str, Any]) -> bool:
     """pydantic calls a list too short, too, where it is long enough but some of its items are not valid."""
     return finding["type"] == "too_short" and len(finding["input"]) >= finding["ctx"]["min_length"]

@@ -3,18 +3,29 @@
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
-from rse_study.spec import Spec, symbols
-from rse_study.study.definition.domains import Domain
-from rse_study.study.definition.paths import laid_over, look_up, overlap, resolve, resolve_symbol
+from rse_study.spec import Spec
+from rse_study.study.definition.domains import Domain, Variants
+from rse_study.study.definition.paths import laid_over, look_up
 
 T = TypeVar("T", bound=Spec)
+
+
+@dataclass(frozen=True)
+class VariantSettings:
+    """Settings that an axis of variants lays over the base."""
+
+    values: Mapping[str, Any]
+    """by full path, as they are laid over the base"""
+    leaves: tuple[str, ...]
+    """the single fields they name: those of a mapping, however deep they stand"""
 
 
 @dataclass(frozen=True)
@@ -28,6 +39,21 @@ class Axis:
     """full paths of the fields it writes"""
     symbol: str = ""
     """that of its field, else its name"""
+    variants: Mapping[str, VariantSettings] = field(default_factory=dict)
+    """by name, of an axis of variants"""
+
+    @property
+    def parent(self) -> str:
+        """The axis that decides whether this one is there; empty where nothing does."""
+        return next(iter(self.domain.when), "")
+
+    def is_active(self, proposal: Mapping[str, Any]) -> bool:
+        """Return whether the axis is there in a trial with these values by axis name."""
+        return not self.parent or proposal.get(self.parent) in self.domain.when[self.parent]
+
+    def writes(self, value: Any) -> dict[str, Any]:
+        """Return what the axis writes at a value, by full path."""
+        return dict(self.variants[value].values) if self.variants else dict.fromkeys(self.paths, value)
 
 
 @dataclass(frozen=True)
@@ -39,14 +65,45 @@ class Space(Generic[T]):
     at: str = "search"
     """where in the file the axes stand"""
 
+    @cached_property
+    def parents(self) -> tuple[Axis, ...]:
+        """The axes that decide what the others find.
+
+        Variants, and those that conditions name.
+        """
+        named = {axis.parent for axis in self.axes}
+        return tuple(axis for axis in self.axes if isinstance(axis.domain, Variants) or axis.name in named)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether some axes are there in some trials only."""
+        return any(axis.parent for axis in self.axes)
+
     def apply(self, proposal: Mapping[str, Any]) -> T:
         """Return the trial at `proposal` (values by axis name; the base's elsewhere).
 
-        Raises ValidationError, InputError.
+        What its parents write is laid first. Raises ValidationError, InputError.
         """
-        moved = [axis for axis in self.axes if axis.name in proposal]
+        base = self._base_at(proposal)
+        moved = [axis for axis in self.axes if axis.name in proposal and axis not in self.parents]
         values = {path: proposal[axis.name] for axis in moved for path in axis.paths}
-        return type(self.base).model_validate(laid_over(self.base, values))
+        return type(self.base).model_validate(laid_over(base, values))
+
+    def active_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of the active axes, in the order of the file."""
+        return {
+            axis.name: values[axis.name]
+            for axis in self.axes
+            if axis.name in values and axis.is_active(values)
+        }
+
+    def branches(self) -> "Iterator[tuple[dict[str, Any], Space[T]]]":
+        """Yield the parents' values, and the space without conditions there.
+
+        A space without parents is its own only branch. Raises ValidationError, InputError.
+        """
+        for point in self._parents_points():
+            yield point, Space(self._base_at(point), self._axes_at(point), self.at)
 
     @cached_property
     def base_point(self) -> dict[str, Any] | None:
@@ -54,25 +111,82 @@ class Space(Generic[T]):
 
         None where it lies outside or an axis' fields differ in it.
         """
-        point: dict[str, Any] = {}
-        for axis in self.axes:
-            values = [look_up(self.base, path) for path in axis.paths]
-            if any(value != values[0] for value in values):
-                return None
-            value = values[0] if axis.domain.holds(values[0]) else self._former_spelling(axis, values[0])
-            if value is None:
-                return None
-            point[axis.name] = value
-        return point
+        places = self._places_of_base
+        return None if None in places.values() else places
 
     def completed(self, point: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a point with the base's values on the axes it leaves out, in their order."""
-        values = {**(self.base_point or {}), **point}
-        return {axis.name: values[axis.name] for axis in self.axes if axis.name in values}
+        """Return a point with the base's values on the active axes that it leaves out."""
+        return self.active_of({**(self.base_point or {}), **point})
 
     def missed_by_base(self) -> list[str]:
         """The axes on which the base has no place: their names."""
-        return [axis.name for axis in self.axes if Space(self.base, (axis,), self.at).base_point is None]
+        return [name for name, value in self._places_of_base.items() if value is None]
+
+    def coordinates(self, trial: T) -> dict[str, Any]:
+        """Return a trial's values by axis name.
+
+        Of the axes whose fields agree in it and hold a number or a text. Where there are parents: the first proposal
+        that is this trial; nothing where none is.
+        """
+        if not self.parents:
+            return self._values_in(trial, self.axes)
+        for parents in self._parents_points():
+            with suppress(ValidationError, InputError, AttributeError):  # it has no such field
+                values = self._values_in(trial, self._axes_at(parents)) | parents
+                point = self.active_of(values)
+                is_inside = all(
+                    axis.domain.holds(point[axis.name]) for axis in self.axes if axis.name in point
+                )
+                if is_inside and self.apply(values) == trial:
+                    return point
+        return {}
+
+    def edges(self) -> Iterator[dict[str, Any]]:
+        """Yield every end and choice of each axis alone, then two corners.
+
+        The corners are all axes at their first and all at their last value. What stands beside a parent comes once with
+        each of its values.
+        """
+        for axis in self.parents:
+            for value in axis.domain.edges():
+                yield {axis.name: value}
+        for point in self._parents_points():
+            axes = self._axes_at(point)
+            for axis in axes:
+                for value in axis.domain.edges():
+                    yield {**point, axis.name: value}
+            if len(axes) > 1:
+                yield {**point, **{axis.name: axis.domain.edges()[0] for axis in axes}}
+                yield {**point, **{axis.name: axis.domain.edges()[-1] for axis in axes}}
+
+    def num_points(self) -> float:
+        """Return how many different proposals there are; infinite with a continuous axis."""
+        if not all(axis.domain.is_finite for axis in self.axes):
+            return math.inf
+        return float(
+            sum(
+                math.prod(len(axis.domain.values()) for axis in self._axes_at(point))
+                for point in self._parents_points()
+            )
+        )
+
+    @cached_property
+    def _places_of_base(self) -> dict[str, Any]:
+        """The base's values, in the order of the file; None where an axis has none. What is not active is left out."""
+        known = {axis.name: self._place_of_base(axis) for axis in self.parents}
+        for axis in self.axes:
+            if axis.name not in known and axis.is_active(known):
+                known[axis.name] = self._place_of_base(axis)
+        return {axis.name: known[axis.name] for axis in self.axes if axis.name in known}
+
+    def _place_of_base(self, axis: Axis) -> Any:
+        if axis.variants:
+            names = (name for name in axis.variants if self._base_at({axis.name: name}) == self.base)
+            return next(names, None)
+        values = [look_up(self.base, path) for path in axis.paths]
+        if any(value != values[0] for value in values):
+            return None
+        return values[0] if axis.domain.holds(values[0]) else self._former_spelling(axis, values[0])
 
     def _former_spelling(self, axis: Axis, value: Any) -> Any:
         """The choice of the axis that a field reads as `value`; None where there is none."""
@@ -82,113 +196,38 @@ class Space(Generic[T]):
                     return option
         return None
 
-    def coordinates(self, trial: T) -> dict[str, Any]:
-        """Return a trial's values by axis name.
-
-        Of the axes whose fields agree in it and hold a number or a text.
-        """
-        seen = {axis.name: [look_up(trial, path) for path in axis.paths] for axis in self.axes}
+    def _values_in(self, trial: T, axes: tuple[Axis, ...]) -> dict[str, Any]:
+        seen = {axis.name: [look_up(trial, path) for path in axis.paths] for axis in axes}
         return {
             name: values[0]
             for name, values in seen.items()
             if all(value == values[0] for value in values) and isinstance(values[0], str | int | float)
         }
 
-    def edges(self) -> Iterator[dict[str, Any]]:
-        """Yield every end and choice of each axis alone, then two corners.
+    def _parents_points(self) -> Iterator[dict[str, Any]]:
+        names = [axis.name for axis in self.parents]
+        for values in product(*(axis.domain.values() for axis in self.parents)):
+            yield dict(zip(names, values, strict=True))
 
-        The corners are all axes at their first and all at their last value.
-        """
-        for axis in self.axes:
-            for value in axis.domain.edges():
-                yield {axis.name: value}
-        if len(self.axes) > 1:
-            yield {axis.name: axis.domain.edges()[0] for axis in self.axes}
-            yield {axis.name: axis.domain.edges()[-1] for axis in self.axes}
+    def _axes_at(self, point: Mapping[str, Any]) -> tuple[Axis, ...]:
+        """The other axes, as far as they are active at the parents' values."""
+        return tuple(
+            replace(axis, domain=axis.domain.model_copy(update={"when": {}})) if axis.parent else axis
+            for axis in self.axes
+            if axis not in self.parents and axis.is_active(point)
+        )
 
-    def num_points(self) -> float:
-        """Return how many different proposals there are; infinite with a continuous axis."""
-        finite = all(axis.domain.is_finite for axis in self.axes)
-        return float(math.prod(len(axis.domain.values()) for axis in self.axes)) if finite else math.inf
+    def _base_at(self, proposal: Mapping[str, Any]) -> T:
+        """The base with what the parents write at their values."""
+        moved = [axis for axis in self.parents if axis.name in proposal]
+        if not moved:
+            return self.base
+        key = tuple((axis.name, proposal[axis.name]) for axis in moved)
+        if key not in self._bases:
+            written = {path: v for axis in moved for path, v in axis.writes(proposal[axis.name]).items()}
+            self._bases[key] = type(self.base).model_validate(laid_over(self.base, written))
+        return self._bases[key]
 
-
-def resolve_space(
-    base: T, domains: Mapping[str, Domain], *, where: str, at: str = "search"
-) -> tuple[Space[T], list[InputError]]:
-    """Return the space and every problem of its paths.
-
-    Axes with a problem are left out.
-
-    Parameters
-    ----------
-    base
-        The trial around which the axes lie.
-    domains
-        Axes by name.
-    where
-        The file, named in problems.
-    at
-        Where in the file the axes stand.
-    """
-    axes, problems = [], []
-    for name, domain in domains.items():
-        try:
-            axes.append(_resolve_axis(base, name, domain, where, f"{at}.{name}"))
-        except InputError as problem:
-            problems.append(problem)
-    return Space(base, tuple(axes), at), problems + _written_twice(axes, where, at)
-
-
-def resolve_field(base: Spec, name: str, *, where: str, at: str) -> str:
-    """Return the full path of the field that a symbol, path or suffix names.
-
-    Parameters
-    ----------
-    base
-        Where the path leads into.
-    name
-        A symbol, a full path, or a unique suffix of one.
-    where, at
-        The file, and where in it the name stands.
-
-    Raises
-    ------
-    InputError
-        No field, or several, are named so.
-    """
-    return resolve_symbol(base, name) or resolve(base, name, where=where, at=at)
-
-
-def _resolve_axis(base: Spec, name: str, domain: Domain, where: str, at: str) -> Axis:
-    if domain.into:
-        paths = tuple(resolve(base, path, where=where, at=f"{at}.into: {path}") for path in domain.into)
-        if len(set(paths)) < len(paths):
-            raise InputError(f"{at}.into", where=where, rule="lists a field twice", remedy="Keep one of them")
-        return Axis(name, domain, paths, _symbol_of(base, name, paths))
-    path = resolve_field(base, name, where=where, at=at)
-    return Axis(name, domain, (path,), _symbol_of(base, name, (path,)))
-
-
-def _symbol_of(base: Spec, name: str, paths: tuple[str, ...]) -> str:
-    """The symbol all the fields share; an axis over several fields is known by its own name."""
-    declared = dict(symbols(base))
-    shared = {declared.get(path, "") for path in paths}
-    return shared.pop() if len(shared) == 1 and len(paths) == 1 else name
-
-
-def _written_twice(axes: list[Axis], where: str, at: str) -> list[InputError]:
-    writers: dict[str, str] = {}
-    problems = []
-    for axis in axes:
-        for path in axis.paths:
-            for other in [written for written in writers if overlap(path, written)]:
-                rule = f"{other} is written by {writers[other]!r} too"
-                what = f"{at}.{axis.name}"
-                problems.append(InputError(what, where=where, rule=rule, remedy="Keep one of them"))
-            writers[path] = axis.name
-    return problems
-
-
-def joined(problem: InputError) -> str:
-    """Return what and rule of a problem, where another one speaks of it."""
-    return ": ".join(part for part in (problem.what, problem.rule) if part)
+    @cached_property
+    def _bases(self) -> dict[tuple[tuple[str, Any], ...], T]:
+        return {}

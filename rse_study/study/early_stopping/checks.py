@@ -2,7 +2,8 @@
 
 from rse_study.errors import InputError
 from rse_study.study.definition.config import Study
-from rse_study.study.definition.space import Space
+from rse_study.study.definition.paths import look_up
+from rse_study.study.definition.space import Axis, Space
 from rse_study.study.definition.stopping_rules import Median
 from rse_study.training.trial import Trial
 
@@ -102,6 +103,13 @@ def _axes_that_move_measures(space: Space[Trial], where: str) -> list[InputError
             f"search.{axis.name}", where=where, rule=rule.format(path), remedy="Remove it or early_stopping"
         )
         for axis in space.axes
-        for path in axis.paths
-        if any(f"{path}.".startswith(f"{field}.") for field in CADENCE)
+        for path in _moved_measures(axis, space)
     ]
+
+
+def _moved_measures(axis: Axis, space: Space[Trial]) -> list[str]:
+    """The fields an axis writes that decide when a trial is measured."""
+    if axis.variants:
+        trials = [space.apply({axis.name: name}) for name in axis.variants]
+        return [f for f in CADENCE if any(look_up(trial, f) != look_up(space.base, f) for trial in trials)]
+    return [path for path in axis.paths if any(f"{path}.".startswith(f"{field}.") for field in CADENCE)]

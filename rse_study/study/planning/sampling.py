@@ -31,7 +31,7 @@ def sample(space: Space[Trial], seed: int, num_points: int = NUM_POINTS) -> list
     for point in _points(len(space.axes), seed, num_points):
         values = zip(space.axes, point, strict=True)
         try:
-            trials.append(space.apply({axis.name: axis.domain.at(u) for axis, u in values}))
+            trials.append(space.apply(space.active_of({axis.name: axis.domain.at(u) for axis, u in values})))
         except (ValidationError, InputError):  # validation looks at edges only
             continue
     return trials or [space.base]

@@ -14,22 +14,23 @@ from rse_study.errors import InputError
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import Measure
 from rse_study.results.schema import cell_folder
-from tests.analysis import gridded, searched, tabled
+from tests.analysis import conditional, gridded, searched, tabled
 from tests.analysis.notebooks.executed import execute
 from tests.results.attacked import end, outcome
 
 ROOT = Path(__file__).parents[3]
 SCORES = {"SimCSE": (70.0, 71.0, 72.0), "RobustSentEmbed": (73.0, 74.5, 75.0)}
 SUCCESS = "attack-mr/pwws/success_rate"
-STUDIES = ("joint", "parts", "attacked", "two-axes", "new-search", "new-grid")
+STUDIES = ("joint", "methods", "parts", "attacked", "two-axes", "new-search", "new-grid")
 
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory):
-    """A search, three grids (a table, one under attack, one of two axes), and two studies that have not begun."""
+    """Two searches, three grids (a table, one under attack, one of two axes), and two studies that have not begun."""
     folder = tmp_path_factory.mktemp("studies")
     parts = (searched.baselines, searched.search, searched.confirm, searched.importance)
     searched.make(folder / "joint", *parts)
+    conditional.make(folder / "methods")
     with Ledger.open(folder / "parts") as ledger:
         gridded.grid(ledger)
     _attacked(folder / "attacked")

@@ -123,6 +123,15 @@ sampler={name: gp}
 sampler={name: cma_es, population_size: 4}
 sampler={name: nsga2, population_size: 8}
 sampler={name: nsga3}
+search={head: {choice: [none, linear_tanh]}, alpha: {log: [1e-6, 1e-3], when: {head: none}}}
+search={head: {choice: [none, linear_tanh]}, alpha: {log: [1e-6, 1e-3], when: {head: [none, linear_tanh]}}}
+search={lr: {log: [1e-4, 1e-2]}, rho: {float: [0, 1], when: {}}}
+search={kind: {variants: {paper: {}, simcse: {preset: simcse}, batch: {batch_size: 64}}}};;num_trials=3;;sampler.name=gp
+search={kind: {variants: {paper: {}, small: {rho: 0}}}, beta: {log: [1e-3, 1e-2], when: {kind: paper}}}
+search={kind: {variants: {a: {optimizer: {beta1: 0.8}}, b: {lr: 1e-4}}}, xi: {log: [1e-4, 1e-2], when: {kind: a}}}
+search={kind: {variants: {rse: {}, l2p: {method: {name: l2p_csr}}}}, tau: {float: [0.03, 0.1]}}
+search={kind: {variants: {rse: {}, l2p: {method: {name: l2p_csr}}}}, rho: {float: [0, 1], when: {kind: rse}}}
+search={kind: {variants: {rse: {}, v: {method: {name: v_adv_cse}}}}, weight: {log: [1e-7, 1e-5], when: {kind: v}}}
 """
 
 VALID_GRIDS = """
@@ -321,6 +330,51 @@ confirm.seeds=null -> confirm.seeds
 early_stopping.first=null -> early_stopping.first
 base.encoder.pooling=prompt -> base.encoder
 """,
+    "a condition": """
+search.rho.when={N: 5} -> search.rho.when.N
+search.rho.when={nrom: l2} -> search.rho.when.nrom
+search.rho.when={rho: 0.5} -> search.rho.when.rho
+search.rho.when={norm: l3} -> search.rho.when.norm = 'l3'
+search.rho.when={norm: [l1, l3]} -> search.rho.when.norm = 'l3'
+search.rho.when={norm: []} -> search.rho.when.norm
+search.rho.when={norm: [[l1]]} -> search.rho.when.norm.0
+search.rho.when=norm -> search.rho.when
+search.rho.when={norm: l1, head: none} -> search.rho.when
+search.head={choice: [none, batch_norm], when: {norm: l1}};;search.rho.when={head: none} -> search.rho.when.head
+search.norm.when={rho: 1} -> search.norm.when.rho
+search.rho.when={norm: l1};;sampler.name=gp -> sampler.name = 'gp'
+search.rho.when={norm: l1};;sampler.name=cma_es -> sampler.name = 'cma_es'
+search.rho.when={norm: l1};;sampler.name=quasi_random -> sampler.name = 'quasi_random'
+search.rho.when={norm: l1};;ablation_path={seeds: [3]} -> ablation_path
+search.rho={float: [0, 2], when: {norm: l1}} -> search.norm = l1, rho = 2
+search.beta={log: [2.5, 9], when: {norm: [l1, linf]}} -> search.beta
+""",
+    "variants": """
+search.kind={variants: {only: {}}} -> search.kind.variants
+search.kind={variants: {}} -> search.kind.variants
+search.kind={variants: [a, b]} -> search.kind.variants
+search.kind={variants: {a: {}, b: 5}} -> search.kind.variants.b
+search.kind={variants: {a: {}, b: {}}} -> search.kind.variants.b
+search.kind={variants: {a: {}, b: {lambda2: 1/200}}} -> search.kind.variants.b
+search.kind={variants: {a: {}, b: {head: none}}, into: method.head} -> search.kind
+search.kind={variants: {a: {}, b: {head: none}}, when: {norm: l1}} -> search.kind
+search.kind={variants: {a: {}, b: {haed: none}}} -> search.kind.variants.b.haed
+search.kind={variants: {a: {}, b: {head: some}}} -> search.kind.variants.b.head
+search.kind={variants: {a: {}, b: {batch_size: 1}}} -> search.kind.variants.b.batch_size
+search.kind={variants: {a: {}, b: {pgd.num_steps: 3, blend: {pgd: {num_steps: 3}}}}} -> search.kind.variants.b.blend
+search.kind={variants: {a: {}, b: {preset: simsce}}} -> search.kind.variants.b.preset
+search.kind={variants: {a: {}, b: {lambda2: 0.1}}} -> search.kind
+search.kind={variants: {a: {}, b: {method: {name: l2p_csr}}}} -> search.alpha
+search={k: {variants: {a: {}, b: {method: {name: l2p_csr}}}}, rho: {float: [0, 1], when: {k: [a, b]}}} -> search.rho
+search={k: {variants: {a: {}, b: {rtd: {share: 0.3}}}}, rtd.share: {float: [0, 1], when: {k: b}}} -> search.rtd.share
+search={kind: {variants: {a: {}, b: {rho: 0.1}}}, other: {variants: {c: {}, d: {rho: 0.2}}}} -> search.other
+search.rho.when={norm: l1};;search.r={float: [0, 0.5], into: rho, when: {norm: [l1, l2]}} -> search.r
+search={kind: {variants: {a: {}, b: {selection: {dev: STS-B}}}}} -> search.kind.variants.b
+search={kind: {variants: {a: {}, b: {selection: {every: 5}}}}} -> search.kind
+search={kind: {variants: {a: {}, b: {source: nowhere.txt}}}};;num_trials=2 -> search.kind
+num_trials=3;;search={kind: {variants: {a: {}, b: {rho: 0.1}}}} -> num_trials
+search={kind: {variants: {a: {}, b: {batch_size: 31}}}};;resources={executor: train, workers: 2} -> batch_size = 31
+""",
     "a path that leads nowhere": """
 search.rho.into=[blend.roh]
 search.rho.into=[pgd.rho] -> search.rho.into
@@ -477,6 +531,10 @@ grid.rows.paper.pgd={num_step: 1} -> grid.rows.paper.pgd
 grid.rows.paper.num_steps=4
 grid.axes.source=[builtin, nowhere.txt] -> grid.axes
 grid.rows.paper.source=nowhere.txt -> grid.rows.paper
+""",
+    "a condition": """
+grid.axes.beta={choice: [1e-3, 1e-2], when: {rho: 0}} -> grid.axes.beta.when
+grid.axes.kind={variants: {a: {}, b: {rho: 0.1}}} -> grid.axes.kind
 """,
     "contradiction": """
 num_trials=4
