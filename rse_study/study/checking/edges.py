@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
-from rse_study.spec import Spec
+from rse_study.spec import Spec, show_setting
 from rse_study.study.definition.problems import joined, problems_of
 from rse_study.study.definition.space import Space
 
