@@ -1,4 +1,6 @@
-"""A surface with learning curves, fitted to real trials: the joint search of the tiny encoder on STS-B dev.
+"""A surface with learning curves, fitted to real trials.
+
+Those of the joint search of the tiny encoder on STS-B dev.
 
 python -m benchmarks.search_arms.recorded_curves STORE/joint-mini
 
@@ -29,7 +31,10 @@ METRIC = "dev"
 
 @dataclass(frozen=True)
 class RecordedCurves:
-    """The mean of a Gaussian process (Matern, nu = 5/2) over axes and step, and the noise of seeds."""
+    """The mean of a Gaussian process over axes and step, and the noise of seeds.
+
+    Its kernel: Matern, nu = 5/2.
+    """
 
     domains: AxisDomains
     features: FloatArray

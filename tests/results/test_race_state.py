@@ -9,6 +9,7 @@ from rse_study.results.race_state import race_state
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord, ConstraintRecord, ObjectiveRecord, RungRow, StudyRecord
 from rse_study.results.rung_fidelity import fidelity_of
+from rse_study.results.search_budget import BudgetShare, as_far_as_it_went
 from tests.analysis import searched
 
 SEEDS = (6, 0)
@@ -101,3 +102,36 @@ def test_the_rungs_are_judged_by_first_seeds_alone(tmp_path):
     found = fidelity_of(study, pd.concat([cells, others]), pd.concat([values, later]))
     pd.testing.assert_frame_equal(found, known)
     assert known["num_trials"].max() > 2
+
+
+SPENT = (BudgetShare(name="steps", limit=200, spent=180, with_next=240),)
+
+
+def ended_by_budget(values, study=STUDY, statuses=None):
+    """The study as far as it went, and its race then."""
+    statuses = statuses or {}
+    cells = [cell(trial, seed, statuses.get((trial, seed), "complete")) for trial, seed in values]
+    finals = {"dev": {f"{trial}-{seed}": value for (trial, seed), value in values.items()}}
+    ended = as_far_as_it_went(study, cells, SPENT, race_state(study, cells, finals))
+    return ended, race_state(ended, cells, finals)
+
+
+def test_a_race_that_the_budget_ended_is_over_with_the_cells_it_had():
+    ended, race = ended_by_budget({**WHOLE, (2, 6): 60.0})
+    assert (ended.num_trials, ended.num_cells) == (3, 6)
+    assert race.is_over
+    assert (race.most_cells, race.num_saved) == (5, 1)
+
+
+def test_a_budget_may_end_a_race_after_the_last_trial_began():
+    values = {**WHOLE, (2, 6): 10.0, (3, 6): 11.0, (4, 6): 60.0}
+    ended, race = ended_by_budget(values)
+    assert ended.is_ended_by_budget
+    assert (ended.num_trials, race.most_cells, race.is_over) == (5, 7, True)
+    over, _ = ended_by_budget({**values, (4, 0): 60.0})
+    assert not over.is_ended_by_budget
+
+
+def test_a_cell_that_nobody_has_room_for_is_not_waited_for():
+    ended, race = ended_by_budget({**WHOLE, (2, 6): 60.0, (2, 0): 0.0}, statuses={(2, 0): "planned"})
+    assert (ended.num_trials, race.most_cells, race.is_over) == (3, 5, True)
