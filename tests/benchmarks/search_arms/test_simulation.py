@@ -105,7 +105,7 @@ def test_an_arm_that_nobody_knows_is_refused():
 
 def test_the_command_says_what_every_arm_came_to(capsys, tmp_path):
     options = ["--steps", "480", "--workers", "2", "--repeats", "2", "--out", str(tmp_path / "curves.json")]
-    main([*options, "--arms", "random+asha"])
+    main([*options, "--arms", "random+asha", "--surfaces", "ordered", "recorded", "recorded_curves"])
     shown = capsys.readouterr().out
     assert shown.count("| random |") == 3
     assert shown.count("| random+asha |") == 2  # nothing is known of a recorded trial before its end
