@@ -58,9 +58,9 @@ def race_text(contents: Contents) -> str:
     if race is None:
         return ""
     num_trials = len(race.trials)
-    ran = [f"{race.num_with(n)} a {ORDINALS.get(n, f'{n}th')}" for n in range(2, race.num_seeds + 1)]
+    ran = [f"{race.num_with(n)} ran a {ORDINALS.get(n, f'{n}th')}" for n in range(2, race.num_seeds + 1)]
     told = (
-        f"Seeds race: of {counted(num_trials, 'trial')} {join_words(ran)} seed, those that might still win. A trial "
+        f"Seeds race: of {counted(num_trials, 'trial')} {join_words(ran)} seed, as they might still win. A trial "
         "counts once, with the mean of its seeds; one with fewer seeds never outranks one with more."
     )
     all_seeds = max(race.num_trials, num_trials) * race.num_seeds

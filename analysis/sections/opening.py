@@ -173,6 +173,9 @@ def states(contents: Contents) -> str:
     if contents.race:
         cells, most = contents.stage("search"), contents.race.most_cells
         parts.append(state("Their seeds, as far as they race", counts(cells, most)))
+    if study.is_ended_by_budget:
+        most = study.resolved.get("num_trials", study.num_trials)
+        parts.append(f"The search's budget had room for no more; its file asks for {most} trials.")
     planned = num_confirmed(confirm_plan(study))
     if planned or len(contents.stage("confirm")):
         parts.append(state("Confirmation", counts(contents.stage("confirm"), planned)))
