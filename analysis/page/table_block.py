@@ -8,6 +8,7 @@ from itertools import groupby
 
 import pandas as pd
 
+from analysis.formats import NOT_THERE
 from analysis.page.blocks import link
 
 SHORT = 16  # characters of a heading that stays in one line
@@ -66,7 +67,7 @@ def table(
 def _kinds_of_column(frame: pd.DataFrame, place: int) -> tuple[str, ...]:
     """Return the classes that all cells of a column have: words, and where a group begins."""
     texts = [_text(value) for value in frame.iloc[:, place]]
-    filled = [text for text in texts if text]
+    filled = [text for text in texts if text and text != NOT_THERE]
     is_text = (
         place > 0 and bool(filled) and sum(bool(NUMBER.match(text)) for text in filled) < len(filled) / 2
     )

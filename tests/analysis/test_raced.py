@@ -79,7 +79,8 @@ def test_every_figure_has_a_point_for_each_trial(contents, table):
 def test_the_account_says_who_ran_which_seed_and_what_was_spared(contents):
     assert race_text(contents) == (
         "Seeds race: of 6 trials 5 ran a second and 4 ran a third seed, as they might still win. A trial counts "
-        "once, with the mean of its seeds; one with fewer seeds never outranks one with more. 3 of 18 cells were spared."
+        "once, with the mean of its seeds; one with fewer seeds never outranks one with more. 3 of 18 cells "
+        "were spared."
     )
     assert "6 of 6 trials complete" in states(contents) and "15 of 15 cells complete" in states(contents)
     assert (stage_progress(contents, "search").num_ended, stage_progress(contents, "search").num_planned) == (

@@ -40,3 +40,15 @@ def test_a_group_of_columns_begins_with_a_line():
     frame = pd.DataFrame({("", "row"): ["a"], ("test", "mean"): ["1"], ("test", "SD"): ["2"]})
     cells = [attrs.get("class", "") for tag, attrs in Outline(page.table(frame)).tags if tag == "td"]
     assert cells == ["", "begins", ""]
+
+
+def test_a_column_of_numbers_stays_one_where_some_trials_have_none():
+    frame = pd.DataFrame(
+        {
+            "trial": ["0", "1", "2"],
+            "beta": ["0.01", "\N{EN DASH}", "\N{EN DASH}"],
+            "head": ["\N{EN DASH}", "none", "\N{EN DASH}"],
+        }
+    )
+    cells = [attrs.get("class", "") for tag, attrs in Outline(page.table(frame)).tags if tag == "td"]
+    assert cells == ["", "", "text"] * 3
