@@ -9,7 +9,7 @@ from analysis.formats import decimals_of
 from rse_study.results.ablation_path import PathState
 from rse_study.results.race_state import RaceState
 from rse_study.results.reader import Reader
-from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, ObjectiveRecord, StudyRecord
+from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.search_budget import BudgetShare
 from rse_study.results.selection import TrialResult
@@ -79,8 +79,14 @@ class Contents:
         return self.cells[~self.cells["retired"].astype(bool)]
 
     def stage(self, stage: str) -> pd.DataFrame:
-        """The newest revision's cells of one stage, by trial and seed."""
-        return self.current[self.current["stage"] == stage]
+        """The newest revision's cells of one stage, by trial and seed.
+
+        Without those that an interruption left, and the search's budget has no room for.
+        """
+        cells = self.current[self.current["stage"] == stage]
+        if stage != "search" or not self.study.is_ended_by_budget:
+            return cells
+        return cells[cells["status"].isin(FINISHED) | (cells["reason"] != "")]
 
     @property
     def first_seeds(self) -> pd.DataFrame:

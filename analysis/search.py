@@ -81,7 +81,10 @@ def confirm_plan(study: StudyRecord) -> dict[str, Any]:
 
     Empty where nothing is confirmed.
     """
-    return study.resolved.get("confirm") or {}
+    plan = study.resolved.get("confirm") or {}
+    if plan and study.num_confirmable is not None:  # its budget ended the search before there were more
+        return {**plan, "num_best": min(plan["num_best"], study.num_confirmable)}
+    return plan
 
 
 def num_confirmed(plan: dict[str, Any]) -> int:

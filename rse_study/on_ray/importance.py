@@ -45,9 +45,11 @@ def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
     axes, direction = checked.space.axes, study.objective.direction
     of_all = {axis.name for axis in axes if not axis.parent}
     known = [row for row in ledger.importance() if row.low <= row.high and row.axis in of_all]
-    if {(row.evaluator, row.num_trials) for row in known} != {
-        (evaluator, len(trials)) for evaluator in EVALUATORS
-    }:
+    is_known = {(row.evaluator, row.num_trials) for row in known} == {
+        (one, len(trials)) for one in EVALUATORS
+    }
+    # Where seeds race, a trial may have got another seed since.
+    if not is_known or len(study.seeds) > 1:
         ledger.record_importance(importance_rows(axes, trials, direction, study.search_seed))
 
 

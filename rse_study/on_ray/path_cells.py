@@ -5,10 +5,9 @@ from rse_study.on_ray.stages import Identify
 from rse_study.results.ablation_path import PathPoint, PathState, path_state
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
-from rse_study.results.queries import now
 from rse_study.results.race_state import race_of
 from rse_study.results.records import CellRecord, StudyRecord
-from rse_study.results.search_budget import as_far_as_it_went, budget_shares
+from rse_study.results.search_budget import as_far_as_it_went
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
 
@@ -78,8 +77,7 @@ def _state(checked: CheckedStudy, study: StudyRecord, ledger: Ledger, identify: 
         for record in ledger.cells()
         if not record.retired and (record.stage == "search" or is_todays(record))
     ]
-    race = race_of(ledger, study, cells)
-    study = as_far_as_it_went(study, cells, budget_shares(ledger, now()), race)
+    study = as_far_as_it_went(ledger, study, cells)
     last_points, importance = ledger.last_points(study.objective.metric), ledger.importance()
     return path_state(study, cells, last_points, importance, race_of(ledger, study, cells))
 

@@ -7,7 +7,8 @@ from rse_study.errors import InputError
 from rse_study.on_ray.cell import Cell, Observation
 from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.trial_seeds import TrialSeeds
-from rse_study.on_ray.warm_start import best_of, first_points
+from rse_study.on_ray.warm_start import directions_of, first_points
+from rse_study.results.known_trials import best_known
 from rse_study.results.records import CellRecord, KnownTrial
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
@@ -46,7 +47,7 @@ class ProposedCells:
         self._known: set[str] = set()
         self._next_number = 0
         self._first = first_points(checked, known)
-        self._best_known = [one.proposal for one in best_of(checked, known)]
+        self._best_known = [one.proposal for one in best_known(known, directions_of(checked.study))]
         for number, one in enumerate(known):
             if one.proposal not in self._first:
                 self._known.add(self._cell(number, one.proposal).identity)

@@ -32,7 +32,6 @@ from rse_study.on_ray.warm_start import known_trials
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.queries import now
-from rse_study.results.race_state import race_of
 from rse_study.results.records import (
     BASELINES,
     FINISHED,
@@ -40,6 +39,7 @@ from rse_study.results.records import (
     EvaluationRow,
     KnownTrial,
     Stage,
+    Status,
     StudyRecord,
 )
 from rse_study.results.search_budget import as_far_as_it_went, budget_shares, ended_by
@@ -225,9 +225,10 @@ class StudyRun:
 
     def _say_where_it_ended(self) -> None:
         """Note once that the search's budget has ended it."""
-        frozen, cells, shares = self._ledger.study(), self._ledger.cells(), budget_shares(self._ledger, now())
+        frozen, shares = self._ledger.study(), budget_shares(self._ledger, now())
         assert frozen is not None, "a search is run after it was frozen"
-        ended = as_far_as_it_went(frozen, cells, shares, race_of(self._ledger, frozen, cells))
+        cells = [one.model_copy(update={"status": self._status_of(one)}) for one in self._ledger.cells()]
+        ended = as_far_as_it_went(self._ledger, frozen, cells)
         if not ended.is_ended_by_budget:
             return
         said = ended_by(ended, shares)
@@ -264,9 +265,11 @@ class StudyRun:
             before = left
 
     def _has_ended(self, cell: CellRecord | None) -> bool:
-        if cell is None:
-            return False
-        return status_for_next_run(self._folders.study, cell.identity, cell.status) in FINISHED
+        return cell is not None and self._status_of(cell) in FINISHED
+
+    def _status_of(self, cell: CellRecord) -> Status:
+        """As the next run finds it."""
+        return status_for_next_run(self._folders.study, cell.identity, cell.status)
 
     def _run_list(self, stage: Stage, cells: list[Cell], runtime: RayRuntime) -> None:
         """Run cells that are known beforehand."""

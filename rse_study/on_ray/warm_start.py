@@ -11,12 +11,15 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.connect import open_study
+from rse_study.results.known_trials import best_known
 from rse_study.results.queries import LedgerQueries
+from rse_study.results.ranking import Direction
 from rse_study.results.records import CellRecord, ConstraintRecord, KnownTrial
-from rse_study.results.selection import TrialResult, chosen_first
 from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.definition.config import Study
 from rse_study.training.trial import Trial
 
+STEPS = "steps"
 STAGES = ("search", "grid")
 """Whose cells are taken: a confirmation's seeds are of trials that were chosen for their value."""
 
@@ -37,28 +40,13 @@ def first_points(checked: CheckedStudy, known: Sequence[KnownTrial] = ()) -> lis
     base, warm = checked.space.base_point, checked.study.warm_start
     points = [base] if base is not None else []
     points += [checked.space.completed(point) for point in (warm.trials if warm else ())]
-    points += [dict(one.proposal) for one in best_of(checked, known)]
+    points += [dict(one.proposal) for one in best_known(known, directions_of(checked.study))]
     return [point for index, point in enumerate(points) if point not in points[:index]]
 
 
-def best_of(checked: CheckedStudy, known: Sequence[KnownTrial]) -> list[KnownTrial]:
-    """Return the one that the search would choose first.
-
-    Empty where none keeps to the constraints.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        Its objectives decide.
-    known : sequence of KnownTrial
-        By `known_trials`.
-    """
-    directions = [one.direction for one in checked.study.all_objectives]
-    results = [
-        TrialResult(index, 1, one.values, all(violation <= 0 for violation in one.violations))
-        for index, one in enumerate(known)
-    ]
-    return [known[index] for index in chosen_first(results, directions)[:1]]
+def directions_of(study: Study) -> list[Direction]:
+    """Which way each objective is better."""
+    return [one.direction for one in study.all_objectives]
 
 
 def known_trials(
@@ -96,10 +84,12 @@ def known_trials(
             *(one.metric for one in study.constraints),
         ]
         finals = {metric: ledger.final_values(metric) for metric in metrics}
+        last_points = ledger.last_points(study.objective.metric)
     seeds: dict[int, list[dict[str, float]]] = defaultdict(list)
     proposals: dict[int, Mapping[str, Any]] = {}
     for cell in (one for one in cells if not one.retired):
         values = {metric: finals[metric].get(cell.identity, math.nan) for metric in metrics}
+        values |= {STEPS: float(last_points.get(cell.identity, (0, math.nan))[0])}
         point = _point_of(checked, cell, identify)
         if point is not None and all(map(math.isfinite, values.values())):
             proposals[cell.trial] = point
@@ -123,7 +113,8 @@ def _point_of(
         point = checked.space.coordinates(trial)
         active = [axis for axis in checked.space.axes if axis.is_active(point)]
         is_inside = all(axis.name in point and axis.domain.holds(point[axis.name]) for axis in active)
-        if is_inside and identify(checked.space.apply(point), cell.seed) == cell.identity:
+        is_ours = cell.seed in checked.study.seeds
+        if is_ours and is_inside and identify(checked.space.apply(point), cell.seed) == cell.identity:
             return point
     return None
 
@@ -140,6 +131,7 @@ def _known_trial(
     return KnownTrial(
         study=study,
         trial=trial,
+        num_steps=int(math.fsum(one[STEPS] for one in seeds)),
         proposal=dict(point),
         values=tuple(means[one.metric] for one in checked.study.all_objectives),
         violations=tuple(one.violation(means[one.metric]) for one in constraints),

@@ -100,8 +100,8 @@ def race_state(
     place = {seed: index for index, seed in enumerate(study.raced_seeds)}
     by_trial: dict[int, list[CellRecord]] = defaultdict(list)
     for cell in cells:
-        is_left = study.is_ended_by_budget and cell.status not in FINISHED  # nobody runs it
-        if cell.stage == "search" and not cell.retired and not is_left:
+        nobody_runs_it = study.is_ended_by_budget and cell.is_left_behind
+        if cell.stage == "search" and not cell.retired and not nobody_runs_it:
             by_trial[cell.trial].append(cell)
     stopped = _stopped(study, rungs, {cell.identity: n for n, of in by_trial.items() for cell in of})
     trials = []

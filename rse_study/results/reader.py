@@ -13,6 +13,7 @@ import pandas as pd
 from rse_study.results.ablation_path import PathState, num_path_cells, num_planned, path_state, settings_of
 from rse_study.results.cell_state import HAS_RESULT, count_cells, status_for_next_run
 from rse_study.results.connect import open_study
+from rse_study.results.lock import holder
 from rse_study.results.queries import JSON_COLUMNS, LedgerQueries, now
 from rse_study.results.race_state import RaceState, race_of
 from rse_study.results.records import WITHDRAWN, CellRecord, Stage, Status, StudyRecord, evaluation_name
@@ -53,12 +54,14 @@ class Reader:
         study = ledger.frozen_study(str(ledger_path(self._study_dir)))
         if not settings_of_budget(study):
             return study
-        cells = self._current_cells()
-        return as_far_as_it_went(study, cells, self.search_budget(), race_of(ledger, study, cells))
+        return as_far_as_it_went(ledger, study, self._current_cells(), is_held=self._is_held())
 
     def search_budget(self) -> tuple[BudgetShare, ...]:
         """How far each limit of a search is used up; empty without one."""
-        return budget_shares(LedgerQueries(self._db), now())
+        return budget_shares(LedgerQueries(self._db), now(), is_held=self._is_held())
+
+    def _is_held(self) -> bool:
+        return holder(self._study_dir) is not None
 
     def revisions(self) -> pd.DataFrame:
         """Return one row per edition of the study, oldest first.

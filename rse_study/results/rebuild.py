@@ -10,6 +10,7 @@ from rse_study.results import result_file, writes
 from rse_study.results.cell_file import read_cell
 from rse_study.results.connect import lock_study, open_to_write, parts_of, remove_ledger
 from rse_study.results.evaluation_file import read_evaluations
+from rse_study.results.known_trials import best_known
 from rse_study.results.records import CellRecord, EvaluationRow, Revision, RungRow, StudyRecord
 from rse_study.results.result_file import Result, read_result
 from rse_study.results.schema import baselines_folder, cells_folder, ledger_path
@@ -104,8 +105,8 @@ def _fill(db: sqlite3.Connection, files: RecoveredFiles) -> None:
 def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungRow]:
     """Return the verdicts a cell must have been given.
 
-    "stop" where it was stopped, "continue" at every rung before; none of a further seed of its trial. What would have
-    become of a cell that was let run on is in no file.
+    "stop" where it was stopped, "continue" at every rung before; none of a further seed of its trial, nor of the best
+    trial that a warm start knew. What would have become of a cell that was let run on is in no file.
 
     Parameters
     ----------
@@ -116,7 +117,8 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
     result
         What it came to.
     """
-    if cell.stage != "search" or cell.seed in study.raced_seeds[1:]:
+    never_stopped = [one.proposal for one in best_known(study.known_trials, study.directions)]
+    if cell.stage != "search" or cell.seed in study.raced_seeds[1:] or cell.proposal in never_stopped:
         return []
     reached = {point.t: point.metrics for point in result.history}
     stopped_at = max(reached, default=-1) if result.status == "stopped_early" else -1

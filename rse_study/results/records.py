@@ -156,6 +156,8 @@ class KnownTrial(Record):
     """Of the objectives, the mean over its seeds."""
     violations: tuple[float, ...] = ()
     """Of the constraints."""
+    num_steps: int = 1
+    """Optimiser steps behind the values, of all its seeds."""
 
 
 class Measure(Record):
@@ -198,6 +200,8 @@ class StudyRecord(Record):
     search_seed: int = 0
     is_ended_by_budget: bool = Field(False, exclude=True)
     """Whether its budget has ended the search; never in a ledger: `search_budget.as_far_as_it_went` says it."""
+    num_confirmable: int | None = Field(None, exclude=True)
+    """Then: trials beside the base, of which no more than these can be confirmed."""
     known_trials: tuple[KnownTrial, ...] = ()
     """What the search was told before its first trial; no results of it."""
     resolved: dict[str, Any] = Field(default_factory=dict)
@@ -287,6 +291,15 @@ class CellRecord(Record):
     """No longer part of the study's newest revision, kept all the same."""
     provenance: dict[str, Any] = Field(default_factory=dict)
     """Its result's."""
+
+    @property
+    def is_left_behind(self) -> bool:
+        """Whether an interruption left it without an end.
+
+        Not one that was given up with a reason.
+        By the status that the next run finds.
+        """
+        return self.status not in FINISHED and not self.reason
 
 
 class AttemptRecord(Record):

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
-from rse_study.results.queries import LedgerQueries
-from rse_study.results.race_state import RaceState
+from rse_study.results.queries import LedgerQueries, now
+from rse_study.results.race_state import RaceState, race_of
 from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, StudyRecord
 
 LIMITS = {"hours": "hours", "steps": "optimiser steps", "device_hours": "device hours", "cost": "money"}
@@ -55,7 +55,7 @@ def settings_of_budget(study: StudyRecord) -> Mapping[str, Any]:
     return study.resolved.get("search_budget") or {}
 
 
-def budget_shares(ledger: LedgerQueries, now: str) -> tuple[BudgetShare, ...]:
+def budget_shares(ledger: LedgerQueries, now: str, *, is_held: bool = True) -> tuple[BudgetShare, ...]:
     """Return how far each limit of a search is used up; empty without one.
 
     Parameters
@@ -64,6 +64,8 @@ def budget_shares(ledger: LedgerQueries, now: str) -> tuple[BudgetShare, ...]:
         Of a study that was frozen.
     now
         The time, as the ledger writes times.
+    is_held
+        Whether a live process runs the study; attempts that no process runs any more were lost.
     """
     study = ledger.study()
     assert study is not None, "nothing was frozen yet"
@@ -71,20 +73,17 @@ def budget_shares(ledger: LedgerQueries, now: str) -> tuple[BudgetShare, ...]:
     limits = {name: float(settings.get(name) or 0) for name in LIMITS}
     if not any(limits.values()):
         return ()
-    cells = ledger.cells()
-    searched = _searched(cells)
-    names, gpus = (
-        {one.identity for one in searched},
-        gpus_per_worker([cell.provenance for cell in cells], ledger.provenance()),
-    )
-    attempts = [one for one in ledger.attempts() if one.cell in names]
-    spans, longest = spans_of(attempts, now, gpus), longest_seconds(attempts)
-    last_steps = {name: t for name, (t, _) in ledger.last_points(study.objective.metric).items()}
+    cells, attempts = ledger.cells(), ledger.attempts()
+    searched, attempts = searched_cells(cells, attempts), attempts_of_search(cells, attempts)
+    gpus = gpus_per_worker([cell.provenance for cell in cells], ledger.provenance())
+    spans, longest = spans_of(attempts, now, gpus, is_held=is_held), longest_seconds(attempts)
+    spans += spans_without_attempts(searched, attempts, now, gpus)
+    amount = float(study.resolved["base"]["budget"]["amount"])
     device_hours = device_hours_of(spans, longest)
     price = float(settings.get("price_per_hour") or 0)
     uses = {
         "hours": hours_of(spans, longest),
-        "steps": steps_of(searched, last_steps, float(study.resolved["base"]["budget"]["amount"])),
+        "steps": steps_of(searched, _steps_in_search(ledger, study, searched), amount),
         "device_hours": device_hours,
         "cost": Use(price * device_hours.spent, price * device_hours.with_next),
     }
@@ -93,8 +92,63 @@ def budget_shares(ledger: LedgerQueries, now: str) -> tuple[BudgetShare, ...]:
     )
 
 
+def searched_cells(cells: Iterable[CellRecord], attempts: Sequence[AttemptRecord]) -> list[CellRecord]:
+    """Return the search's cells, each as the search left it.
+
+    One that was stopped early, and goes on because it is confirmed, is no longer the search's.
+
+    Parameters
+    ----------
+    cells
+        Of the study.
+    attempts
+        Of the study.
+    """
+    stopped = {one.cell for one in attempts if one.outcome == "stopped_early"}
+    return [
+        cell.model_copy(update={"status": "stopped_early"}) if cell.identity in stopped else cell
+        for cell in cells
+        if cell.stage == "search" and not cell.retired
+    ]
+
+
+def attempts_of_search(cells: Iterable[CellRecord], attempts: Sequence[AttemptRecord]) -> list[AttemptRecord]:
+    """Return the attempts that the search made.
+
+    Without those that went on with what it had stopped.
+
+    Parameters
+    ----------
+    cells
+        Of the study.
+    attempts
+        Of the study, in the order in which they began.
+    """
+    left = {cell.identity for cell in cells if cell.stage == "search" and not cell.retired}
+    kept = []
+    for one in attempts:
+        if one.cell in left:
+            kept.append(one)
+        if one.outcome == "stopped_early":
+            left.discard(one.cell)
+    return kept
+
+
+def _steps_in_search(
+    ledger: LedgerQueries, study: StudyRecord, searched: Sequence[CellRecord]
+) -> dict[str, int]:
+    """Where each cell was last measured; where it was stopped, if it was."""
+    steps = {name: t for name, (t, _) in ledger.last_points(study.objective.metric).items()}
+    stopped = {cell.identity for cell in searched if cell.status == "stopped_early"}
+    stops = {row.cell: row.t for row in ledger.rungs() if row.verdict == "stop" and row.cell in stopped}
+    return steps | stops
+
+
 def steps_of(cells: Sequence[CellRecord], last_steps: Mapping[str, int], amount: float) -> Use:
     """Return optimiser steps, each cell's up to where it was last measured.
+
+    With one more cell: those that run, and those that an interruption left, to their end; where there is one of these,
+    it is the next.
 
     Parameters
     ----------
@@ -103,12 +157,12 @@ def steps_of(cells: Sequence[CellRecord], last_steps: Mapping[str, int], amount:
     last_steps
         Where each was last measured.
     amount
-        Steps of the base's full budget; a trial that had more may be followed by another such.
+        Steps of the base's full budget.
     """
     spent = {cell.identity: float(last_steps.get(cell.identity, 0)) for cell in cells}
-    full = {cell.identity: float(cell.config.get("budget", {}).get("amount", amount)) for cell in cells}
-    running = {cell.identity: full[cell.identity] for cell in cells if cell.status == "running"}
-    return Use(sum(spent.values()), sum((spent | running).values()) + max([amount, *full.values()]))
+    begun = {cell.identity: amount for cell in cells if cell.status not in FINISHED}
+    is_left = any(cell.status == "planned" for cell in cells)
+    return Use(sum(spent.values()), sum((spent | begun).values()) + (0.0 if is_left else amount))
 
 
 def hours_of(spans: Sequence[AttemptSpan], longest: float) -> Use:
@@ -142,7 +196,9 @@ def device_hours_of(spans: Sequence[AttemptSpan], longest: float) -> Use:
     return Use(spent / HOUR, with_next / HOUR)
 
 
-def spans_of(attempts: Sequence[AttemptRecord], now: str, gpus: float) -> list[AttemptSpan]:
+def spans_of(
+    attempts: Sequence[AttemptRecord], now: str, gpus: float, *, is_held: bool = True
+) -> list[AttemptSpan]:
     """Return when each attempt ran.
 
     One that runs will take as long as the longest complete one. One that was lost took no longer than that: nobody
@@ -156,17 +212,45 @@ def spans_of(attempts: Sequence[AttemptRecord], now: str, gpus: float) -> list[A
         The time.
     gpus
         Of each worker.
+    is_held
+        Whether a process runs the study.
     """
     longest = longest_seconds(attempts)
     spans = []
     for one in attempts:
         begun, devices = -seconds_between(one.started, now), float(devices_of(one.workers, one.threads, gpus))
-        lasted = seconds_between(one.started, one.ended)
-        if one.outcome == "lost" and longest:
+        runs = one.outcome == "running" and is_held
+        lasted = seconds_between(one.started, one.ended or now)
+        if one.outcome == "lost" or (one.outcome == "running" and not runs):
             lasted = min(lasted, longest)
-        ended = 0.0 if one.outcome == "running" else begun + lasted
-        will_end = max(0.0, begun + longest) if one.outcome == "running" else ended
-        spans.append(AttemptSpan(begun, ended, will_end, devices))
+        ended = begun + lasted
+        spans.append(AttemptSpan(begun, ended, max(ended, begun + longest) if runs else ended, devices))
+    return spans
+
+
+def spans_without_attempts(
+    cells: Iterable[CellRecord], attempts: Iterable[AttemptRecord], now: str, gpus: float
+) -> list[AttemptSpan]:
+    """Return when cells ran of which a ledger that was rebuilt knows no attempt.
+
+    Parameters
+    ----------
+    cells
+        Of the search.
+    attempts
+        Of the search.
+    now
+        The time.
+    gpus
+        Of each worker.
+    """
+    known = {one.cell for one in attempts}
+    spans = []
+    for cell in cells:
+        if cell.identity not in known and cell.status in FINISHED:
+            ended = -seconds_between(cell.ended, now)
+            held = devices_of(cell.provenance.get("workers", 1), cell.provenance.get("threads", 1), gpus)
+            spans.append(AttemptSpan(ended - cell.duration_s, ended, ended, float(held)))
     return spans
 
 
@@ -181,40 +265,8 @@ def longest_seconds(attempts: Iterable[AttemptRecord]) -> float:
     return lasted.get("complete") or lasted.get("stopped_early", 0.0)
 
 
-def is_spent(
-    study: StudyRecord,
-    cells: Iterable[CellRecord],
-    shares: Sequence[BudgetShare],
-    race: RaceState | None = None,
-) -> bool:
-    """Whether a search has ended by its budget.
-
-    Trials or seeds are left, none runs, and one more would not fit.
-
-    Parameters
-    ----------
-    study
-        As it was frozen.
-    cells
-        Its cells.
-    shares
-        By `budget_shares`.
-    race
-        Of its seeds; None where it runs one.
-    """
-    searched = _searched(cells)
-    if all(share.has_room for share in shares) or any(cell.status == "running" for cell in searched):
-        return False
-    if race is not None:
-        return not race.is_over
-    return sum(cell.status in FINISHED for cell in searched) < study.num_trials
-
-
 def as_far_as_it_went(
-    study: StudyRecord,
-    cells: Iterable[CellRecord],
-    shares: Sequence[BudgetShare],
-    race: RaceState | None = None,
+    ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord], *, is_held: bool = True
 ) -> StudyRecord:
     """Return the study with as many trials as its budget had room for.
 
@@ -222,26 +274,62 @@ def as_far_as_it_went(
 
     Parameters
     ----------
+    ledger
+        Has what was spent.
     study
         As it was frozen.
     cells
-        Its cells.
+        Its cells, with the status that the next run finds.
+    is_held
+        Whether a live process runs the study.
+    """
+    if not settings_of_budget(study):
+        return study
+    searched = searched_cells(cells, ledger.attempts())
+    race = race_of(ledger, study, searched)
+    return shortened(study, searched, budget_shares(ledger, now(), is_held=is_held), race)
+
+
+def shortened(
+    study: StudyRecord,
+    searched: Sequence[CellRecord],
+    shares: Sequence[BudgetShare],
+    race: RaceState | None = None,
+) -> StudyRecord:
+    """Return the study as far as its search went, if its budget has ended it.
+
+    That is so where trials or seeds are left, no cell of the search runs, and one more would not fit. What an
+    interruption left, and nobody has room for, is not waited for; what was given up with a reason is.
+
+    Parameters
+    ----------
+    study
+        As it was frozen.
+    searched
+        By `searched_cells`.
     shares
         By `budget_shares`.
     race
         Of its seeds; None where it runs one.
     """
-    searched = _searched(cells)
-    if not is_spent(study, searched, shares, race):
+    num_ended = sum(cell.status in FINISHED for cell in searched)
+    is_over = num_ended >= study.num_trials if race is None else race.is_over
+    has_room = all(share.has_room for share in shares)
+    if is_over or has_room or any(cell.status == "running" for cell in searched):
         return study
-    trials = {cell.trial: cell.label for cell in searched if cell.status in FINISHED}
+    trials = {cell.trial: cell.label for cell in searched if not cell.is_left_behind}
     confirm = study.resolved.get("confirm") or {}
     able = len(trials) - (confirm.get("baseline") == "base" and "base" in trials.values())
     num_unconfirmed = max(0, confirm.get("num_best", 0) - able) * len(confirm.get("seeds", ()))
     num_seeds = max(1, len(study.raced_seeds))
-    num_cells = study.num_cells - (study.num_trials - len(trials)) * num_seeds - num_unconfirmed
-    ended = {"num_trials": len(trials), "num_cells": num_cells, "is_ended_by_budget": True}
-    return study.model_copy(update=ended)
+    return study.model_copy(
+        update={
+            "num_trials": len(trials),
+            "num_cells": study.num_cells - (study.num_trials - len(trials)) * num_seeds - num_unconfirmed,
+            "is_ended_by_budget": True,
+            "num_confirmable": able,
+        }
+    )
 
 
 def ended_by(study: StudyRecord, shares: Sequence[BudgetShare]) -> str:
@@ -263,10 +351,6 @@ def ended_by(study: StudyRecord, shares: Sequence[BudgetShare]) -> str:
     return (
         f"the search's budget ended it after {study.num_trials} of at most {most} trials: {'; '.join(limits)}"
     )
-
-
-def _searched(cells: Iterable[CellRecord]) -> list[CellRecord]:
-    return [cell for cell in cells if cell.stage == "search" and not cell.retired]
 
 
 def _covered(intervals: Iterable[tuple[float, float]]) -> float:

@@ -51,10 +51,23 @@ def change_between(old: StudyRecord, new: StudyRecord) -> str:
             continue
         for change in CHANGE_RULES.get(name, _stays)(name, before, now, new.kind):
             (words if isinstance(change, str) else refused).append(change)  # type: ignore[arg-type]
+    refused += _reordered(old, new)
     if refused:
         raise InputErrors([_problem(problem, new.name) for problem in refused])
     words.extend(_measured_again(old.fingerprints, new.fingerprints))
     return "; ".join(words)
+
+
+def _reordered(old: StudyRecord, new: StudyRecord) -> Iterator[ForbiddenChange]:
+    """What a search draws depends on the order of its axes and of their choices."""
+    if new.kind != "search":
+        return
+    before, now = ({axis.name: list(axis.choices) for axis in record.axes} for record in (old, new))
+    if list(before) != list(now) and set(before) == set(now):
+        yield ForbiddenChange("search", list(before), list(now), "keeps the order of its axes")
+    for name in before.keys() & now.keys():
+        if before[name] != now[name] and sorted(map(str, before[name])) == sorted(map(str, now[name])):
+            yield ForbiddenChange(f"search.{name}", before[name], now[name], "keeps the order of its choices")
 
 
 def _measured_again(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:

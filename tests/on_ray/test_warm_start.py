@@ -7,6 +7,8 @@ from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.proposed_cells import ProposedCells
 from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.warm_start import first_points, known_trials
+from rse_study.results.known_trials import best_known
+from rse_study.results.records import KnownTrial
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
@@ -124,6 +126,17 @@ def test_trials_outside_a_narrower_space_are_not_known(store, content):
     assert 0 < len(warm.known) < NUM_TRIALS
     assert all(one.proposal["rho"] >= 0.4 for one in warm.known)
     warm.world.ledger.close()
+
+
+def test_cells_of_another_seed_are_not_known(store, content):
+    with pytest.raises(InputError, match="none of its 8 complete cells"):
+        Warm(store, content | {"seeds": [5]}, study="cold")
+
+
+def test_a_trial_with_fewer_seeds_is_not_the_best_that_is_known():
+    few = KnownTrial(study="s", trial=1, proposal={}, values=(9.0,), num_steps=60)
+    more = KnownTrial(study="s", trial=2, proposal={}, values=(8.0,), num_steps=180)
+    assert best_known([few, more], ["maximize"]) == [more]
 
 
 def test_a_study_that_is_not_there_is_named(store, content):

@@ -9,7 +9,7 @@ from rse_study.results.race_state import race_state
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord, ConstraintRecord, ObjectiveRecord, RungRow, StudyRecord
 from rse_study.results.rung_fidelity import fidelity_of
-from rse_study.results.search_budget import BudgetShare, as_far_as_it_went
+from rse_study.results.search_budget import BudgetShare, shortened
 from tests.analysis import searched
 
 SEEDS = (6, 0)
@@ -112,7 +112,7 @@ def ended_by_budget(values, study=STUDY, statuses=None):
     statuses = statuses or {}
     cells = [cell(trial, seed, statuses.get((trial, seed), "complete")) for trial, seed in values]
     finals = {"dev": {f"{trial}-{seed}": value for (trial, seed), value in values.items()}}
-    ended = as_far_as_it_went(study, cells, SPENT, race_state(study, cells, finals))
+    ended = shortened(study, cells, SPENT, race_state(study, cells, finals))
     return ended, race_state(ended, cells, finals)
 
 

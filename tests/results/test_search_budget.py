@@ -7,11 +7,14 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import AttemptRecord, CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.search_budget import (
     BudgetShare,
-    as_far_as_it_went,
+    attempts_of_search,
     device_hours_of,
     ended_by,
     hours_of,
+    searched_cells,
+    shortened,
     spans_of,
+    spans_without_attempts,
     steps_of,
 )
 from tests.results.world import HERE
@@ -51,6 +54,35 @@ def test_an_attempt_found_lost_the_next_day_did_not_run_all_night():
     assert hours.spent == device_hours.spent == pytest.approx(1.0)
 
 
+def test_what_died_before_any_cell_had_ended_leaves_the_whole_budget():
+    spans = spans_of([attempt("01:00", "11:00", outcome="lost")], NOW, 0.0)
+    assert hours_of(spans, 0.0) == device_hours_of(spans, 0.0) == (0.0, 0.0)
+
+
+def test_an_attempt_that_no_process_runs_any_more_does_not_burn_on():
+    attempts = [attempt("01:00", "01:30"), attempt("02:00", outcome="running")]
+    assert hours_of(spans_of(attempts, NOW, 0.0, is_held=False), 1800.0).spent == pytest.approx(1.0)
+    assert hours_of(spans_of(attempts, NOW, 0.0), 1800.0).spent == pytest.approx(10.5)
+
+
+def test_cells_of_a_rebuilt_ledger_count_by_their_own_time():
+    ended = cell(0, "complete").model_copy(
+        update={"ended": "2026-01-01T11:00:00+00:00", "duration_s": 1800.0, "provenance": {"threads": 2}}
+    )
+    spans = spans_without_attempts([ended, cell(1, "planned")], [], NOW, 0.0)
+    assert hours_of(spans, 0.0).spent == pytest.approx(0.5)
+    assert device_hours_of(spans, 0.0).spent == pytest.approx(1.0)
+
+
+def test_what_confirmation_goes_on_with_is_no_longer_the_searchs():
+    stopped, goes_on = attempt("01:00", "01:30", "stopped_early"), attempt("05:00", outcome="running")
+    attempts = [stopped, goes_on.model_copy(update={"cell": stopped.cell, "number": 2})]
+    one = cell(3, "running").model_copy(update={"identity": stopped.cell})
+    assert attempts_of_search([one], attempts) == [stopped]
+    (as_searched,) = searched_cells([one], attempts)
+    assert as_searched.status == "stopped_early"
+
+
 def test_gpus_count_instead_of_threads():
     _, device_hours = uses([attempt("09:00", "10:00", threads=16)], gpus=0.5)
     assert device_hours.spent == pytest.approx(0.5)
@@ -68,8 +100,18 @@ def test_steps_count_as_far_as_a_cell_went_and_a_running_one_to_its_end():
     assert steps_of(cells, last, 60.0) == (105, 60 + 15 + 60 + 60)
 
 
-def test_a_trial_that_had_more_steps_may_be_followed_by_another_such():
-    assert steps_of([cell(0, "complete", amount=90)], {}, 60.0).with_next == 90
+def test_an_interruption_takes_no_trial_away():
+    """Nine steps, three trials of three: killed in the third, that is the next one."""
+    cells = [cell(0, "complete"), cell(1, "complete"), cell(2, "planned")]
+    last = {cells[0].identity: 3, cells[1].identity: 3, cells[2].identity: 2}
+    assert steps_of(cells, last, 3.0) == (8, 9)
+
+
+def test_what_an_interruption_left_is_not_waited_for_and_what_was_given_up_is():
+    cells = [cell(0, "complete"), cell(1, "planned")]
+    assert shortened(STUDY, cells, SPENT).num_trials == 1
+    given_up = cells[1].model_copy(update={"reason": "out of memory"})
+    assert shortened(STUDY, [cells[0], given_up], SPENT).num_trials == 2
 
 
 SPENT = (BudgetShare(name="steps", limit=200, spent=180, with_next=240),)
@@ -81,7 +123,7 @@ STUDY = StudyRecord(
 
 def test_a_search_that_was_ended_has_the_trials_it_had_room_for():
     cells = [cell(n, "complete") for n in range(3)] + [cell(0, "complete", "confirm")]
-    ended = as_far_as_it_went(STUDY, cells, SPENT)
+    ended = shortened(STUDY, [one for one in cells if one.stage == "search"], SPENT)
     assert (ended.num_trials, ended.num_cells) == (3, 9)
     assert ended_by(ended, SPENT) == (
         "the search's budget ended it after 3 of at most 10 trials: 180 of 200 optimiser steps spent, 240 with one "
@@ -91,7 +133,7 @@ def test_a_search_that_was_ended_has_the_trials_it_had_room_for():
 
 def test_what_there_are_too_few_trials_to_confirm_is_not_waited_for():
     base = cell(0, "complete").model_copy(update={"label": "base"})
-    ended = as_far_as_it_went(STUDY, [base, cell(1, "failed")], SPENT)
+    ended = shortened(STUDY, [base, cell(1, "failed")], SPENT)
     assert (ended.num_trials, ended.num_cells) == (2, 16 - 8 - 2)
 
 
@@ -106,7 +148,7 @@ def test_what_there_are_too_few_trials_to_confirm_is_not_waited_for():
     ids=["one runs", "all ran", "one more fits exactly", "no budget"],
 )
 def test_a_search_that_was_not_ended_keeps_its_plan(cells, shares):
-    assert as_far_as_it_went(STUDY, cells, shares) is STUDY
+    assert shortened(STUDY, cells, shares) is STUDY
 
 
 def test_the_shares_of_a_ledger(tmp_path):

@@ -64,10 +64,19 @@ class LedgerSnapshot:
         return {attempt.cell: attempt.number for attempt in self.attempts}
 
 
-def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
+def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerSnapshot:
     """Read it, whatever a running driver writes meanwhile.
 
     Raises InputError where there is no study.
+
+    Parameters
+    ----------
+    study_dir
+        The study's folder.
+    num_events
+        How many of the newest are read.
+    is_held
+        Whether a live process runs the study.
     """
     with closing(open_study(study_dir)) as connection:
         connection.execute("BEGIN")  # one snapshot, from the first SELECT on
@@ -80,8 +89,8 @@ def read_snapshot(study_dir: Path, num_events: int) -> LedgerSnapshot:
         statuses = {one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells}
         last_points = ledger.last_points(study.objective.metric)
         as_found = [one.model_copy(update={"status": statuses[one.identity]}) for one in cells]
-        shares, race = budget_shares(ledger, now()), race_of(ledger, study, as_found)
-        study = as_far_as_it_went(study, as_found, shares, race)
+        shares = budget_shares(ledger, now(), is_held=is_held)
+        study = as_far_as_it_went(ledger, study, as_found, is_held=is_held)
         race = race_of(ledger, study, as_found)
         return LedgerSnapshot(
             study=study,

@@ -105,6 +105,8 @@ class StudyStatus(Record):
     cells_at_a_time: int
     eta_s: float | None
     """Seconds of running that are left; null before the first cell has ended."""
+    is_ended_by_budget: bool
+    """The search's budget has no room for another cell, and none runs."""
     search_budget: tuple[BudgetShare, ...]
     """Of a search with a budget, how far each limit is used up: name, limit, spent, with_next."""
     events: tuple[dict[str, str], ...]
@@ -114,7 +116,7 @@ class StudyStatus(Record):
 def state_of(study_dir: Path) -> StudyStatus:
     """Read it. Raises InputError where there is no study; disturbs nobody who runs it."""
     held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
-    ledger = read_snapshot(study_dir, NUM_EVENTS)
+    ledger = read_snapshot(study_dir, NUM_EVENTS, is_held=held_by is not None)
     study, running = ledger.study, _running(ledger)
     planned = num_planned(study, ledger.cells_as_found, ledger.path, ledger.race)
     counts = count_cells((ledger.statuses[cell.identity] for cell in ledger.cells), planned)
@@ -139,6 +141,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         ),
         device_s=ledger.device_s,
         **vars(pace),
+        is_ended_by_budget=study.is_ended_by_budget,
         search_budget=ledger.search_budget,
         events=ledger.events,
     )

@@ -26,7 +26,7 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
         yield f"spent: {show_duration(state.device_s) or '0 s'} of device time (of {_ended_attempts(state)})"
     if state.num_found:
         yield f"found, and not run here: {counted(state.num_found, 'cell')}"
-    yield from (_budget_line(share) for share in state.search_budget)
+    yield from (_budget_line(share, is_end=state.is_ended_by_budget) for share in state.search_budget)
     yield f"left: {_left(state)}"
     yield from _section(
         "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]
@@ -61,11 +61,11 @@ def _bar(state: StudyStatus) -> str:
     return f"[{'#' * filled}{'.' * (WIDTH - filled)}]"
 
 
-def _budget_line(share: BudgetShare) -> str:
+def _budget_line(share: BudgetShare, *, is_end: bool) -> str:
     """Burn-down of one limit of a search."""
     left = max(0.0, share.limit - share.spent)
     filled = min(WIDTH, int(WIDTH * share.spent / share.limit))
-    ends = "" if share.has_room else "; one more cell would not fit: the search ends here"
+    ends = "; one more cell would not fit: the search ended here" if is_end and not share.has_room else ""
     what = LIMITS[share.name]
     return (
         f"search budget: [{'#' * filled}{'.' * (WIDTH - filled)}]  {show_brief(share.spent)} of "

@@ -148,6 +148,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
         )
         problems += [] if "num_trials" in partial.broken else _too_many(study, space, where)
         problems += [] if "sampler" in partial.broken else _sampler_can(study, space, where)
+        problems += [] if partial.lacks("search_budget") else _steps_of_trials(study, space, where)
         problems += [] if partial.lacks("warm_start") else warm_start_problems(study, space, where=where)
     if not partial.broken & {"search", "early_stopping", "objective"}:
         problems += check_stopping(study, space, where=where)
@@ -243,6 +244,19 @@ def _where_the_path_begins(study: Study, space: Space[Trial], where: str) -> lis
             remedy="Widen the axis, move the base, or take ablation_path away",
         )
         for name in space.missed_by_base()
+    ]
+
+
+def _steps_of_trials(study: Study, space: Space[Trial], where: str) -> list[InputError]:
+    """A search that ends by its steps knows beforehand what each trial takes."""
+    if study.search_budget is None or not study.search_budget.steps:
+        return []
+    rule, remedy = "writes base.budget, so that nobody knows what the next trial takes", "Use another limit"
+    what = f"search_budget.steps = {study.search_budget.steps}"
+    return [
+        InputError(what, where=where, rule=f"{axis.name} {rule}", remedy=remedy)
+        for axis in space.axes
+        if any(overlap("budget", path) for path in axis.paths)
     ]
 
 

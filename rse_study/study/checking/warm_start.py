@@ -67,10 +67,14 @@ def _problems_of_point(space: Space[Trial], point: Mapping[str, Any]) -> Iterato
             yield f".{name} = {value!r}", "lies outside the axis", "Use a value of it, or widen the axis"
         elif name not in whole:
             yield f".{name}", f"belongs to another {axes[name].parent} than the point has", "Remove it"
-    missing = [name for name, axis in axes.items() if axis.is_active(whole) and name not in whole]
-    if missing:
-        rule = f"the base is no point of the space, and {missing[0]} has no value"
-        yield "", rule, "Give a value of every axis"
+    for name, axis in axes.items():
+        if axis.is_active(whole) and name not in whole:
+            has_none = (
+                f"the base has none: it belongs to {axis.parent} = {whole[axis.parent]}"
+                if axis.parent
+                else ("the base is no point of the space")
+            )
+            yield "", f"{name} has no value, and {has_none}", f"Give a value of {name}"
 
 
 def _listed_twice(warm: WarmStart, space: Space[Trial], index: int) -> Problems:

@@ -17,7 +17,9 @@ from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.device_time import device_seconds
 from rse_study.results.race_state import RaceState
 from rse_study.results.reader import Reader
+from rse_study.results.records import StudyRecord
 from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
+from rse_study.results.search_budget import settings_of_budget
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.throughput import Setting, Throughput, TimedWork
@@ -74,6 +76,7 @@ class _Frames:
     evaluations: pd.DataFrame
     path: PathState | None
     race: RaceState | None
+    study: StudyRecord
 
 
 def _read(study_dir: Path) -> _Frames:
@@ -86,6 +89,7 @@ def _read(study_dir: Path) -> _Frames:
             evaluations=reader.evaluations(retired=True),
             path=reader.path_state(),
             race=reader.race_state(),
+            study=reader.study(),
         )
 
 
@@ -112,7 +116,14 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
         for row in frames.cells.itertuples()
         if row.trial in trials
     ]
-    return LedgerState(tuple(cells), frames.path, *_spent(frames.attempts), frames.race)
+    spent = settings_of_budget(frames.study) if frames.study.is_ended_by_budget else None
+    return LedgerState(
+        tuple(cells),
+        frames.path,
+        *_spent(frames.attempts),
+        race=frames.race,
+        spent_budget=None if spent is None else dict(spent),
+    )
 
 
 def _spent(attempts: pd.DataFrame) -> tuple[float, float]:

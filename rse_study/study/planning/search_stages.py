@@ -40,7 +40,7 @@ class SearchPlanner:
         ran all of them.
         """
         study, cells = self.checked.study, self._searched
-        waiting = [cell.trial for cell in cells if not has_ended(cell)]
+        waiting = [] if self._is_ended_by_budget else [cell.trial for cell in cells if not has_ended(cell)]
         num_new = self._num_to_propose
         if not cells and self._base_is_first:
             waiting, num_new = [self.checked.space.base], num_new - 1
@@ -55,7 +55,7 @@ class SearchPlanner:
         num_to_run = len(waiting) + len(continued) + num_new + self._num_further_seeds
         num_seeds, race = len(study.seeds), self.ledger_state.race
         stage = stage_plan(
-            "search", study.resources, study.num_trials, num_seeds, ended, num_to_run, total(costs)
+            "search", study.resources, self._num_trials, num_seeds, ended, num_to_run, total(costs)
         )
         return replace(stage, num_saved=race.num_saved if race else 0)
 
@@ -79,12 +79,24 @@ class SearchPlanner:
         return of_known + self._num_to_propose * (num_seeds - 1)
 
     @property
+    def _num_trials(self) -> int:
+        return len(self._numbers) if self._is_ended_by_budget else self.checked.study.num_trials
+
+    @property
+    def _is_ended_by_budget(self) -> bool:
+        """Whether the budget that the file has now is the one that ended the search."""
+        budget = self.checked.study.search_budget
+        return budget is not None and budget.model_dump(mode="json") == self.ledger_state.spent_budget
+
+    @property
     def _numbers(self) -> set[int]:
         """Trials that were proposed."""
         return {cell.number for cell in self._searched}
 
     @property
     def _num_to_propose(self) -> int:
+        if self._is_ended_by_budget:
+            return 0
         return max(0, self.checked.study.num_trials - len(self._numbers))
 
     def confirm(self, confirm: Confirm, cost_model: CostModel) -> tuple[StagePlan, list[Remaining]]:
@@ -167,7 +179,7 @@ class SearchPlanner:
 
     def _num_best(self, confirm: Confirm) -> int:
         """There are no more candidates than trials beside the base."""
-        return min(confirm.num_best, self.checked.study.num_trials - self._base_is_first)
+        return min(confirm.num_best, self._num_trials - self._base_is_first)
 
     def _sample(self) -> list[Trial]:
         return sample(self.checked.space, self.checked.study.search_seed)

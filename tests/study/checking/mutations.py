@@ -437,6 +437,7 @@ warm_start={trials: [{rho: 0.5}]} -> warm_start.trials.0
 warm_start={trials: [{rho: 0.1}]};;base.method.lambda2=0.9 -> warm_start.trials.0
 search_budget={steps: 59} -> search_budget.steps
 search_budget={steps: 600};;base.budget={unit: epochs, amount: 2};;early_stopping=null -> search_budget.steps
+search_budget={steps: 600};;early_stopping=null;;search.budget.amount={int: [50, 90]} -> search_budget.steps
 search_budget={cost: 5} -> search_budget.cost
 search_budget={hours: -1} -> search_budget.hours
 search.blend.rho={float: [0, 1]}
