@@ -252,7 +252,9 @@ def may_be_missing(study, name):
 
 
 @pytest.mark.usefixtures("_offline")
-@pytest.mark.parametrize("path", MAIN_PAPER, ids=stem)
+@pytest.mark.parametrize(
+    "path", mostly_slow(MAIN_PAPER, fast=[one for one in MAIN_PAPER if one.stem != "rse_table1"]), ids=stem
+)
 def test_of_a_main_table_the_corpus_and_what_is_not_shipped_may_be_missing(data_dir, path):
     study = read_study(path, ["attacks.masked_lm=minilm-mlm"])
     if needs_minilm(study.study):

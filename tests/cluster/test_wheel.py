@@ -10,6 +10,7 @@ import pytest
 
 from rse_study.cluster.wheel import PACKAGES, as_tar, packed, wheel_of_this_version
 from rse_study.errors import InputError
+from tests.slow import mostly_slow
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,7 +53,7 @@ def test_it_fits_into_a_configmap(wheel):
     assert as_tar(wheel) == as_tar(wheel_of_this_version())
 
 
-@pytest.mark.parametrize("module", ["zipfile", "tarfile"])
+@pytest.mark.parametrize("module", mostly_slow(["zipfile", "tarfile"], fast=["tarfile"]))
 def test_unpacked_it_runs(wheel, tmp_path, module):
     """As the nodes of Slurm have it, and those of KubeRay."""
     packed_code = wheel.content if module == "zipfile" else as_tar(wheel)

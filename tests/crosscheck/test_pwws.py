@@ -57,6 +57,7 @@ def real_data(data_dir, monkeypatch):
     monkeypatch.setenv("RSE_STUDY_DATA", str(data_dir))
 
 
+@pytest.mark.slow
 def test_without_textattack_it_is_said_what_is_missing(victim, capfd):
     # This environment cannot have it: it forces transformers 4.
     assert main(["--victim", str(victim), "--textattack", sys.executable, "--inputs", "1"]) == 2

@@ -149,6 +149,7 @@ def test_it_is_an_evaluation_whose_figures_are_better_when_lower():
     assert all(row.degenerate for row in rows_by_name(evaluation, all_one).values())
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("minilm")
 def test_anchor_of_minilm(minilm, data_dir):
     align, uniform = AlignmentUniformity.read("STS-B/geometry", data_dir).score(minilm, "me")

@@ -95,6 +95,7 @@ def test_a_lost_score_and_a_damaged_file_are_measured_again(materials):
     assert scores(small_trial(), materials) == ({"dev": 31.0}, 0)
 
 
+@pytest.mark.slow
 def test_cells_have_the_history_they_would_have_alone(world, materials, tmp_path):
     def history(seed, given, name):
         return [point.metrics for point in train(small_trial(), seed, given, tmp_path / name)]

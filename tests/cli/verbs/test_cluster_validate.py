@@ -43,6 +43,7 @@ def test_without_kuberays_schema_it_says_that_nothing_was_read(rse):
     assert "rayjob.yaml: NOT read against KubeRay's schema, which is not here; --schema FILE does it" in out
 
 
+@pytest.mark.slow
 @needs_schema
 def test_with_kuberays_schema_a_typo_in_the_spec_is_found(rse, tmp_path):
     changes = "workers: {gpu: {tolerations: [{key: gpu, operator: Exists, efect: NoSchedule}]}}"
