@@ -32,8 +32,8 @@ def warm_start_problems(study: Study, space: Space[Trial], *, where: str) -> lis
     found = [*_problems(study, warm, space)]
     for index, point in enumerate(warm.trials):
         at = f"warm_start.trials.{index}"
-        found += [(f"{at}{name}", rule, remedy) for name, rule, remedy in _problems_of_point(space, point)]
-        found += _listed_twice(warm, space, index)
+        of_point = [(f"{at}{name}", rule, remedy) for name, rule, remedy in _problems_of_point(space, point)]
+        found += of_point or _listed_twice(warm, space, index)
     problems = [InputError(what, where=where, rule=rule, remedy=remedy) for what, rule, remedy in found]
     return problems or [
         one for point in warm.trials for one in problems_at(space, space.completed(point), where)
