@@ -296,8 +296,7 @@ class CellRecord(Record):
     def is_left_behind(self) -> bool:
         """Whether an interruption left it without an end.
 
-        Not one that was given up with a reason.
-        By the status that the next run finds.
+        By the status that the next run finds. One that was given up with a reason is none.
         """
         return self.status not in FINISHED and not self.reason
 

@@ -4,16 +4,23 @@ What is spent, and what one more cell would bring it to, follows from the ledger
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
+from rse_study.results.attempt_spans import (
+    Use,
+    device_hours_of,
+    hours_of,
+    longest_seconds,
+    spans_of,
+    spans_without_attempts,
+)
+from rse_study.results.device_time import gpus_per_worker
 from rse_study.results.queries import LedgerQueries, now
 from rse_study.results.race_state import RaceState, race_of
 from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, StudyRecord
 
 LIMITS = {"hours": "hours", "steps": "optimiser steps", "device_hours": "device hours", "cost": "money"}
 """What a search may be limited by, and what readers call it."""
-HOUR = 3600.0
 
 
 class BudgetShare(Record):
@@ -31,23 +38,6 @@ class BudgetShare(Record):
     def has_room(self) -> bool:
         """Whether one more cell fits."""
         return self.with_next <= self.limit
-
-
-class Use(NamedTuple):
-    """Of one limit: so far, and with one more cell."""
-
-    spent: float
-    with_next: float
-
-
-class AttemptSpan(NamedTuple):
-    """When an attempt ran, in seconds after now: what was is below 0."""
-
-    begun: float
-    ended: float
-    """now where it runs"""
-    will_end: float
-    devices: float
 
 
 def settings_of_budget(study: StudyRecord) -> Mapping[str, Any]:
@@ -165,106 +155,6 @@ def steps_of(cells: Sequence[CellRecord], last_steps: Mapping[str, int], amount:
     return Use(sum(spent.values()), sum((spent | begun).values()) + (0.0 if is_left else amount))
 
 
-def hours_of(spans: Sequence[AttemptSpan], longest: float) -> Use:
-    """Return hours in which cells ran; what ran at the same time counts once.
-
-    Parameters
-    ----------
-    spans
-        Of the search's attempts.
-    longest
-        Seconds that the next cell may take.
-    """
-    spent = _covered((one.begun, one.ended) for one in spans)
-    with_next = _covered([(0.0, longest), *((one.begun, one.will_end) for one in spans)])
-    return Use(spent / HOUR, with_next / HOUR)
-
-
-def device_hours_of(spans: Sequence[AttemptSpan], longest: float) -> Use:
-    """Return hours times devices.
-
-    Parameters
-    ----------
-    spans
-        Of the search's attempts.
-    longest
-        Seconds that the next cell may take, on as many devices as the newest one.
-    """
-    devices = max(spans, key=lambda one: one.begun).devices if spans else 0.0
-    spent = sum(one.devices * (one.ended - one.begun) for one in spans)
-    with_next = sum(one.devices * (one.will_end - one.begun) for one in spans) + devices * longest
-    return Use(spent / HOUR, with_next / HOUR)
-
-
-def spans_of(
-    attempts: Sequence[AttemptRecord], now: str, gpus: float, *, is_held: bool = True
-) -> list[AttemptSpan]:
-    """Return when each attempt ran.
-
-    One that runs will take as long as the longest complete one. One that was lost took no longer than that: nobody
-    knows when it died.
-
-    Parameters
-    ----------
-    attempts
-        Of the search.
-    now
-        The time.
-    gpus
-        Of each worker.
-    is_held
-        Whether a process runs the study.
-    """
-    longest = longest_seconds(attempts)
-    spans = []
-    for one in attempts:
-        begun, devices = -seconds_between(one.started, now), float(devices_of(one.workers, one.threads, gpus))
-        runs = one.outcome == "running" and is_held
-        lasted = seconds_between(one.started, one.ended or now)
-        if one.outcome == "lost" or (one.outcome == "running" and not runs):
-            lasted = min(lasted, longest)
-        ended = begun + lasted
-        spans.append(AttemptSpan(begun, ended, max(ended, begun + longest) if runs else ended, devices))
-    return spans
-
-
-def spans_without_attempts(
-    cells: Iterable[CellRecord], attempts: Iterable[AttemptRecord], now: str, gpus: float
-) -> list[AttemptSpan]:
-    """Return when cells ran of which a ledger that was rebuilt knows no attempt.
-
-    Parameters
-    ----------
-    cells
-        Of the search.
-    attempts
-        Of the search.
-    now
-        The time.
-    gpus
-        Of each worker.
-    """
-    known = {one.cell for one in attempts}
-    spans = []
-    for cell in cells:
-        if cell.identity not in known and cell.status in FINISHED:
-            ended = -seconds_between(cell.ended, now)
-            held = devices_of(cell.provenance.get("workers", 1), cell.provenance.get("threads", 1), gpus)
-            spans.append(AttemptSpan(ended - cell.duration_s, ended, ended, float(held)))
-    return spans
-
-
-def longest_seconds(attempts: Iterable[AttemptRecord]) -> float:
-    """Return what the longest complete attempt took.
-
-    Of those stopped early where none is complete; 0 where none has a result.
-    """
-    lasted: dict[str, float] = {}
-    for one in attempts:
-        lasted[one.outcome] = max(lasted.get(one.outcome, 0.0), seconds_between(one.started, one.ended))
-    return lasted.get("complete") or lasted.get("stopped_early", 0.0)
-
-
 def as_far_as_it_went(
     ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord], *, is_held: bool = True
 ) -> StudyRecord:
@@ -351,12 +241,3 @@ def ended_by(study: StudyRecord, shares: Sequence[BudgetShare]) -> str:
     return (
         f"the search's budget ended it after {study.num_trials} of at most {most} trials: {'; '.join(limits)}"
     )
-
-
-def _covered(intervals: Iterable[tuple[float, float]]) -> float:
-    """How much of the line they cover together."""
-    covered, reached = 0.0, float("-inf")
-    for begun, ended in sorted(intervals):
-        covered += max(0.0, ended - max(begun, reached))
-        reached = max(reached, ended)
-    return covered

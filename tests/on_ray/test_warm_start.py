@@ -27,8 +27,8 @@ def content(study_content):
 
 
 def height(cell):
-    """A value that tells trials apart: rho = 0.5 is best."""
-    return 50.0 - 10 * (cell.trial.method.blend.rho - 0.5) ** 2
+    """A value that tells trials apart: rho = 0.8 is best, and the base, at 0.5, is not."""
+    return 50.0 - 10 * (cell.trial.method.blend.rho - 0.8) ** 2
 
 
 @pytest.fixture
@@ -68,16 +68,21 @@ def test_what_another_search_came_to_is_known_and_its_best_runs_here_first(store
     best = max(warm.known, key=lambda one: one.values)
     ran = warm.world.run(warm.queue(), height)
     assert len(ran) == NUM_TRIALS
-    assert best.proposal in proposals(ran)[:2]
+    assert proposals(ran)[:2] == [warm.checked.space.base_point, best.proposal]
     assert [one.proposal for one in warm.known if one.proposal in proposals(ran)[2:]] == []
     warm.world.ledger.close()
 
 
 def test_what_is_known_changes_what_is_proposed(store, content):
-    warm, cold = Warm(store, content, study="cold"), Warm(store, content, "other", trials=[{"rho": 0.25}])
-    ran, without = warm.world.run(warm.queue(), height), cold.world.run(cold.queue(), height)
-    assert not set(map(str, proposals(ran)[2:])) & set(map(str, proposals(without)[2:]))
-    for one in (warm, cold):
+    """Beside a search that begins with the same points, and is told nothing."""
+    warm = Warm(store, content, study="cold")
+    first = first_points(warm.checked, warm.known)
+    untold = Warm(store, content, "untold", trials=first[1:])
+    assert first_points(untold.checked) == first
+    ran, without = warm.world.run(warm.queue(), height), untold.world.run(untold.queue(), height)
+    assert proposals(ran)[:2] == proposals(without)[:2]
+    assert proposals(ran)[2] != proposals(without)[2]
+    for one in (warm, untold):
         one.world.ledger.close()
 
 
@@ -106,11 +111,15 @@ def test_listed_points_run_after_the_base_and_leave_its_values_where_they_are(st
 
 
 def test_the_best_that_is_known_is_not_stopped_early(store, content):
-    warm = Warm(store, content, study="cold")
-    cells = warm.world.run(warm.queue(), height)
-    best = max(warm.known, key=lambda one: one.values).proposal
-    assert {cell.is_never_stopped for cell in cells if dict(cell.proposal) == best} == {True}
-    assert {cell.is_never_stopped for cell in cells if dict(cell.proposal) != best} == {False}
+    warm = Warm(store, content | {"early_stopping": {"name": "asha", "first": 1, "factor": 2}}, study="cold")
+    best, queue = max(warm.known, key=lambda one: one.values).proposal, warm.queue()
+    rungs = {}
+    while (cell := queue.next_cell()) is not None:
+        rungs[cell.number] = (dict(cell.proposal) == best, queue.rungs_of(cell))
+        warm.world.train(cell, height(cell))
+        queue.finish(cell)
+    assert [waits for is_best, waits in rungs.values() if is_best] == [()]
+    assert all(waits for is_best, waits in rungs.values() if not is_best)
     warm.world.ledger.close()
 
 

@@ -9,6 +9,7 @@ from rse_study.results.evaluation_file import write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.rebuild import Rebuilt, rebuild, rungs_of
+from rse_study.results.records import KnownTrial
 from rse_study.results.result_file import write_result
 from rse_study.results.schema import SCHEMA_VERSION, cell_folder
 from tests.results.world import HERE, STUDY, cell_of, result_of, run_cell, score_of
@@ -248,3 +249,16 @@ def test_under_hyperband_a_cell_has_no_verdict_before_its_bracket_begins():
         assert {row.verdict for row in rows} <= {"continue"}
         begins.add(tuple(row.t for row in rows))
     assert begins == {(10, 20), (20,), ()}
+
+
+def test_the_best_that_a_warm_start_knew_was_never_at_a_rung():
+    known = [
+        KnownTrial(study="s", trial=9, proposal=cell_of(trial).proposal, values=(value,))
+        for trial, value in ((1, 50.0), (2, 60.0))
+    ]
+    study = STUDY.model_copy(update={"known_trials": tuple(known)})
+    at_rungs = {
+        trial: len(rungs_of(study, cell_of(trial), result_of(cell_of(trial), [1.0, 2.0, 3.0])))
+        for trial in (1, 2)
+    }
+    assert at_rungs == {1: 2, 2: 0}

@@ -2,19 +2,16 @@
 
 import pytest
 
+from rse_study.results.attempt_spans import device_hours_of, hours_of, spans_of, spans_without_attempts
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import AttemptRecord, CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.search_budget import (
     BudgetShare,
     attempts_of_search,
-    device_hours_of,
     ended_by,
-    hours_of,
     searched_cells,
     shortened,
-    spans_of,
-    spans_without_attempts,
     steps_of,
 )
 from tests.results.world import HERE

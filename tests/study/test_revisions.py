@@ -277,3 +277,20 @@ def test_variants_and_conditions_stay(search, changed):
     assert change_between(before, search(VARIANTS)) == ""
     with pytest.raises(InputErrors, match="must stay"):
         change_between(before, search(changed))
+
+
+IN_ORDER = ("rho: {float: [0, 1]}", "beta: {log: [1e-3, 1e-2]}")
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (VARIANTS, VARIANTS.replace("paper: {}, small: {rho: 0.1}", "small: {rho: 0.1}, paper: {}")),
+        tuple(f"search={{{', '.join(axes)}}}" for axes in (IN_ORDER, IN_ORDER[::-1])),
+    ],
+    ids=["variants", "axes"],
+)
+def test_a_search_keeps_the_order_that_its_draws_depend_on(search, before, now):
+    assert change_between(search(before), search(before)) == ""
+    with pytest.raises(InputErrors, match="keeps the order"):
+        change_between(search(before), search(now))
