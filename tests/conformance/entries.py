@@ -62,14 +62,21 @@ GOLDEN: dict[str, Method] = {
             "sites": "below_k",
         }
     ),
-    "L2P-CSR, continual": L2PCSR(masks={"values": "continual", "tokens": "none"}, head="batch_norm"),
-    "V-advCSE": VAdvCSE(weight=0.1),
-    "V-advCSE, raw KL": VAdvCSE(weight=0.1, divergence="kl", r={"gradient": "raw", "num_steps": 2}),
+    # Long steps of an ascent on a sharp loss, and an r that starts near 0, multiply every rounding.
+    "L2P-CSR, continual": L2PCSR(
+        masks={"values": "continual", "tokens": "none", "step_size": 0.1, "num_steps": 3},
+        head="batch_norm",
+        temperature=0.5,
+    ),
+    "V-advCSE": VAdvCSE(weight=0.1, temperature=0.5, r={"scale": 0.05, "step_size": 0.2}),
+    "V-advCSE, raw KL": VAdvCSE(
+        weight=0.1, temperature=0.5, divergence="kl", r={"gradient": "raw", "num_steps": 2, "scale": 0.1}
+    ),
     "V-advCSE, similarities": VAdvCSE(
         weight=0.1,
         divergence="symmetric_kl",
         output="similarities",
-        r={"ball": {"norm": "linf"}},
+        r={"ball": {"norm": "linf"}, "scale": 0.1},
         head="none",
     ),
     "ConSERT": ConSERT(),
@@ -78,6 +85,8 @@ GOLDEN: dict[str, Method] = {
     ),
     "DCL": DCL(hidden=6, width=4),
     "DCL, no norm": DCL(hidden=6, width=4, norm="none", masked_lm=0.0, share=0.5, decay=0.9),
-    "L2P-CSR, embedding noise": L2PCSR(perturbs="embeddings"),
+    "L2P-CSR, embedding noise": L2PCSR(
+        perturbs="embeddings", noise={"num_steps": 5, "scale": 0.1}, temperature=0.5
+    ),
 }
-"""Whose losses of 20 steps are on file (tests/methods/golden_losses.json); one at least of every class, too."""
+"""Whose figures of 10 steps are on file (tests/methods/golden_losses.json); one at least of every class, too."""

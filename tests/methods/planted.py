@@ -1,0 +1,114 @@
+"""Small mistakes, planted one at a time: do the figures on file refuse each of them?
+
+`python -m tests.methods.planted` tries every mistake against every entry and prints what catches it.
+"""
+
+import contextlib
+import importlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from rse_study.spec import Spec
+from tests.conformance.entries import GOLDEN
+from tests.methods.golden import TOLERANCE, largest_move, on_file, record
+
+FACTOR = 1 + 1e-6
+
+FUNCTIONS = {
+    # What is scaled, where callers look it up, and an entry whose figures must move. What is only compared by its
+    # direction afterwards (a vector by its cosine, a gradient by its norm) may be scaled without any effect.
+    "L_con of RobustSentEmbed": ("rse_study.methods.robust_sent_embed:info_nce", "stronger"),
+    "L_con of the relatives": ("rse_study.methods.base:info_nce", "L2P-CSR"),
+    "L_RTD": ("rse_study.methods.replaced_tokens:replaced_token_detection", "RTD"),
+    "F": ("rse_study.methods.v_adv_cse:divergence", "V-advCSE"),
+    "Kullback-Leibler": ("rse_study.losses.divergence:_kl", "V-advCSE, raw KL"),
+    "align": ("rse_study.methods.dcl:align", "DCL, no norm"),
+    "g / ||g||": ("rse_study.perturbations.geometry:unit", "stronger"),
+    "Proj": ("rse_study.perturbations.geometry:project", "stronger"),
+    "radial Proj": ("rse_study.perturbations.geometry:rescale", "l1, separate"),
+    "matched length": ("rse_study.perturbations.geometry:matched", "stronger"),
+    "start of delta": ("rse_study.perturbations.sentence_level:start_delta", "stronger"),
+    "start of V": ("rse_study.perturbations.token_level:TokenLevel.table", "eta"),
+    "n_i": ("rse_study.perturbations.token_level:TokenLevel._scale", "eta"),
+    "mix of PGD and FGSM": ("rse_study.perturbations.blend:Blend.mix", "stronger"),
+    "start of r": ("rse_study.perturbations.virtual_adversarial:normal_rows", "V-advCSE"),
+    "weights of masks": ("rse_study.perturbations.ascent:SiteMask.weights", "L2P-CSR"),
+    "batch norm": ("rse_study.models.batch_norm:BatchNorm.forward", "batch norm"),
+    "power norm": ("rse_study.models.power_norm:PowerNorm.forward", "DCL"),
+    "backward of power norm": ("rse_study.models.power_norm:_Normalise.backward", "DCL"),
+    "projection": ("rse_study.models.projection:Projection.forward", "DCL, no norm"),
+    "scores of D": ("rse_study.models.rtd:Discriminator.forward", "RTD"),
+    "scores of the masked LM": ("rse_study.models.masked_lm_head:MaskedLMHead.forward", "DCL"),
+}
+
+
+def scaled(outcome: Any) -> Any:
+    """The tensor, or the first tensor of what is returned, a millionth larger."""
+    if isinstance(outcome, torch.Tensor):
+        return outcome * FACTOR
+    first, *rest = outcome
+    rest = [scaled([part])[0] if isinstance(part, torch.Tensor) else part for part in rest]
+    made = [first * FACTOR if isinstance(first, torch.Tensor) else first, *rest]
+    return type(outcome)(*made) if hasattr(outcome, "_fields") else type(outcome)(made)
+
+
+@contextlib.contextmanager
+def planted(where: str) -> Iterator[None]:
+    """While it lasts, what the function or method returns is a millionth larger."""
+    module, _, path = where.partition(":")
+    owner: Any = importlib.import_module(module)
+    *outer, name = path.split(".")
+    for part in outer:
+        owner = getattr(owner, part)
+    right = owner.__dict__[name]
+    call: Callable[..., Any] = right.__func__ if isinstance(right, staticmethod) else right
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        return scaled(call(*args, **kwargs))
+
+    setattr(owner, name, staticmethod(wrong) if isinstance(right, staticmethod) else wrong)
+    try:
+        yield
+    finally:
+        setattr(owner, name, right)
+
+
+def constants(spec: Spec, path: str = "") -> Iterator[tuple[str, float]]:
+    """Every float of a configuration that is not 0, with its path."""
+    for name in type(spec).model_fields:
+        value = getattr(spec, name)
+        if isinstance(value, Spec):
+            yield from constants(value, f"{path}{name}.")
+        elif isinstance(value, float) and value:
+            yield f"{path}{name}", value
+
+
+def with_constant(spec: Any, path: str, value: float) -> Any:
+    """The configuration with one of its floats changed, unchecked: some stand at the end of their range."""
+    name, _, rest = path.partition(".")
+    return spec.model_copy(update={name: with_constant(getattr(spec, name), rest, value) if rest else value})
+
+
+def moves() -> Iterator[tuple[str, str, float]]:
+    """(entry, mistake, largest move of the entry's figures) of every constant and every function."""
+    expected = on_file()
+    for entry, method in GOLDEN.items():
+        for path, value in constants(method):
+            wrong = with_constant(method, path, value * FACTOR)
+            yield entry, path, largest_move(expected[entry], record(wrong))
+    for what, (where, _) in FUNCTIONS.items():
+        for entry, method in GOLDEN.items():
+            with planted(where):
+                yield entry, what, largest_move(expected[entry], record(method))
+
+
+if __name__ == "__main__":
+    seen: dict[str, list[float]] = {}
+    for entry, mistake, move in moves():
+        seen.setdefault(mistake, []).append(move)
+        print(f"{entry:30s} {mistake:40s} {move:8.1e} {'caught' if move > TOLERANCE else ''}", flush=True)
+    caught = {mistake: max(found) > TOLERANCE for mistake, found in seen.items()}
+    print(f"{sum(caught.values())} of {len(caught)} kinds of mistake are caught by some entry; not:")
+    print(*sorted(mistake for mistake, is_caught in caught.items() if not is_caught), sep="\n")
