@@ -1,7 +1,7 @@
 """The driver killed, and the same command again: nothing is lost, nothing is done twice, nothing changes.
 
-Once amid its cells; four times at random moments, for a grid and two searches. `python -m tests.faults.kill_driver` does it
-ten times each (docs/results/faults.md).
+Once amid its cells; four times at random moments, for a grid and two searches. `python -m tests.faults.kill_driver`
+does it ten times each (docs/results/faults.md).
 """
 
 import random
