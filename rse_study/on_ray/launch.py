@@ -84,7 +84,10 @@ def _start(num_cpus: int) -> None:
                 logging_level=logging.ERROR,
             )
             return
-        except (RuntimeError, OSError, TimeoutError) as error:
+        except Exception as error:
+            # Where the node's process is not up after 30 s Ray raises Exception itself, not one of its kinds.
+            if type(error) is not Exception and not isinstance(error, RuntimeError | OSError):
+                raise
             ray.shutdown()  # what of it was started
             if attempt == START_ATTEMPTS:
                 what = f"Ray did not start in {attempt} attempts ({first_line(error)})"

@@ -36,7 +36,7 @@ base:
     masks: {phi: 0}
     lambda1: 0
     lambda2: 0
-  encoder: {name: tiny, pooling: mean}
+  encoder: {name: tiny-vectors, pooling: mean}
   corpus: {source: builtin}
   optimizer: {lr: 1e-3}
   budget: {unit: steps, amount: 12}

@@ -1,6 +1,7 @@
 """The driver killed, and the same command again: nothing is lost, nothing is done twice, nothing changes.
 
-Once amid its cells; ten times at random moments, for a grid and two searches (docs/results/faults.md).
+Once amid its cells; four times at random moments, for a grid and two searches. `python -m tests.faults.kill_driver`
+does it ten times each (docs/results/faults.md).
 """
 
 import random
@@ -14,8 +15,7 @@ from tests.faults.drivers import contents
 from tests.faults.kill_driver import GRID, ONE_AT_A_TIME, SEARCH, finished_cells, kill_often
 
 pytestmark = pytest.mark.slow
-NUM_KILLS = 10
-GAUSSIAN = {"name": "gp", "num_startup": 3}
+NUM_KILLS = 4
 
 
 @pytest.mark.xdist_group("ray")
@@ -40,25 +40,14 @@ def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_agai
     assert contents(folder) == whole
 
 
-@pytest.mark.xdist_group("gaussian")
-def test_a_search_by_a_gaussian_process_killed_amid_a_trial_ends_equal_to_an_undisturbed_one(scene):
-    """One trial at a time, some of them stopped early."""
-    here = replace(scene, study=ONE_AT_A_TIME | {"name": "gaussian", "sampler": GAUSSIAN})
-    folder, undisturbed = here.folder("gaussian-killed"), here.folder("gaussian-whole")
-    here.kill_at(folder, "progressed 5/0 2")
-    here.finish(folder)
-    here.finish(undisturbed)
-    assert contents(folder) == contents(undisturbed)
-
-
 @pytest.mark.parametrize(
     "study",
     [pytest.param(one, marks=pytest.mark.xdist_group(one["name"])) for one in (GRID, ONE_AT_A_TIME, SEARCH)],
     ids=lambda study: study["name"],
 )
-def test_killed_ten_times_it_has_its_cells_none_lost_and_none_twice(scene, study):
+def test_killed_again_and_again_it_has_its_cells_none_lost_and_none_twice(scene, study):
     here, folder = replace(scene, study=study), scene.folder(f"{study['name']}-killed")
-    story = kill_often(here, folder, NUM_KILLS, random.Random(0), longest=25.0)
+    story = kill_often(here, folder, NUM_KILLS, random.Random(0), longest=20.0)
     assert story.kills > 0
     assert story.num_changed == 0
     with Ledger.open(folder) as ledger:
@@ -73,6 +62,7 @@ def test_killed_ten_times_it_has_its_cells_none_lost_and_none_twice(scene, study
         undisturbed = scene.folder(f"{study['name']}-whole")
         here.finish(undisturbed)
         assert killed == contents(undisturbed)
-    ledger_path(folder).unlink()
-    assert "started" not in here.finish(folder)
-    assert contents(folder) == killed
+    if study is SEARCH:  # with its rungs; a grid's ledger comes back above
+        ledger_path(folder).unlink()
+        assert "started" not in here.finish(folder)
+        assert contents(folder) == killed

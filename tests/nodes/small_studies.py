@@ -4,7 +4,7 @@ from typing import Any
 
 BASE = {
     "method": {"blend": {"pgd": {"num_steps": 1}, "fgsm": {"num_steps": 1}}},
-    "encoder": {"name": "tiny", "pooling": "mean"},
+    "encoder": {"name": "tiny-vectors", "pooling": "mean"},
     "corpus": {"source": "builtin"},
     "optimizer": {"lr": 1e-3},
     "batch_size": 8,

@@ -31,13 +31,21 @@ def test_a_ray_that_never_starts_is_given_up_with_its_reason(tmp_path):
     assert "less busy" in done.stderr
 
 
-def test_a_ray_that_starts_late_is_tried_again(monkeypatch):
+@pytest.mark.parametrize(
+    "late_by",
+    [
+        RuntimeError("Timed out waiting for file /somewhere/gcs_server_port"),
+        Exception("The current node timed out during startup."),
+    ],
+    ids=["head", "node"],
+)
+def test_a_ray_that_starts_late_is_tried_again(monkeypatch, late_by):
     calls = []
 
     def late(**options):
         calls.append(options)
         if len(calls) == 1:
-            raise RuntimeError("Timed out waiting for file /somewhere/gcs_server_port")
+            raise late_by
 
     monkeypatch.setattr(launch.ray, "init", late)
     with ray_session(1):
