@@ -60,7 +60,11 @@ class Streams:
         key = self._seed("dropout", (step, pass_name, rank))
         devices = [device] if device is not None and device.type == "cuda" else []
         with torch.random.fork_rng(devices=devices):
-            torch.manual_seed(key)
+            # torch.manual_seed seeds every kind of device there might be, which costs more than many a layer.
+            torch.default_generator.manual_seed(key)
+            for each in devices:
+                with torch.cuda.device(each):
+                    torch.cuda.manual_seed(key)
             yield
 
     def _seed(self, stream: str, key: tuple[int | str, ...]) -> int:

@@ -7,7 +7,7 @@ import torch
 
 from rse_study.collectives import Alone
 from rse_study.distributed import Group
-from tests.gloo import spawned
+from tests.gloo import in_group
 
 pytestmark = pytest.mark.xdist_group("two_workers")
 ROWS = torch.arange(12, dtype=torch.float64).view(4, 3) / 7 - 0.5
@@ -53,7 +53,7 @@ def _work(rank: int, size: int, directory: Path) -> None:
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory):
     directory = tmp_path_factory.mktemp("collectives")
-    spawned(_work, directory)
+    in_group(_work, directory)
     return [torch.load(directory / f"{rank}.pt") for rank in (0, 1)]
 
 

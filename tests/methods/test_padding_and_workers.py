@@ -101,15 +101,20 @@ def test_order_of_rows_changes_nothing(switches, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def on_one_and_on_two(tmp_path_factory):
-    return alone(), together(tmp_path_factory.mktemp("workers"))
+def on_one():
+    return alone()
+
+
+@pytest.fixture(scope="module")
+def on_two(tmp_path_factory):
+    return together(tmp_path_factory.mktemp("workers"))
 
 
 @pytest.mark.slow  # tests/training/test_workers.py holds it of a whole cell
 @pytest.mark.xdist_group("two_workers")
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_two_workers_equal_one(name, on_one_and_on_two):
-    one, two = on_one_and_on_two[0][name], [worker[name] for worker in on_one_and_on_two[1]]
+def test_two_workers_equal_one(name, on_one, on_two):
+    one, two = on_one[name], [worker[name] for worker in on_two]
     near(sum(worker["loss"] for worker in two), one["loss"], "loss: shares add up")
     for worker in two:
         for part in ("gradients", "state", "buffers"):
@@ -122,8 +127,8 @@ def test_two_workers_equal_one(name, on_one_and_on_two):
 
 
 @pytest.mark.xdist_group("two_workers")
-def test_two_workers_hold_the_same_bits(on_one_and_on_two):
-    first, second = on_one_and_on_two[1]
+def test_two_workers_hold_the_same_bits(on_two):
+    first, second = on_two
     for name in SCENARIOS:
         for part in ("gradients", "state", "buffers"):
             for key, value in first[name][part].items():

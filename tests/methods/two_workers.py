@@ -9,7 +9,7 @@ from rse_study.data.batches import Batch
 from rse_study.distributed import Group
 from rse_study.methods import RobustSentEmbed
 from tests.conformance.entries import ENTRIES
-from tests.gloo import spawned
+from tests.gloo import in_group
 from tests.methods.problem import SENTENCES, make_batch, make_networks, make_run, settings, take_step
 
 SCENARIOS = {
@@ -62,7 +62,7 @@ def alone() -> dict[str, dict[str, object]]:
 
 def together(directory: Path, size: int = 2) -> list[dict[str, dict[str, object]]]:
     """Every scenario on `size` workers of a gloo group."""
-    spawned(_take_steps, directory, size)
+    in_group(_take_steps, directory, size)
     return [torch.load(directory / f"{rank}.pt") for rank in range(size)]
 
 

@@ -9,11 +9,7 @@ from torch import Tensor
 
 def cosine(u: Tensor, v: Tensor) -> Tensor:
     """sim(u, v) = u.v / (||u|| ||v||) of two [d] vectors; 0, with zero gradient, if either vector is 0."""
-    dot, u_squared, v_squared = 0.0 * u[0], 0.0 * u[0], 0.0 * v[0]
-    for a, b in zip(u, v, strict=True):
-        dot = dot + a * b
-        u_squared = u_squared + a * a
-        v_squared = v_squared + b * b
+    dot, u_squared, v_squared = (u * v).sum(), (u * u).sum(), (v * v).sum()
     if u_squared.item() == 0.0 or v_squared.item() == 0.0:
         return 0.0 * (u.sum() + v.sum())
     return dot / (torch.sqrt(u_squared) * torch.sqrt(v_squared))

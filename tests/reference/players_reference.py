@@ -60,14 +60,14 @@ def blocks(perturbable: Tensor, scope: str) -> list[list[int]]:
 
 def on_blocks(state: Tensor, perturbable: Tensor, scope: str, change: Change) -> Tensor:
     """`change` applied to the flat coordinates of every block; 0 everywhere outside perturbable tokens."""
-    result = torch.zeros_like(state)
-    for s in range(len(state)):
+    entries, result = state.tolist(), torch.zeros_like(state).tolist()
+    for s in range(len(entries)):
         for block in blocks(perturbable[s], scope):
-            places = [(i, j) for i in block for j in range(len(state[s][i]))]
-            values = change([float(state[s][i][j]) for i, j in places])
+            places = [(i, j) for i in block for j in range(len(entries[s][i]))]
+            values = change([entries[s][i][j] for i, j in places])
             for (i, j), value in zip(places, values, strict=True):
                 result[s][i][j] = value
-    return result
+    return torch.tensor(result, dtype=state.dtype)
 
 
 def project_delta(delta: Tensor, perturbable: Tensor, o: Options) -> Tensor:

@@ -25,11 +25,8 @@ def weight(token_mask: Tensor, feature_mask: Tensor, real: Tensor) -> Tensor:
     for s in range(len(token_mask)):
         tokens = []
         for i in range(len(token_mask[s])):
-            if bool(real[s][i]):
-                row = [(token_mask[s][i] + feature_mask[s][j]) / 2 for j in range(len(feature_mask[s]))]
-            else:
-                row = [torch.tensor(1.0, dtype=torch.float64) for _ in feature_mask[s]]
-            tokens.append(torch.stack(row))
+            row = (token_mask[s][i] + feature_mask[s]) / 2
+            tokens.append(row if bool(real[s][i]) else torch.ones_like(row))
         sentences.append(torch.stack(tokens))
     return torch.stack(sentences)
 

@@ -2,7 +2,7 @@ import pytest
 
 from rse_study.data import builtin
 from rse_study.training.loop import train
-from tests.training.world import Complete, World, small_trial
+from tests.training.world import Complete, World, light_trial, small_trial
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +15,10 @@ def complete(world: World) -> Complete:
     """`small_trial()` with seed 3."""
     folder = world.root / "complete"
     return Complete(folder, list(train(small_trial(), 3, world.materials(), folder)))
+
+
+@pytest.fixture(scope="session")
+def light(world: World) -> Complete:
+    """`light_trial()` with seed 3."""
+    folder = world.root / "light"
+    return Complete(folder, list(train(light_trial(), 3, world.materials(), folder)))

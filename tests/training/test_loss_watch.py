@@ -15,6 +15,7 @@ from rse_study.training import session
 from rse_study.training.loop import drive, train
 from rse_study.training.loss_watch import LossWatch
 from rse_study.training.process_group import Ask, run_group
+from tests.gloo import forks
 from tests.training.world import World, small_trial
 
 NAN, CPU = torch.tensor(float("nan")), torch.device("cpu")
@@ -58,7 +59,8 @@ def watch_two(folder: Path, group: Group, ask: Ask) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("two_workers")
 def test_all_workers_know_the_step_at_which_one_lost_its_share(tmp_path: Path) -> None:
-    run_group(partial(watch_two, tmp_path), 2)
+    with forks():
+        run_group(partial(watch_two, tmp_path), 2)
     told = [(tmp_path / rank).read_text() for rank in ("0", "1")]
     assert told == [
         "step 3: the loss is not finite (on another worker)",

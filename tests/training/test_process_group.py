@@ -1,7 +1,6 @@
 """Processes of one machine: what they ask is answered here, what fails there is raised here, and nobody is left."""
 
 import contextlib
-import multiprocessing
 import os
 import select
 import signal
@@ -14,9 +13,9 @@ import torch
 from rse_study.distributed import Group
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.training.process_group import Ask, WorkerLost, run_group
+from tests.gloo import FORK, forks
 
 pytestmark = pytest.mark.xdist_group("two_workers")
-FORK = multiprocessing.get_context("fork")
 PATIENCE = 60.0  # seconds; ended processes are noticed at once
 
 
@@ -26,6 +25,10 @@ def talk(group: Group, ask: Ask) -> None:
     assert answer == 10 * group.rank
     total = group.sum(torch.tensor([float(answer)]))
     ask(("total", os.getpid(), int(total)))
+    group.any(False)
+    if group.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    group.any(False)
 
 
 def misfit(group: Group, ask: Ask) -> None:
@@ -36,13 +39,6 @@ def misfit(group: Group, ask: Ask) -> None:
 
 def diverge(group: Group, ask: Ask) -> None:
     raise NonFiniteLoss("this worker's share is nan" if group.rank == 0 else "on another worker", 7)
-
-
-def die(group: Group, ask: Ask) -> None:
-    ask(os.getpid())
-    if group.rank == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    group.any(False)
 
 
 def wait(group: Group, ask: Ask) -> None:
@@ -61,33 +57,28 @@ def is_gone(pid: int) -> bool:
     return ended
 
 
-def test_questions_are_answered_here() -> None:
+def test_questions_are_answered_here_and_a_killed_worker_ends_all() -> None:
     asked = []
 
     def answer(question: tuple) -> object:
         asked.append(question)
         return 10 * question[0] if question[0] != "total" else None
 
-    run_group(talk, 2, threads=2, answer=answer)
+    with pytest.raises(WorkerLost, match=r"worker 1 of 2 was killed \(SIGKILL\)"):
+        run_group(talk, 2, threads=2, answer=answer)
     assert sorted((who, what) for who, _, what in asked if who != "total") == [(0, 2), (1, 2)]
     assert [what for who, _, what in asked if who == "total"] == [10, 10]
-    assert os.getpid() not in {pid for _, pid, _ in asked}
+    pids = {pid for _, pid, _ in asked}
+    assert len(pids) == 2 and os.getpid() not in pids
+    assert all(is_gone(pid) for pid in pids)
 
 
 def test_what_is_wrong_is_raised_here_as_itself() -> None:
-    with pytest.raises(InputError, match=r"corpus: no such file. Make it"):
+    with forks(), pytest.raises(InputError, match=r"corpus: no such file. Make it"):
         run_group(misfit, 2)
-    with pytest.raises(NonFiniteLoss, match="step 7: this worker's share is nan") as lost:  # rank 0's words
-        run_group(diverge, 2)
+    with forks(), pytest.raises(NonFiniteLoss, match="step 7: this worker's share is nan") as lost:
+        run_group(diverge, 2)  # rank 0's words
     assert lost.value.step == 7
-
-
-def test_a_killed_worker_ends_all() -> None:
-    pids: list[int] = []
-    with pytest.raises(WorkerLost, match=r"worker 1 of 2 was killed \(SIGKILL\)"):
-        run_group(die, 2, answer=pids.append)
-    assert len(pids) == 2
-    assert all(is_gone(pid) for pid in pids)
 
 
 @pytest.fixture
@@ -107,7 +98,7 @@ def test_an_interrupt_ends_all() -> None:
         if len(pids) == 2:
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
+    with forks(), pytest.raises(KeyboardInterrupt):
         run_group(wait, 2, answer=answer)
     assert all(is_gone(pid) for pid in pids)
 

@@ -13,7 +13,7 @@ from rse_study.training.loop import drive, train
 from rse_study.training.provenance import SIMILARITY_DIGITS
 from rse_study.training.replay import ReplayDifference, compare, replay
 from rse_study.training.trial import Trial
-from tests.training.world import Complete, World, small_trial, stop_at
+from tests.training.world import Complete, World, light_trial, stop_at
 
 ALONE = {"workers": 1, "threads": 1}
 
@@ -25,44 +25,42 @@ def again(world: World, trial: Trial, recorded: Result, directory: Path, **chang
 
 
 @pytest.mark.parametrize("last", [None, 6], ids=["complete", "stopped early"])
-def test_a_replay_has_the_same_bits(
-    world: World, complete: Complete, tmp_path: Path, last: int | None
-) -> None:
+def test_a_replay_has_the_same_bits(world: World, light: Complete, tmp_path: Path, last: int | None) -> None:
     if last:
-        drive(train(small_trial(), 3, world.materials(), tmp_path / "first"), stop_at(last))
-    recorded = read_result(tmp_path / "first" if last else complete.folder)
-    found = again(world, small_trial(), recorded, tmp_path / "again")
+        drive(train(light_trial(), 3, world.materials(), tmp_path / "first"), stop_at(last))
+    recorded = read_result(tmp_path / "first" if last else light.folder)
+    found = again(world, light_trial(), recorded, tmp_path / "again")
     assert found.is_equal, found.differences
     assert found.num_points == len(recorded.history) == (5 if last else 8)
     assert read_result(tmp_path / "again").history[-1].t == recorded.history[-1].t
 
 
 def test_a_lost_loss_is_lost_again(world: World, tmp_path: Path) -> None:
-    trial = small_trial(optimizer={"lr": 1e30, "max_norm": 1e30})
+    trial = light_trial(optimizer={"lr": 1e30, "max_norm": 1e30})
     with pytest.raises(NonFiniteLoss):
         list(train(trial, 3, world.materials(), tmp_path / "first"))
     assert again(world, trial, read_result(tmp_path / "first"), tmp_path / "again").is_equal
 
 
-def test_the_first_difference_is_named(world: World, complete: Complete, tmp_path: Path) -> None:
-    recorded = read_result(complete.folder)
+def test_the_first_difference_is_named(world: World, light: Complete, tmp_path: Path) -> None:
+    recorded = read_result(light.folder)
     bent = [point.model_dump() for point in recorded.history]
     loss = bent[3]["metrics"]["loss"]
     bent[3]["metrics"]["loss"] = math.nextafter(loss, math.inf)
     forged = recorded.model_copy(update={"history": tuple(Point(**point) for point in bent)})
-    found = again(world, small_trial(), forged, tmp_path / "again")
+    found = again(world, light_trial(), forged, tmp_path / "again")
     assert not found.is_equal
     assert found.differences == (
         ReplayDifference(bent[3]["t"], "loss", math.nextafter(loss, math.inf), loss),
     )
 
 
-def test_only_the_recorded_cell_in_an_empty_folder(world: World, complete: Complete, tmp_path: Path) -> None:
-    recorded = read_result(complete.folder)
+def test_only_the_recorded_cell_in_an_empty_folder(world: World, light: Complete, tmp_path: Path) -> None:
+    recorded = read_result(light.folder)
     with pytest.raises(InputError, match="not the recorded cell"):
-        again(world, small_trial(), recorded, tmp_path / "again", seed=4)
+        again(world, light_trial(), recorded, tmp_path / "again", seed=4)
     with pytest.raises(InputError, match="not empty"):
-        again(world, small_trial(), recorded, complete.folder)
+        again(world, light_trial(), recorded, light.folder)
 
 
 def result(*points: tuple[int, dict[str, float]], **ending: str) -> Result:
@@ -91,9 +89,9 @@ def test_compare(one: Result, other: Result, names: list[tuple[int, str]]) -> No
     assert compare(one, other).is_equal == (not names)
 
 
-def test_a_score_from_before_equal_cosines_tied_is_told_apart(complete: Complete) -> None:
+def test_a_score_from_before_equal_cosines_tied_is_told_apart(light: Complete) -> None:
     """Only in a cell that does not know how its cosines were ranked, only a rank correlation, and only as far."""
-    now = read_result(complete.folder)
+    now = read_result(light.folder)
     earlier = {key: value for key, value in now.provenance.items() if key != SIMILARITY_DIGITS}
 
     def compared(name: str, by: float, provenance: dict) -> tuple[int, int]:
@@ -114,12 +112,12 @@ def test_a_cell_begun_before_equal_cosines_tied_does_not_say_how_its_scores_were
 ) -> None:
     """Its history holds scores of both kinds."""
     folder = tmp_path / "cell"
-    for progress in train(small_trial(), 3, world.materials(), folder, checkpoint_seconds=0.0):
+    for progress in train(light_trial(), 3, world.materials(), folder, checkpoint_seconds=0.0):
         if progress.t == 5:
             break
     state_file = next((folder / "checkpoint").glob("step-*/*.json"))
     state = json.loads(state_file.read_text())
     assert state.pop("similarity_digits") == DIGITS
     state_file.write_text(json.dumps(state))
-    list(train(small_trial(), 3, world.materials(), folder))
+    list(train(light_trial(), 3, world.materials(), folder))
     assert SIMILARITY_DIGITS not in read_result(folder).provenance

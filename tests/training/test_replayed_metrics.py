@@ -19,7 +19,7 @@ from rse_study.results.result_file import read_result
 from rse_study.training.evaluator import ReplayedAttacks
 from rse_study.training.loop import train
 from rse_study.training.materials import Materials, identity_of
-from tests.training.world import Complete, World, small_trial
+from tests.training.world import Complete, World, light_trial
 
 ROBUST = {"robust/spearman", "robust/drift", "robust/drop", "robust/degenerate"}
 REPLAYED = {"recipe": "pwws", "num_pairs": 40}
@@ -70,7 +70,7 @@ def with_texts(materials: Materials, texts: ReplayedTexts, folder: Path) -> Mate
 
 def test_every_look_has_them_and_the_last_is_the_kept_models(world: World, tmp_path: Path) -> None:
     pairs = other_words(40)
-    trial = small_trial(replayed=REPLAYED, selection={"dev": "builtin", "every": 5, "keep": "last"})
+    trial = light_trial(replayed=REPLAYED, selection={"dev": "builtin", "every": 5, "keep": "last"})
     points = list(train(trial, 3, with_pairs(world, pairs, "pairs-40"), tmp_path))
     assert [point.t for point in points if point.metrics.keys() >= ROBUST] == [0, 5, 10, 12]
     assert not any(ROBUST & point.metrics.keys() for point in points if "dev" not in point.metrics)
@@ -84,11 +84,11 @@ def test_every_look_has_them_and_the_last_is_the_kept_models(world: World, tmp_p
     assert before != wanted and before["robust/degenerate"] == 0
 
 
-def test_they_change_no_other_number(world: World, complete: Complete, tmp_path: Path) -> None:
+def test_they_change_no_other_number(world: World, light: Complete, tmp_path: Path) -> None:
     """A look draws nothing: what is trained is the same, whether or not it is judged so."""
     materials = with_pairs(world, other_words(10), "pairs-10")
-    judged = list(train(small_trial(replayed=REPLAYED), 3, materials, tmp_path / "judged"))
-    plain = complete.points
+    judged = list(train(light_trial(replayed=REPLAYED), 3, materials, tmp_path / "judged"))
+    plain = light.points
     assert all(not ROBUST & point.metrics.keys() for point in plain)
     rest = [{name: value for name, value in point.metrics.items() if name not in ROBUST} for point in judged]
     assert rest == [point.metrics for point in plain]
@@ -101,7 +101,7 @@ WITH_TEXTS = {**REPLAYED, "labelled": "builtin", "num_texts": 20, "num_training"
 def test_texts_are_judged_at_every_look_by_the_encoder_as_it_is_then(world: World, tmp_path: Path) -> None:
     texts = shortened(20)
     materials = with_texts(with_pairs(world, other_words(8), "pairs-8"), texts, world.root / "texts-20")
-    trial = small_trial(replayed=WITH_TEXTS, selection={"dev": "builtin", "every": 5, "keep": "last"})
+    trial = light_trial(replayed=WITH_TEXTS, selection={"dev": "builtin", "every": 5, "keep": "last"})
     points = list(train(trial, 3, materials, tmp_path / "judged"))
     assert [point.t for point in points if point.metrics.keys() >= ROBUST | TEXTUAL] == [0, 5, 10, 12]
     for encoder, point in (("model", points[-1]), ("base", points[0])):
@@ -136,7 +136,7 @@ WITHOUT = Materials(corpus=Path("corpus"), base="base", dev=builtin.graded_pairs
 
 def identity(fingerprint: str = "", **replayed: object) -> str:
     prints = {**PRINTS, **({"replayed": fingerprint} if fingerprint else {})}
-    return identity_of(small_trial(replayed=replayed), 3, dataclasses.replace(WITHOUT, fingerprints=prints))
+    return identity_of(light_trial(replayed=replayed), 3, dataclasses.replace(WITHOUT, fingerprints=prints))
 
 
 def test_another_set_is_another_cell() -> None:
@@ -149,7 +149,7 @@ def test_another_set_is_another_cell() -> None:
 
 
 def test_where_nothing_is_replayed_its_settings_decide_nothing() -> None:
-    before = identity_of(small_trial(), 3, WITHOUT)
+    before = identity_of(light_trial(), 3, WITHOUT)
     for settings in (
         {},
         {"num_pairs": 7},
@@ -157,8 +157,8 @@ def test_where_nothing_is_replayed_its_settings_decide_nothing() -> None:
         {"sides": "both", "seed": 5, "reference": "./elsewhere"},
     ):
         assert identity(**settings) == before
-        assert "replayed" not in small_trial(replayed=settings).identity()
-    named = small_trial(replayed=REPLAYED).identity()["replayed"]
+        assert "replayed" not in light_trial(replayed=settings).identity()
+    named = light_trial(replayed=REPLAYED).identity()["replayed"]
     assert (named["recipe"], named["num_pairs"], named["seed"]) == ("pwws", 40, 0)
 
 
@@ -174,4 +174,4 @@ def test_where_no_texts_are_attacked_their_numbers_decide_nothing() -> None:
 
 def test_texts_without_a_recipe_are_refused() -> None:
     with pytest.raises(ValidationError, match="labelled: MR needs a recipe that attacks its texts"):
-        small_trial(replayed={"labelled": "MR"})
+        light_trial(replayed={"labelled": "MR"})

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from rse_study.results.result_file import read_result
 from rse_study.training.loop import drive, train
 from tests.slow import mostly_slow
-from tests.training.world import Complete, World, small_trial, stop_at
+from tests.training.world import Complete, World, light_trial, small_trial, stop_at
 
 NUM_STEPS = 12
 FORK = multiprocessing.get_context("fork")
@@ -79,20 +79,20 @@ def test_resume_equals_uninterrupted(world: World, tmp_path: Path, name: str) ->
 
 
 def test_interrupted_between_checkpoints_the_steps_are_done_again(
-    world: World, complete: Complete, tmp_path: Path
+    world: World, light: Complete, tmp_path: Path
 ) -> None:
-    cell = train(small_trial(), 3, world.materials(), tmp_path / "cell", checkpoint_seconds=3600.0)
+    cell = train(light_trial(), 3, world.materials(), tmp_path / "cell", checkpoint_seconds=3600.0)
     while next(cell).t < 8:
         pass
     cell.close()
-    again = list(train(small_trial(), 3, world.materials(), tmp_path / "cell"))
-    assert [point.t for point in again] == [point.t for point in complete.points]
-    assert [point.metrics for point in again] == [point.metrics for point in complete.points]
+    again = list(train(light_trial(), 3, world.materials(), tmp_path / "cell"))
+    assert [point.t for point in again] == [point.t for point in light.points]
+    assert [point.metrics for point in again] == [point.metrics for point in light.points]
 
 
 def test_a_saved_point_is_shown_again_for_its_verdict(world: World, tmp_path: Path) -> None:
-    cell = train(small_trial(), 3, world.materials(), tmp_path, checkpoint_seconds=0.0)
+    cell = train(light_trial(), 3, world.materials(), tmp_path, checkpoint_seconds=0.0)
     while next(cell).t < 8:  # saved at 8; then whoever was to give the verdict dies
         pass
     cell.close()
-    assert [point.t for point in train(small_trial(), 3, world.materials(), tmp_path)] == [8, 10, 12]
+    assert [point.t for point in train(light_trial(), 3, world.materials(), tmp_path)] == [8, 10, 12]

@@ -13,6 +13,7 @@ from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.processes import train_locally
 from rse_study.training.shared_outputs import FOLDER, open_outputs
+from tests.gloo import forks
 from tests.slow import mostly_slow
 from tests.training.world import World, small_trial, stop_at
 
@@ -141,7 +142,8 @@ def test_each_worker_shares_its_own_rows(materials: Materials, tmp_path: Path) -
     histories = []
     for name in ("first", "again"):
         points = []
-        train_locally(small_trial(), 3, materials, tmp_path / name, workers=2, report=points.append)
+        with forks():
+            train_locally(small_trial(), 3, materials, tmp_path / name, workers=2, report=points.append)
         histories.append([point.metrics for point in points])
         written = {path: path.stat().st_mtime_ns for path in (tmp_path / FOLDER).glob("*/*")}
         assert len(written) == 2

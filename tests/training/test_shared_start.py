@@ -12,7 +12,7 @@ from rse_study.results.result_file import read_result
 from rse_study.training.loop import train
 from rse_study.training.replay import replay
 from rse_study.training.shared_start import FOLDER, KIND, scores_of_base
-from tests.training.world import small_trial
+from tests.training.world import light_trial, small_trial
 
 CPU = torch.device("cpu")
 SCORES = {"dev": 30.0, "dev/degenerate": 0.0}
@@ -98,7 +98,7 @@ def test_a_lost_score_and_a_damaged_file_are_measured_again(materials):
 @pytest.mark.slow
 def test_cells_have_the_history_they_would_have_alone(world, materials, tmp_path):
     def history(seed, given, name):
-        return [point.metrics for point in train(small_trial(), seed, given, tmp_path / name)]
+        return [point.metrics for point in train(light_trial(), seed, given, tmp_path / name)]
 
     alone = [history(seed, world.materials(), f"alone {seed}") for seed in (3, 4)]
     assert [history(seed, materials, f"shared {seed}") for seed in (3, 4)] == alone
@@ -106,10 +106,10 @@ def test_cells_have_the_history_they_would_have_alone(world, materials, tmp_path
 
 def test_a_replay_measures_itself(materials, tmp_path):
     """Whoever asks whether a number is right must not be told what is on file."""
-    list(train(small_trial(), 3, materials, tmp_path / "first"))
+    list(train(light_trial(), 3, materials, tmp_path / "first"))
     (file,) = (materials.corpus.parent / FOLDER).iterdir()
     write_sealed(file, KIND, {"dev": 1.0, "dev/degenerate": 0.0})
-    list(train(small_trial(), 3, materials, tmp_path / "misled"))
+    list(train(light_trial(), 3, materials, tmp_path / "misled"))
     recorded = read_result(tmp_path / "misled")
-    found = replay(small_trial(), 3, materials, recorded, tmp_path / "again", workers=1, threads=1)
+    found = replay(light_trial(), 3, materials, recorded, tmp_path / "again", workers=1, threads=1)
     assert [(one.t, one.name, one.recorded) for one in found.differences] == [(0, "dev", 1.0)]

@@ -16,15 +16,15 @@ from rse_study.results.result_file import read_result
 from rse_study.training import cell_result, checkpoint
 from rse_study.training.loop import Progress, drive, train
 from tests.slow import mostly_slow
-from tests.training.world import Complete, World, small_trial, stop_at
+from tests.training.world import Complete, World, light_trial, stop_at
 
 FORK = multiprocessing.get_context("fork")
 
 
 @pytest.fixture(scope="module")
-def straight(complete: Complete) -> Path:
+def straight(light: Complete) -> Path:
     """A run that never stopped."""
-    return complete.folder
+    return light.folder
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +47,12 @@ def stop(world: World, directory: Path, t: int = 6) -> list[int]:
         seen.append(progress.t)
         return stop_at(t)(progress)
 
-    drive(train(small_trial(), 3, world.materials(), directory), report)
+    drive(train(light_trial(), 3, world.materials(), directory), report)
     return seen
 
 
 def go_on(world: World, directory: Path) -> list[int]:
-    return [point.t for point in train(small_trial(), 3, world.materials(), directory, continues=True)]
+    return [point.t for point in train(light_trial(), 3, world.materials(), directory, continues=True)]
 
 
 def assert_equal(directory: Path, expected: Path) -> None:
@@ -73,7 +73,7 @@ def test_stop_ends_the_cell_at_once_with_its_last_metrics(
     assert result.final["dev/kept_t"] == 5
     assert [path.name for path in (stopped / "checkpoint").iterdir()] == ["step-000000006"]
     # It stays so until somebody wants it continued.
-    again = list(train(small_trial(), 3, world.materials(), stopped))
+    again = list(train(light_trial(), 3, world.materials(), stopped))
     assert [(point.t, point.is_final) for point in again] == [(6, True)]
 
 
@@ -81,7 +81,7 @@ def test_none_and_continue_go_on_and_the_last_verdict_counts_for_nothing(
     world: World, tmp_path: Path, straight: Path
 ) -> None:
     drive(
-        train(small_trial(), 3, world.materials(), tmp_path), lambda p: "stop" if p.is_final else "continue"
+        train(light_trial(), 3, world.materials(), tmp_path), lambda p: "stop" if p.is_final else "continue"
     )
     assert_equal(tmp_path, straight)
 
@@ -99,7 +99,7 @@ def test_continued_it_equals_the_run_that_never_stopped(
 
 def test_stopped_twice(world: World, tmp_path: Path, straight: Path) -> None:
     stop(world, tmp_path, 4)
-    drive(train(small_trial(), 3, world.materials(), tmp_path, continues=True), stop_at(8))
+    drive(train(light_trial(), 3, world.materials(), tmp_path, continues=True), stop_at(8))
     assert read_result(tmp_path).reason == "stopped at step 8 of 12"
     go_on(world, tmp_path)
     assert_equal(tmp_path, straight)
@@ -113,7 +113,7 @@ def test_without_its_checkpoint_it_starts_over(world: World, stopped: Path, stra
 
 def test_a_stopped_cell_is_nobody_elses(world: World, stopped: Path) -> None:
     with pytest.raises(InputError, match="another configuration's"):
-        list(train(small_trial(), 4, world.materials(), stopped, continues=True))
+        list(train(light_trial(), 4, world.materials(), stopped, continues=True))
 
 
 def killed(function: Callable[..., Any], num_calls: int) -> Callable[..., Any]:
@@ -187,7 +187,7 @@ def test_killed_while_it_stops(world: World, tmp_path: Path, straight: Path, mom
 @pytest.mark.parametrize("moment", GOING_ON)
 def test_killed_while_it_goes_on(world: World, stopped: Path, straight: Path, moment: str) -> None:
     def work() -> None:
-        list(train(small_trial(), 3, world.materials(), stopped, continues=True, checkpoint_seconds=0.0))
+        list(train(light_trial(), 3, world.materials(), stopped, continues=True, checkpoint_seconds=0.0))
 
     die(work, moment)
     go_on(world, stopped)

@@ -19,7 +19,7 @@ from rse_study.results.result_file import read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials, identity_of
 from tests.on_ray.world import few_pairs
-from tests.training.world import World, small_trial, stop_at
+from tests.training.world import World, light_trial, stop_at
 
 GEOMETRY = AlignmentUniformity(dataclasses.replace(few_pairs("builtin/dev"), name="STS-B"))
 SIMILARITY = Similarity(few_pairs("builtin/test"))
@@ -47,7 +47,7 @@ def when(points, metric: str) -> list[int]:
 def watched(watching: Materials, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cell that was watched to its end."""
     directory = tmp_path_factory.mktemp("watched")
-    drive(train(small_trial(watched=CADENCES, selection=LAST), 3, watching, directory), lambda progress: None)
+    drive(train(light_trial(watched=CADENCES, selection=LAST), 3, watching, directory), lambda progress: None)
     return directory
 
 
@@ -60,7 +60,7 @@ def test_each_is_measured_at_its_own_steps_and_at_both_ends(watched: Path) -> No
 
 
 def test_a_step_that_only_a_watched_one_asks_for_is_a_point(watching: Materials, tmp_path: Path) -> None:
-    trial = small_trial(watched={"STS-B/geometry": 7}, selection=LAST)
+    trial = light_trial(watched={"STS-B/geometry": 7}, selection=LAST)
     points = list(train(trial, 3, watching, tmp_path))
     assert when(points, ALIGNMENT) == [0, 7, 12]
     assert points[[point.t for point in points].index(7)].metrics.keys() > {"loss", "lr", ALIGNMENT}
@@ -75,7 +75,7 @@ def test_figures_are_those_of_the_model_as_it_is_then(watched: Path, watching: M
 
 
 def test_they_move_no_weight_and_no_other_number(world: World, watched: Path, tmp_path: Path) -> None:
-    drive(train(small_trial(selection=LAST), 3, world.materials(), tmp_path), lambda progress: None)
+    drive(train(light_trial(selection=LAST), 3, world.materials(), tmp_path), lambda progress: None)
     ours, plain = (load_file(folder / "model" / "model.safetensors") for folder in (watched, tmp_path))
     assert ours.keys() == plain.keys()
     assert all(torch.equal(ours[name], plain[name]) for name in plain)
@@ -89,7 +89,7 @@ def test_they_move_no_weight_and_no_other_number(world: World, watched: Path, tm
 
 def test_a_resumed_cell_has_the_same_history(watching: Materials, watched: Path, tmp_path: Path) -> None:
     """Left after step 9, between two looks, as a process that is killed leaves it; a new one goes on."""
-    trial = small_trial(watched=CADENCES, selection=LAST)
+    trial = light_trial(watched=CADENCES, selection=LAST)
     points = train(trial, 3, watching, tmp_path, checkpoint_seconds=0.0)
     while next(points).t < 8:
         pass
@@ -103,7 +103,7 @@ def test_a_resumed_cell_has_the_same_history(watching: Materials, watched: Path,
 def test_a_stopped_cell_was_watched_as_far_as_it_came(
     watching: Materials, watched: Path, tmp_path: Path
 ) -> None:
-    trial = small_trial(watched=CADENCES, selection=LAST)
+    trial = light_trial(watched=CADENCES, selection=LAST)
     drive(train(trial, 3, watching, tmp_path), stop_at(5))
     whole = read_result(watched).history
     assert read_result(tmp_path).history == tuple(point for point in whole if point.t <= 5)
@@ -115,7 +115,7 @@ def test_what_is_not_defined_is_kept_as_it_was_seen(world: World, tmp_path: Path
     (tmp_path / "unlike").mkdir()
     store(AlignmentUniformity(unlike), tmp_path / "unlike")
     materials = dataclasses.replace(world.materials(), watched={"STS-B/geometry": str(tmp_path / "unlike")})
-    trial = small_trial(watched={"STS-B/geometry": 2}, selection=LAST, budget={"unit": "steps", "amount": 4})
+    trial = light_trial(watched={"STS-B/geometry": 2}, selection=LAST, budget={"unit": "steps", "amount": 4})
     points = train(trial, 3, materials, tmp_path / "cell", checkpoint_seconds=0.0)
     while next(points).t < 2:
         pass
@@ -130,7 +130,7 @@ def test_what_is_watched_how_often_and_on_which_data_makes_another_cell() -> Non
         prints = {"corpus": "c", "base": "b", "dev": "d", **fingerprints}
         dev = builtin.graded_pairs("dev")
         materials = Materials(corpus=Path("corpus"), base="base", dev=dev, fingerprints=prints)
-        return identity_of(small_trial(watched=watched), 3, materials)
+        return identity_of(light_trial(watched=watched), 3, materials)
 
     one = identity({"STS-B/geometry": 5, "builtin/test": 8}, geometry="g")
     assert one == identity({"builtin/test": 8, "STS-B/geometry": 5}, geometry="g")
@@ -143,6 +143,6 @@ def test_what_is_watched_how_often_and_on_which_data_makes_another_cell() -> Non
 
 
 def test_a_trial_can_be_looked_up_whatever_it_watches() -> None:
-    plain, watched = small_trial(), small_trial(watched=CADENCES)
-    assert {plain: 1, watched: 2}[small_trial(watched=dict(reversed(CADENCES.items())))] == 2
+    plain, watched = light_trial(), light_trial(watched=CADENCES)
+    assert {plain: 1, watched: 2}[light_trial(watched=dict(reversed(CADENCES.items())))] == 2
     assert watched.model_dump(mode="json")["watched"] == CADENCES

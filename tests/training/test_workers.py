@@ -4,6 +4,7 @@ What is watched, one of them measures for all.
 """
 
 import dataclasses
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from rse_study.training.materials import Materials
 from rse_study.training.process_group import Ask, run_group
 from rse_study.training.processes import train_locally
 from rse_study.training.trial import Trial
+from tests.gloo import forks
 from tests.on_ray.world import few_pairs
 from tests.training.world import World, small_trial, stop_at
 
@@ -31,6 +33,12 @@ EXACT = small_trial(
     selection={"dev": "builtin", "every": 5, "keep": "last"},
 )
 LAST = 10  # stopped there, a cell keeps its weights and its V
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked() -> Iterator[None]:
+    with forks():
+        yield
 
 
 @pytest.fixture(scope="module")
