@@ -89,7 +89,7 @@ def test_broken_files_are_refused_at_their_lines(joint_text, tmp_path):
         return "accepted"
 
     assert all(old in joint_text for _, old, *_ in mutations.BROKEN_TEXT)
-    require_none(f"{kind}: {new}: {said}" for kind, *how in mutations.BROKEN_TEXT if (said := wrong(*how)))
+    require_none(f"{kind}: {how[1]}: {said}" for kind, *how in mutations.BROKEN_TEXT if (said := wrong(*how)))
 
 
 NO_STUDY_FILE = [
