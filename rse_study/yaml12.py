@@ -4,6 +4,8 @@ Duplicate keys are refused.
 """
 
 import re
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,7 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
         line = f"{where}:{text.count(chr(10), 0, other.start()) + 1}"
         raise InputError(other.group(), where=line, rule=RULE, remedy="Remove the line")
     try:
-        content = YAML(typ="safe", pure=True).load(text)
+        content = deepcopy(_load(text))
     except MarkedYAMLError as error:
         mark = error.problem_mark
         line = f"{where}:{mark.line + 1}" if mark else where
@@ -62,3 +64,9 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
             "the file holds no mapping", where=where, rule="it must be `key: value` lines", remedy=remedy
         )
     return content
+
+
+@lru_cache(maxsize=128)
+def _load(text: str) -> Any:
+    """Return what a text says. Most shipped studies extend the same few files, and reading is slow."""
+    return YAML(typ="safe", pure=True).load(text)

@@ -1,7 +1,6 @@
-"""WordNet's synonyms and glosses, read by nltk from a folder of the data."""
+"""WordNet's synonyms, read by nltk from a folder of the data."""
 
 import warnings
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,7 @@ def wordnet_archive(data_dir: Path) -> Path:
     path = data_dir / FOLDER / ARCHIVE
     if not path.is_file():
         remedy = "Put nltk's wordnet.zip there, and name the data folder by RSE_STUDY_DATA"
-        raise MissingFile(
-            "no WordNet", where=str(path), rule="synonyms and glosses come from it", remedy=remedy
-        )
+        raise MissingFile("no WordNet", where=str(path), rule="synonyms come from it", remedy=remedy)
     if not is_zipfile(path) or MEMBER not in ZipFile(path).namelist():
         rule, remedy = f"must be a zip archive with {MEMBER}", "Fetch it again"
         raise InputError("is not WordNet", where=str(path), rule=rule, remedy=remedy)
@@ -52,16 +49,6 @@ def lemmas_of(word: str, data_dir: Path) -> tuple[str, ...]:
     """
     reader = _reader(wordnet_archive(data_dir))
     return tuple(sorted({name for synset in reader.synsets(word) for name in synset.lemma_names()}))
-
-
-def glosses(data_dir: Path) -> Iterator[str]:
-    """Yield each synset's definition, followed by the examples it quotes.
-
-    In WordNet's own order: nouns, verbs, adjectives, adverbs.
-    """
-    for synset in _reader(wordnet_archive(data_dir)).all_synsets():
-        yield synset.definition()
-        yield from synset.examples()
 
 
 @cache

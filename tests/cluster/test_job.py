@@ -1,7 +1,5 @@
 """A study becomes a job: self-contained, with a name that follows from its question."""
 
-import pytest
-
 from rse_study.cli.arguments import study_file
 from rse_study.cluster.job import job_of, storage_of, write_job_files
 from rse_study.cluster.yaml_text import BlockText, yaml_text
@@ -17,10 +15,12 @@ def job(*overrides, cluster="local", limits=()):
     return job_of(checked, read_content(path, overrides), shipped(cluster), WHEEL, limits)
 
 
-@pytest.mark.parametrize("path", shipped_studies(), ids=lambda path: path.stem)
-def test_the_studys_text_reads_back_as_the_resolved_study(path):
-    content = read_content(path)
-    assert parse_yaml(yaml_text(content), where="") == content
+def test_the_studys_text_reads_back_as_the_resolved_study():
+    contents = {path.stem: read_content(path) for path in shipped_studies()}
+    assert len(contents) > 80
+    assert [
+        name for name, content in contents.items() if parse_yaml(yaml_text(content), where="") != content
+    ] == []
 
 
 def test_the_studys_text_needs_no_other_file(tmp_path):
@@ -42,11 +42,9 @@ def test_the_same_question_has_the_same_name():
     assert job().submission_id == job("resources.max_concurrent=1", "allowance.max_hours=2").submission_id
 
 
-@pytest.mark.parametrize(
-    "override", ["confirm.seeds=[3]", "num_trials=6", "base.batch_size=16", "search_seed=1"]
-)
-def test_another_question_has_another_name(override):
-    assert job(override).submission_id != job().submission_id
+def test_another_question_has_another_name():
+    others = ("confirm.seeds=[3]", "num_trials=6", "base.batch_size=16", "search_seed=1")
+    assert len({job(*overrides).submission_id for overrides in ((), *((one,) for one in others))}) == 5
 
 
 def test_the_storage_of_the_cluster_is_in_the_studys_file():

@@ -1,6 +1,5 @@
 """A study of the eight axes, as a mapping to be broken."""
 
-import copy
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,14 @@ from rse_study.study.definition.reading import read_extended
 JOINT = Path(__file__).parents[2] / "search_spaces" / "joint.yaml"
 
 
-@pytest.fixture(scope="session")
-def _joint():
-    return read_extended(JOINT)
+@pytest.fixture
+def joint():
+    return lambda: read_extended(JOINT)
 
 
 @pytest.fixture
-def content(_joint):
-    return copy.deepcopy(_joint)
+def content(joint):
+    return joint()
 
 
 @pytest.fixture(scope="session")

@@ -70,7 +70,7 @@ def read_study(path: Path, overrides: Sequence[str] = ()) -> CheckedStudy:
     Raises InputErrors with every problem found.
     """
     with _nothing_collected():
-        return _read_study(path, overrides)
+        return check_content(read_content(path, overrides), where=str(path))
 
 
 @contextmanager
@@ -92,16 +92,19 @@ def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     return content
 
 
-def _read_study(path: Path, overrides: Sequence[str]) -> CheckedStudy:
-    content = read_content(path, overrides)
+def check_content(content: dict[str, Any], *, where: str) -> CheckedStudy:
+    """Return the study that a mapping says, checked.
+
+    Raises InputErrors with every problem found.
+    """
     try:
-        study = build(Study, content, where=str(path))
+        study = build(Study, content, where=where)
     except InputErrors as error:
         problems, partial = list(error.problems), partial_study(content)
         if partial is not None:
-            problems += _check_parts(partial, where=str(path)).problems
+            problems += _check_parts(partial, where=where).problems
         raise InputErrors(problems) from None
-    return check_study(study, where=str(path))
+    return check_study(study, where=where)
 
 
 def check_study(study: Study, *, where: str) -> CheckedStudy:

