@@ -89,4 +89,4 @@ GOLDEN: dict[str, Method] = {
         perturbs="embeddings", noise={"num_steps": 5, "scale": 0.1}, temperature=0.5
     ),
 }
-"""Whose figures of 10 steps are on file (tests/methods/golden_losses.json); one at least of every class, too."""
+"""Whose figures of 5 steps are on file (tests/methods/golden_losses.json); one at least of every class, too."""

@@ -17,7 +17,7 @@ from rse_study.methods.method import Networks
 from tests.methods.problem import CLS, SEP, make_batch, make_encoder, make_run
 
 FILE = Path(__file__).with_name("golden_losses.json")
-STEPS = 10
+STEPS = 5
 STRIDE = 0.02
 """of the way's steps, in standard deviations of a parameter's draw (tests/methods/problem.py: 0.4)"""
 AMPLIFICATION = 1e3
