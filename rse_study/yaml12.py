@@ -4,6 +4,8 @@ Duplicate keys are refused.
 """
 
 import re
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,12 @@ from rse_study.errors import InputError, MissingFile
 
 RULE = "the file must be valid YAML 1.2"
 OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b).*", re.MULTILINE)  # by its rules 1e-5 would be a text
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> Any:
+    """What a text holds: studies extend the same files again and again, and each takes some 10 ms."""
+    return YAML(typ="safe", pure=True).load(text)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -43,7 +51,7 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
         line = f"{where}:{text.count(chr(10), 0, other.start()) + 1}"
         raise InputError(other.group(), where=line, rule=RULE, remedy="Remove the line")
     try:
-        content = YAML(typ="safe", pure=True).load(text)
+        content = deepcopy(_parsed(text))
     except MarkedYAMLError as error:
         mark = error.problem_mark
         line = f"{where}:{mark.line + 1}" if mark else where
