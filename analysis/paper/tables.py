@@ -6,6 +6,7 @@ ablations are named as the rows of a study are (`rho = 0.5`), all others as in t
 """
 
 import difflib
+from functools import cache
 
 import pandas as pd
 
@@ -74,5 +75,10 @@ def figures() -> pd.DataFrame:
 
 
 def _read(path: str) -> pd.DataFrame:
+    return _as_kept(path).copy()
+
+
+@cache
+def _as_kept(path: str) -> pd.DataFrame:
     with (PAPER / path).open(encoding="utf-8") as text:
         return pd.read_csv(text, dtype=str, keep_default_na=False)

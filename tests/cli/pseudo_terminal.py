@@ -1,22 +1,47 @@
-"""A command on a pseudo-terminal of so many columns, and what it wrote there."""
+"""Python on pseudo-terminals of so many columns, and what it wrote there: one process, which imports once."""
 
-import fcntl
+import json
 import os
 import pty
 import re
-import struct
 import subprocess
-import termios
-from dataclasses import dataclass
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from rich.cells import cell_len
 
 ROWS = 40
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b[@-Z\\-_]")
 COLOUR = re.compile(r"\x1b\[[0-9;]*\b(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])\b[0-9;]*m")
+END = "\x1e"
+PROGRAM = f"""
+import fcntl, json, os, struct, sys, termios
+inherited = dict(os.environ)
+for code, columns, environment in json.loads(sys.argv[1]):
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", {ROWS}, columns, 0, 0))
+    os.environ.clear()
+    os.environ.update(inherited | environment)
+    ended = 0
+    try:
+        exec(code, {{}})
+    except SystemExit as end:
+        ended = end.code or 0
+    print(f"{END}{{ended}}{END}", flush=True)
+"""
 
 
-@dataclass
+@dataclass(frozen=True)
+class Scene:
+    """Code that runs on a terminal of so many columns."""
+
+    code: str
+    columns: int
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class OnTerminal:
     code: int
     raw: str
@@ -36,17 +61,17 @@ class OnTerminal:
         return bool(COLOUR.search(self.raw))
 
 
-def on_terminal(command, columns, *, cwd, rows=ROWS, **env):
-    """Run it to its end; both streams go to the terminal."""
+def on_terminal(scenes: Sequence[Scene], cwd: Path) -> list[OnTerminal]:
+    """Play scenes one after the other; both streams go to the terminal."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     inherited = {
         name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")
     }
-    environment = inherited | {"TERM": "xterm-256color"} | env
+    played = json.dumps([(scene.code, scene.columns, scene.environment) for scene in scenes])
     with subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd, env=environment, close_fds=True
-    ) as process:
+        [sys.executable, "-c", PROGRAM, played], stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd,
+        env=inherited | {"TERM": "xterm-256color"}, close_fds=True,
+    ) as process:  # fmt: skip
         os.close(theirs)
         parts = list[bytes]()
         try:
@@ -54,14 +79,14 @@ def on_terminal(command, columns, *, cwd, rows=ROWS, **env):
                 parts.append(part)
         finally:
             os.close(ours)
-            if process.poll() is None and not parts:
-                process.kill()
-        code = process.wait()
-    return OnTerminal(code, b"".join(parts).decode("utf-8"))
+            process.kill()
+    *said, rest = b"".join(parts).decode("utf-8").split(END)
+    assert len(said) == 2 * len(scenes), rest
+    return [OnTerminal(int(code), raw) for raw, code in zip(said[::2], said[1::2], strict=True)]
 
 
 def _read(descriptor):
     try:
         return os.read(descriptor, 65536)
-    except OSError:  # the last process that had it open has closed it
+    except OSError:  # the process has closed it: it has ended
         return b""

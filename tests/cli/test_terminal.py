@@ -1,15 +1,17 @@
 """Commands on real terminals of 60, 80 and 200 columns: no line is wider, and NO_COLOR is respected."""
 
-import sys
-
 import pytest
 
 from tests.analysis import searched, tabled
-from tests.cli.pseudo_terminal import on_terminal
-from tests.slow import mostly_slow
+from tests.cli.pseudo_terminal import Scene, on_terminal
 
+pytestmark = pytest.mark.xdist_group("terminal")  # one process plays all scenes
 WIDTHS = (60, 80, 200)
-RSE = [sys.executable, "-m", "rse_study"]
+COMMAND = """
+import runpy, sys
+sys.argv = {words!r}
+runpy.run_module("rse_study", run_name="__main__")
+"""
 NAMES = (
     "rho = 0.25, norm = l2, alpha = 1e-05",
     "rho = 0.5, norm = linf, alpha = 1e-05",
@@ -45,6 +47,34 @@ with ProgressBoard(24) as board:
 """
 
 
+COMMANDS = {
+    "check eight": "rse-study check eight --out tables",
+    "status eight": "rse-study check eight",
+    "status joint": "rse-study",
+    "studies": "rse-study plan STUDY",
+    "data list": "rse-study data",
+    f"compare|eight:{NAMES[0]}|eight:{NAMES[1]}": "rse-study report eight",
+}
+"""What each says to do next; words with spaces in them stand between bars."""
+
+
+def command(line, columns):
+    return Scene(COMMAND.format(words=["rse-study", *line.split("|" if "|" in line else " ")]), columns)
+
+
+SCENES = {
+    **{(line, columns): command(line, columns) for line in COMMANDS for columns in (60, 200)},
+    **{
+        (study, columns): Scene(TABLE.format(study=study), columns)
+        for study in ("eight", "joint")
+        for columns in WIDTHS
+    },
+    **{("board", columns): Scene(BOARD, columns) for columns in WIDTHS},
+    "dumb": Scene(BOARD.replace("board._live.refresh()", "pass"), 80, {"TERM": "dumb"}),
+    "wide": command("check eight --wide", 60),
+}
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """A grid of eight seeds and a search over eight axes."""
@@ -58,70 +88,58 @@ def store(tmp_path_factory):
     return root
 
 
-@pytest.mark.parametrize("columns", mostly_slow(WIDTHS, fast=[60]))
-@pytest.mark.parametrize(
-    ("command", "follows"),
-    [
-        ("check eight", "rse-study check eight --out tables"),
-        ("status eight", "rse-study check eight"),
-        ("status joint", "rse-study"),
-        ("studies", "rse-study plan STUDY"),
-        ("data list", "rse-study data"),
-        (f"compare eight:{NAMES[0]} eight:{NAMES[1]}", "rse-study report eight"),
-    ],
-    ids=lambda value: value.split(":")[0],
-)
-def test_no_line_of_an_answer_is_wider_and_the_next_step_is_said(store, command, follows, columns):
-    verb, *arguments = command.split(" ", 1)
-    words = (
-        arguments[0].replace(" eight:", "\neight:").split("\n") if verb == "compare" else command.split()[1:]
-    )
-    ended = on_terminal([*RSE, verb, *words], columns, cwd=store)
-    assert ended.code == 0, ended.lines
-    assert ended.wider_than(columns) == []
-    (at,) = (number for number, line in enumerate(ended.lines) if line.startswith("Next: "))
-    assert " ".join(" ".join(ended.lines[at:]).split()).startswith(f"Next: {follows}")
+@pytest.fixture(scope="module")
+def played(store):
+    """What stood on the terminal in each scene; every one ended well."""
+    found = dict(zip(SCENES, on_terminal([*SCENES.values()], store), strict=True))
+    assert {scene: ended.lines for scene, ended in found.items() if ended.code} == {}
+    return found
 
 
-@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("line", COMMANDS, ids=lambda line: line.split("|")[0])
+def test_no_line_of_an_answer_is_wider_and_the_next_step_is_said(played, line):
+    for columns in (60, 200):
+        ended = played[line, columns]
+        assert ended.wider_than(columns) == []
+        (at,) = (number for number, text in enumerate(ended.lines) if text.startswith("Next: "))
+        assert " ".join(" ".join(ended.lines[at:]).split()).startswith(f"Next: {COMMANDS[line]}")
+
+
 @pytest.mark.parametrize("study", ["eight", "joint"])
-def test_the_table_of_a_run_leaves_columns_out_before_it_wraps(store, columns, study):
-    ended = on_terminal([sys.executable, "-c", TABLE.format(study=study)], columns, cwd=store)
-    assert ended.code == 0, ended.lines
-    assert ended.wider_than(columns) == []
-    text = " ".join(" ".join(ended.lines).split())
-    assert ("not shown: " in text) == (columns < 200)
-    if columns < 200:
-        assert text.endswith(f"see them with rse-study run {study} --wide, or in the report")
+def test_the_table_of_a_run_leaves_columns_out_before_it_wraps(played, study):
+    for columns in WIDTHS:
+        ended = played[study, columns]
+        assert ended.wider_than(columns) == []
+        text = " ".join(" ".join(ended.lines).split())
+        assert ("not shown: " in text) == (columns < 200)
+        if columns < 200:
+            assert text.endswith(f"see them with rse-study run {study} --wide, or in the report")
 
 
-def test_every_column_is_there_where_it_is_asked_for_and_where_there_is_no_terminal(store, rse, monkeypatch):
-    wide = on_terminal([*RSE, "check", "eight", "--wide"], 60, cwd=store)
-    assert "not shown" not in wide.raw
+def test_every_column_is_there_where_it_is_asked_for_and_where_there_is_no_terminal(
+    played, store, rse, monkeypatch
+):
+    assert "not shown" not in played["wide"].raw
     monkeypatch.chdir(store)
     piped = rse("check", "eight")
     assert "not shown" not in piped.out
-    assert [line.rstrip() for line in piped.out.splitlines()][1] in wide.lines
+    assert [line.rstrip() for line in piped.out.splitlines()][1] in played["wide"].lines
 
 
-@pytest.mark.parametrize("columns", WIDTHS)
-def test_a_running_study_is_drawn_inside_the_width(store, columns):
-    ended = on_terminal([sys.executable, "-c", BOARD], columns, cwd=store)
-    assert ended.code == 0, ended.lines
-    assert ended.wider_than(columns) == []
-    assert "[6 of 24]" in ended.raw
-    assert "0 of 24 cells ended" in ended.raw
-    assert "30/1,500" in ended.raw
+def test_a_running_study_is_drawn_inside_the_width(played):
+    for columns in WIDTHS:
+        ended = played["board", columns]
+        assert ended.wider_than(columns) == []
+        assert "[6 of 24]" in ended.raw
+        assert "0 of 24 cells ended" in ended.raw
+        assert "30/1,500" in ended.raw
 
 
-def test_no_color_is_respected(store):
-    assert not on_terminal([sys.executable, "-c", BOARD], 80, cwd=store, NO_COLOR="1").is_coloured
+def test_nothing_is_coloured_and_no_color_respected(played):
+    assert [scene for scene, ended in played.items() if ended.is_coloured] == []
 
 
-def test_a_terminal_that_cannot_draw_gets_plain_lines(store):
-    ended = on_terminal(
-        [sys.executable, "-c", BOARD.replace("board._live.refresh()", "pass")], 80, cwd=store, TERM="dumb"
-    )
-    assert ended.code == 0, ended.lines
+def test_a_terminal_that_cannot_draw_gets_plain_lines(played):
+    ended = played["dumb"]
     assert "\x1b[" not in ended.raw
     assert sum(": started" in line for line in ended.lines) == 6
