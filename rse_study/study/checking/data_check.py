@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rse_study.data.corpus import TextFiles
 from rse_study.data.hub import Dataset
-from rse_study.data.readers import read_sts
+from rse_study.data.readers import SUBSETS, read_sts
 from rse_study.data.text_files import find_file
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.downstream.registry import read_evaluation
@@ -39,6 +39,19 @@ def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
             problems.setdefault(what, _problem_at(f"{at}{what}", problem, checked.where))
     problems |= {problem.what: problem for problem in _pairs(checked, data_dir)}
     return list(problems.values())
+
+
+def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
+    """Return what readers of the scores must know of the data.
+
+    Those must be here: `check_data` comes first.
+    """
+    asked = [name.split("/") for name in checked.study.evaluations]
+    tasks = [task for task, split in asked if task in SUBSETS and split == "test"]
+    copies = [task for task in tasks if read_sts(task, "test", data_dir).variant == "senteval"]
+    names = ", ".join(f"{task}/test" for task in copies)
+    text = "SentEval's copy of the texts is read, tokenised and lower-cased: the published one is not here"
+    return [f"{names}: {text}"] if names else []
 
 
 def _trials(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
