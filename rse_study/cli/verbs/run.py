@@ -81,7 +81,7 @@ def run_and_report(
         once = SaidOnce(board)
 
         def prepared(trial: Trial) -> Materials:
-            return prepare(trial, cache_dir(), data_dir(), once)
+            return prepare(trial, cache_dir(), data_dir(), once, checked.folder)
 
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
