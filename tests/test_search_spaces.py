@@ -8,6 +8,7 @@ import pytest
 from analysis.paper.claims import claims_of, printed_values
 from analysis.paper.columns import columns_of
 from analysis.paper.ids import known_places
+from rse_study.data.catalogue import catalogue
 from rse_study.data.glue import GLUE
 from rse_study.downstream import registry
 from rse_study.results.records import BASELINES
@@ -104,6 +105,18 @@ def test_it_validates_and_is_called_like_its_file(checked, path):
 def test_no_two_share_a_name(checked):
     names = [checked(path).study.name for path in STUDIES]
     assert len(set(names)) == len(names)
+
+
+def test_every_text_file_that_is_trained_on_is_in_the_catalogue(checked):
+    known = {file.path for name in catalogue() for file in catalogue().get(name).files}
+    sources = [trial.corpus.source for path in STUDIES for trial in trials_of(checked(path))]
+    read = {name for source in sources for name in getattr(source, "paths", ())}
+    assert CORPUS in read
+    assert read <= known
+
+
+def trials_of(study):
+    return [study.study.base, *(row.trial for row in study.rows)]
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=stem)

@@ -31,7 +31,13 @@ from rse_study.training.materials import Materials
 from rse_study.training.trial import Selection, Trial
 
 
-def prepare(trial: Trial, cache_dir: Path, data_dir: Path, callback: ActivityCallback = SILENCE) -> Materials:
+def prepare(
+    trial: Trial,
+    cache_dir: Path,
+    data_dir: Path,
+    callback: ActivityCallback = SILENCE,
+    beside: Path = Path(),
+) -> Materials:
     """Make or find everything a trial is trained on and judged by.
 
     Parameters
@@ -44,13 +50,15 @@ def prepare(trial: Trial, cache_dir: Path, data_dir: Path, callback: ActivityCal
         Where corpora, dev pairs and word lists lie.
     callback
         Gets lines that say what was made, and how far it is.
+    beside
+        Folder of the file that names the corpus, which may lie there, too.
 
     Raises
     ------
     InputError
         where something is missing or does not fit.
     """
-    corpus = read_corpus(trial.corpus, data_dir)
+    corpus = read_corpus(trial.corpus, data_dir, beside)
     callback.message(f"corpus: {corpus}")
     check_batch(trial, len(corpus.sentences))
     if trial.method.needs_synonyms:

@@ -82,8 +82,14 @@ class CatalogueEntry:
     licence: str
     source: str
     num_files: int
-    num_present: int
+    missing: tuple[str, ...]
+    """files that are not here, below the data folder"""
     can_fetch: bool
+
+    @property
+    def num_present(self) -> int:
+        """How many of its files are here."""
+        return self.num_files - len(self.missing)
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ def list_sets(data_dir: Path) -> list[CatalogueEntry]:
     sets = [catalogue().get(name) for name in catalogue()]
     return [
         CatalogueEntry(
-            s.name, s.what, s.licence, s.source, len(s.files), _num_present(s, data_dir), bool(s.homes)
+            s.name, s.what, s.licence, s.source, len(s.files), _missing(s, data_dir), bool(s.homes)
         )
         for s in sets
     ]
@@ -162,8 +168,8 @@ def fetched_checksums(data_dir: Path) -> dict[str, dict[str, str]]:
         return {}
 
 
-def _num_present(entry: DataSet, data_dir: Path) -> int:
-    return sum(present(file, data_dir) is not None for file in entry.files)
+def _missing(entry: DataSet, data_dir: Path) -> tuple[str, ...]:
+    return tuple(file.path for file in entry.files if present(file, data_dir) is None)
 
 
 def _verify(name: str, file: File, data_dir: Path, fetched: dict[str, dict[str, str]]) -> Verified:

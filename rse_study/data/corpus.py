@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, field_validator
 
 from rse_study.data import builtin, hub
+from rse_study.data.location import corpus_folders
 from rse_study.data.text_files import find_file, read_lines
 from rse_study.errors import InputError
 from rse_study.spec import Spec, field, fingerprint_of
@@ -27,7 +28,10 @@ class Builtin(Spec):
 
 
 class TextFiles(Spec):
-    """One sentence a line, plain or gzip; relative to the data folder unless absolute."""
+    """One sentence a line, plain or gzip.
+
+    A relative path is looked for beside the study's file, in the working folder and in the data folder.
+    """
 
     kind: Literal["text"] = "text"
     """text files; a study may leave it out"""
@@ -90,9 +94,24 @@ def read_sentences(corpus: Corpus, data_dir: Path) -> list[str]:
     return read_corpus(corpus, data_dir).sentences
 
 
-def read_corpus(corpus: Corpus, data_dir: Path) -> Sentences:
-    """The same with the counts of what was dropped. Raises InputError."""
-    read = _distinct(_lines(corpus.source, data_dir), corpus.limit)
+def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Sentences:
+    """The distinct sentences of a corpus, and how many were dropped.
+
+    Parameters
+    ----------
+    corpus
+        Which sentences.
+    data_dir
+        The data folder.
+    beside
+        Folder of the file that names the corpus.
+
+    Raises
+    ------
+    InputError
+        Where a file is missing or malformed, or holds too few sentences.
+    """
+    read = _distinct(_lines(corpus.source, corpus_folders(beside, data_dir)), corpus.limit)
     if len(read.sentences) < MIN_SENTENCES:
         raise InputError(
             f"holds {len(read.sentences)} distinct sentence(s)",
@@ -103,13 +122,13 @@ def read_corpus(corpus: Corpus, data_dir: Path) -> Sentences:
     return read
 
 
-def _lines(source: Builtin | TextFiles | hub.Dataset, data_dir: Path) -> Iterable[str]:
+def _lines(source: Builtin | TextFiles | hub.Dataset, folders: tuple[Path, ...]) -> Iterable[str]:
     if isinstance(source, Builtin):
         return builtin.corpus(source.seed, source.num_sentences)
     if isinstance(source, TextFiles):
-        files = [find_file(path, data_dir) for path in source.paths]  # all of them, before the first is read
+        files = [find_file(path, *folders) for path in source.paths]  # all of them, before the first is read
         return (line for path in files for line in read_lines(path))
-    return hub.read_column(source, data_dir)
+    return hub.read_column(source, *folders)
 
 
 def _distinct(lines: Iterable[str], limit: int) -> Sentences:

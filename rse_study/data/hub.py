@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from rse_study.data.text_files import places_of
 from rse_study.errors import InputError, first_line
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec
@@ -21,7 +22,7 @@ class Dataset(Spec):
     kind: Literal["hub"] = "hub"
     """a dataset; a study may leave it out"""
     dataset: str = Field(min_length=1)
-    """folder (absolute or in the data folder) or name on the hub"""
+    """folder (looked for as a text file is) or name on the hub"""
     column: str = "text"
     """the column that holds the sentences"""
     split: str = "train"
@@ -32,9 +33,13 @@ class Dataset(Spec):
     """branch, tag or commit on the hub; not used for a folder"""
 
 
-def read_column(source: Dataset, data_dir: Path) -> Iterator[str]:
-    """The column's values (a missing value counts as blank). Raises InputError."""
-    table = load_split(source.dataset, source.split, data_dir, config=source.config, revision=source.revision)
+def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
+    """The column's values (a missing value counts as blank). Raises InputError.
+
+    The dataset's folder is the first of that name in `folders`; where there is none it is the hub's.
+    """
+    folder = next(filter(Path.is_dir, places_of(source.dataset, *folders)), Path(source.dataset))
+    table = load_split(str(folder), source.split, folders[-1], config=source.config, revision=source.revision)
     where = f"dataset {source.dataset}"
     if source.column not in table.column_names:
         remedy = did_you_mean(source.column, table.column_names)

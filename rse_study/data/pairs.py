@@ -1,11 +1,14 @@
 """Sentence pairs with a gold similarity."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rse_study.spec import fingerprint_of
+
+Variant = Literal["orig", "senteval"]
+"""A copy of a task's texts: as published, or tokenised and lower-cased by SentEval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +23,8 @@ class StsPairs:
     """[n] float64"""
     subsets: dict[str, slice] = field(default_factory=dict)
     """empty = one subset, all pairs"""
+    variant: Variant = "orig"
+    """which copy of the texts was read, where there are two"""
 
     def __post_init__(self) -> None:
         assert len(self.first) == len(self.second) == len(self.gold), self.name
@@ -32,9 +37,13 @@ class StsPairs:
         return self.subsets or {self.name: slice(0, len(self))}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields by name; arrays and slices become lists, for JSON."""
+        """Return the fields by name; arrays and slices become lists, for JSON.
+
+        The copy is left out where it is the published one: files of earlier code have no word on it.
+        """
         bounds = {name: [part.start, part.stop] for name, part in self.subsets.items()}
-        return {**self.__dict__, "gold": self.gold.tolist(), "subsets": bounds}
+        content = {**self.__dict__, "gold": self.gold.tolist(), "subsets": bounds}
+        return {name: value for name, value in content.items() if (name, value) != ("variant", "orig")}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "StsPairs":

@@ -1,7 +1,7 @@
 """Readers of the STS tasks: STS12-16, STS-B, SICK-R.
 
 Files are tab separated, nothing is quoted, plain or gzip. Layout below the data folder, `variant` being `orig` (as
-published) or `senteval` (tokenised, lower-cased):
+published) or `senteval` (tokenised, lower-cased; what `data fetch` gets of STS12-16, decision 0041):
 
     sts/STS12/<variant>/STS.input.<subset>.txt   sentence TAB sentence [TAB ...]
     sts/STS12/<variant>/STS.gs.<subset>.txt      one gold score a line, empty where there is none (STS13-16 alike)
@@ -10,17 +10,17 @@ published) or `senteval` (tokenised, lower-cased):
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
-from rse_study.data.pairs import StsPairs
+from rse_study.data.pairs import StsPairs, Variant
 from rse_study.data.text_files import find_file, read_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
 
-Variant = Literal["orig", "senteval"]
+VARIANTS: tuple[Variant, ...] = ("orig", "senteval")
 SUBSETS = {
     "STS12": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
     "STS13": ("FNWN", "headlines", "OnWN"),  # without SMT, which its licence withholds
@@ -38,8 +38,8 @@ _STS_B_SPLITS = ("train", "dev", "test")
 TableRows = list[tuple[str, str, float]]
 
 
-def read_sts(name: str, split: str, data_dir: Path, variant: Variant = "orig") -> StsPairs:
-    """Read one split of a task.
+def read_sts(name: str, split: str, data_dir: Path, variants: tuple[Variant, ...] = VARIANTS) -> StsPairs:
+    """Read one split of a task, from the first copy of it that is here as a whole.
 
     Parameters
     ----------
@@ -49,15 +49,21 @@ def read_sts(name: str, split: str, data_dir: Path, variant: Variant = "orig") -
         As the task calls it.
     data_dir
         The data folder.
-    variant
-        Text as published, or as SentEval tokenises it.
+    variants
+        Copies of its texts, in the order in which they are looked for.
 
     Raises
     ------
     InputError
-        that names what is missing or malformed, and the layout.
+        that names what is missing or malformed, and the layout. Where no copy is whole, of one that is here in part.
     """
-    return _READERS.get(name)(name, split, data_dir, variant)
+    read, missing = _READERS.get(name), list[MissingFile]()
+    for variant in variants:
+        try:
+            return replace(read(name, split, data_dir, variant), variant=variant)
+        except MissingFile as error:
+            missing.append(error)
+    raise max(missing, key=lambda error: bool(error.part))
 
 
 def sts_splits(name: str) -> tuple[str, ...]:

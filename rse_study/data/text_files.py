@@ -4,6 +4,7 @@ A line that cannot be read is refused by its number.
 """
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from io import BufferedIOBase
@@ -17,22 +18,39 @@ MAX_LINE = 100_000  # characters; a longer line is a file without line ends, not
 _MAX_BYTES_PER_CHARACTER = 4
 
 
-def find_file(path: str | Path, folder: Path) -> Path:
-    """`path` itself or `path.gz`, relative to `folder` unless absolute.
+def find_file(path: str | Path, *folders: Path) -> Path:
+    """`path` itself or `path.gz`, in the first of the folders that has it.
 
-    Raises MissingFile with near names.
+    An absolute path, or one that begins with `~`, is looked for where it says. Raises MissingFile with the folders that
+    were tried and near names.
     """
-    wanted = folder / path
-    for candidate in (wanted, wanted.with_name(wanted.name + ".gz")):
-        if candidate.is_file():
-            return candidate
-    if wanted.is_dir():
+    places = places_of(path, *folders)
+    for wanted in places:
+        for candidate in (wanted, wanted.with_name(wanted.name + ".gz")):
+            if candidate.is_file():
+                return candidate
+    for wanted in filter(Path.is_dir, places):
         remedy = "Name the file in it, or write {dataset: FOLDER} for a folder in the hub's layout"
         raise InputError("is a folder", where=str(wanted), rule="a text file is expected", remedy=remedy)
-    remedy = (
-        _near(wanted) if folder.is_dir() or Path(path).is_absolute() else f"There is no {folder}. {SET_DATA}"
-    )
-    raise MissingFile("no such file", where=str(wanted), remedy=remedy)
+    hints = [_hint(wanted, folder) for wanted, folder in places.items()]
+    remedy = next((hint for hint in hints if hint.startswith("Did you mean")), hints[-1])
+    if len(places) == 1:
+        raise MissingFile("no such file", where=str(*places), remedy=remedy)
+    raise MissingFile("no such file", where=str(path), rule=looked_for_in(*folders), remedy=remedy)
+
+
+def places_of(path: str | Path, *folders: Path) -> dict[Path, Path]:
+    """Where a path may lead, and below which folder each place is.
+
+    For an absolute path, or one that begins with `~`, it is one place.
+    """
+    return {folder / os.path.expanduser(path): folder for folder in folders}
+
+
+def looked_for_in(*folders: Path) -> str:
+    """Say which folders were tried, in their order; two or more."""
+    *others, last = dict.fromkeys(map(str, folders))
+    return f"looked for in {', '.join(others)} and {last}"
 
 
 def read_lines(path: Path) -> Iterator[str]:
@@ -83,6 +101,12 @@ def _too_long(path: Path, number: int) -> InputError:
     return InputError(
         "the line is too long", where=f"{path}:{number}", rule=rule, remedy="Split it into sentences"
     )
+
+
+def _hint(wanted: Path, folder: Path) -> str:
+    """The nearest name; where the folder itself is missing, how to have one."""
+    is_below = wanted.is_relative_to(folder)
+    return f"There is no {folder}. {SET_DATA}" if is_below and not folder.is_dir() else _near(wanted)
 
 
 def _near(wanted: Path) -> str:

@@ -121,7 +121,7 @@ class StudyRun:
         is_conditional = self._checked.space.is_conditional
         described = describe_sampler(study.sampler, is_conditional=is_conditional)
         sampler = {} if study.grid else {"sampler": described}
-        self._ledger.add_provenance(provenance_of(base, study.resources) | sampler)
+        self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | sampler)
 
     def _known_trials(self, before: StudyRecord | None) -> tuple[KnownTrial, ...]:
         """What a warm start tells the sampler: read once, and from then on the ledger's own."""

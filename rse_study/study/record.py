@@ -10,6 +10,7 @@ import torch
 from rse_study.data.few_labelled import name_of
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.evaluation.sts import Similarity
 from rse_study.results.records import COSTS, AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
 from rse_study.study.checking.rules import SEARCH_ONLY
 from rse_study.study.checking.validation import CheckedStudy
@@ -113,13 +114,28 @@ def resolved(study: Study) -> dict[str, Any]:
     return {name: value for name, value in content.items() if value is not None and name not in others}
 
 
-def provenance_of(materials: Materials, resources: Resources) -> dict[str, Any]:
-    """Return where this run's numbers come from: versions, machine, data, code."""
+def provenance_of(
+    materials: Materials, resources: Resources, evaluations: Sequence[Evaluation] = ()
+) -> dict[str, Any]:
+    """Return where this run's numbers come from: versions, machine, data, code.
+
+    Parameters
+    ----------
+    materials
+        What the base is trained on.
+    resources
+        What each cell is given.
+    evaluations
+        The study's; of pairs that were read from SentEval's copy it is said.
+    """
+    pairs = [materials.dev, *(one.pairs for one in evaluations if isinstance(one, Similarity))]
+    copies = [f"{one.name}/{one.split}" for one in pairs if one.variant == "senteval"]
     return provenance(torch.device("cpu")) | {
         "threads": resources.threads,
         "workers": resources.workers,
         "gpus": resources.gpus,
         "materials": dict(materials.fingerprints),
+        **({"texts as SentEval has them": ", ".join(copies)} if copies else {}),
         "code": _code_revision(),
     }
 

@@ -44,8 +44,9 @@ def test_there_is_one_for_every_way_to_start_ray():
     }
 
 
-def test_a_file_extends_a_shipped_cluster(tmp_path):
-    text = f"extends: {shipped_clusters()['slurm']}\nname: mine\nworkers: {{node: {{cpus: 8}}}}\n"
+@pytest.mark.parametrize("shipped", ["slurm", str(shipped_clusters()["slurm"])])
+def test_a_file_extends_a_shipped_cluster_by_name_or_path(tmp_path, shipped):
+    text = f"extends: {shipped}\nname: mine\nworkers: {{node: {{cpus: 8}}}}\n"
     spec = read_cluster(written(tmp_path, text))
     assert (spec.name, spec.workers["node"].cpus, spec.workers["node"].memory_gib) == ("mine", 8, 64)
 

@@ -78,7 +78,7 @@ def test_a_line_of_the_greatest_length_is_read(write):
 def test_missing_files_are_refused_with_a_near_name(write):
     folder = write("wiki_sentences.txt", GOOD)
     with pytest.raises(
-        InputError, match=r"wiki_sentence.txt: no such file. Did you mean 'wiki_sentences.txt'"
+        InputError, match=r"wiki_sentence.txt: no such file: .*\. Did you mean 'wiki_sentences.txt'"
     ):
         read_corpus(Corpus(source="wiki_sentence.txt"), folder)
     with pytest.raises(InputError, match=r"Known: wiki_sentences\.txt"):
@@ -146,3 +146,46 @@ def test_bad_datasets_are_refused(hub_folder, source, message):
 def test_a_data_folder_that_is_not_there_is_named_with_the_setting(tmp_path):
     with pytest.raises(InputError, match=r"There is no .*nowhere. Set RSE_STUDY_DATA to your data folder"):
         read_sentences(Corpus(source="wiki/some.txt"), tmp_path / "nowhere")
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """The three folders in which a corpus may lie; we work in the second one."""
+    found = [tmp_path / name for name in ("study", "working", "data")]
+    for folder in found:
+        folder.mkdir()
+    monkeypatch.chdir(found[1])
+    return found
+
+
+@pytest.mark.parametrize("path", ["own.txt", "deep/own.txt", "./own.txt"])
+def test_a_relative_path_leads_beside_the_file_that_names_it_then_here_then_into_the_data(folders, path):
+    study, _, data = folders
+    for folder in reversed(folders):
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(f"one in {folder.name}\ntwo\n", encoding="utf-8")
+        assert read_corpus(Corpus(source=path), data, study).sentences[0] == f"one in {folder.name}"
+
+
+def test_home_is_home(folders, monkeypatch):
+    monkeypatch.setenv("HOME", str(folders[0]))
+    (folders[0] / "own.txt").write_text("one\ntwo\n", encoding="utf-8")
+    assert read_sentences(Corpus(source="~/own.txt"), folders[2]) == ["one", "two"]
+    with pytest.raises(InputError, match=rf"^{folders[0]}/other.txt: no such file"):
+        read_sentences(Corpus(source="~/other.txt"), folders[2])
+
+
+def test_a_missing_corpus_names_the_places_that_were_tried(folders):
+    study, here, data = folders
+    (here / "owns.txt").write_text("one\ntwo\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_corpus(Corpus(source="own.txt"), data, study)
+    assert str(caught.value) == (
+        f"own.txt: no such file: looked for in {study}, {here} and {data}. Did you mean 'owns.txt'? (in {here})"
+    )
+
+
+def test_a_datasets_folder_is_looked_for_like_a_file(hub_folder, folders):
+    (hub_folder / "toy").rename(folders[0] / "toy")
+    corpus = Corpus(source={"dataset": "toy", "column": "sentence"})
+    assert read_corpus(corpus, folders[2], folders[0]).sentences == ["a b", "c d"]

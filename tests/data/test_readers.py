@@ -34,7 +34,7 @@ def test_every_split_has_a_count():
 def test_published_counts(data_dir, task, split, variant):
     if not (data_dir / "sts" / {"STS-B": "STSBenchmark", "SICK-R": "SICK"}.get(task, task)).is_dir():
         pytest.skip(f"{task} is not in the data folder")
-    pairs = read_sts(task, split, data_dir, variant)
+    pairs = read_sts(task, split, data_dir, (variant,))
     assert len(pairs) == NUM_PAIRS[task, split]
     assert pairs.gold.min() >= (1 if task == "SICK-R" else 0)
     assert pairs.gold.max() == 5

@@ -55,6 +55,6 @@ def test_the_readmes_twelve_lines_are_a_study(tmp_path):
     file = tmp_path / "study.yaml"
     file.write_text(block, encoding="utf-8")
     checked = read_study(file)
-    assert f"rse-study run {checked.study.name}.yaml" in README
+    assert f"rse-study run {checked.study.name} " in README
     assert checked.study.grid.baseline in {row.label for row in checked.rows}
     assert read_yaml(file) == read_yaml(study_file("quickstart"))

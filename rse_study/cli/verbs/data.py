@@ -11,21 +11,25 @@ from rse_study.cli.screen import announce, stderr
 from rse_study.data.catalogue import list_sets, verify
 from rse_study.data.location import data_dir
 
+MOST_NAMED = 3  # of the files that a set lacks
+
 
 def show_sets(data: Path | None) -> None:
-    """Print every data set: what it is, its licence, how many of its files are here."""
+    """Print every data set: what it is, its licence, how many files are here.
+
+    Of a set without a home, also where the others belong.
+    """
     folder = data or data_dir()
     announce(f"data folder: {folder}")
     entries = list_sets(folder)
     for entry in entries:
-        here = (
-            "here"
-            if entry.num_present == entry.num_files
-            else f"{entry.num_present} of {entry.num_files} files here"
-        )
-        fetched = ", can be fetched" if entry.can_fetch and entry.num_present < entry.num_files else ""
+        here = f"{entry.num_present} of {entry.num_files} files here" if entry.missing else "here"
+        fetched = ", can be fetched" if entry.can_fetch and entry.missing else ""
         announce(f"{entry.name}: {entry.what} [{here}{fetched}]\n    {entry.licence}; {entry.source}")
-    absent = [entry.name for entry in entries if entry.can_fetch and entry.num_present < entry.num_files]
+        if entry.missing and not entry.can_fetch:
+            more = ", ..." if len(entry.missing) > MOST_NAMED else ""
+            announce(f"    to be placed by hand: {', '.join(entry.missing[:MOST_NAMED])}{more}")
+    absent = [entry.name for entry in entries if entry.can_fetch and entry.missing]
     suggest(command("data", "fetch", absent[0]) if absent else command("data", "verify"))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rse_study.cli.completion import Context
 from rse_study.cli.verbs.evaluate_options import Given, require_used, require_used_by_attacks
-from rse_study.data.readers import Variant
+from rse_study.data.pairs import Variant
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from rse_study.cli.screen import announce, print_table, stderr, stdout
 from rse_study.cli.verbs.evaluate import EvaluateRequest
 from rse_study.cli.verbs.evaluate_encoder import embedder_of
 from rse_study.data.location import data_dir
-from rse_study.data.pairs import StsPairs
-from rse_study.data.readers import Variant, read_sts
+from rse_study.data.pairs import StsPairs, Variant
+from rse_study.data.readers import read_sts
 from rse_study.downstream.registry import read_evaluation
 from rse_study.downstream.scored_model import ScoredModel, score_model
 from rse_study.errors import InputError, MissingFile
@@ -115,10 +115,18 @@ def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str
     tasks, absent = [], {}
     for name, split in SPLITS:
         try:
-            tasks.append(read_sts(name, split, folder, variant))
+            tasks.append(read_sts(name, split, folder, (variant,)))
         except MissingFile as error:
-            absent[f"{name} {split}"] = f"lacks {error.part}" if error.part else "absent"
+            absent[f"{name} {split}"] = f"lacks {error.part}" if error.part else _absence(name, split, folder)
     return tasks, absent
+
+
+def _absence(name: str, split: str, folder: Path) -> str:
+    """Absent, and how to have the other copy read where that one is here."""
+    try:
+        return f"absent; as --variant {read_sts(name, split, folder).variant} it is here"
+    except MissingFile:
+        return "absent"
 
 
 def table_of(scores: Sequence[EvaluationRow], absent: Mapping[str, str]) -> pd.DataFrame:

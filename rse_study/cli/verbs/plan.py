@@ -172,13 +172,13 @@ def planned_study(checked: CheckedStudy, store: Path, probes: bool) -> Plan:
     probes
         Time a few steps on this machine instead.
     """
-    data_sizes = DataSizes(data_dir(), checked.study.settings)
+    data_sizes = DataSizes(data_dir(), checked.study.settings, checked.folder)
     ledger_state, throughput = _history(checked, store, data_sizes)
     if probes:
         from rse_study.study.planning.probe import probe
 
         with ActivityBars(stderr()) as bars:  # stdout may be JSON
-            prepared = partial(prepare_with, SaidOnce(bars))
+            prepared = partial(prepare_with, SaidOnce(bars), checked.folder)
             timed = probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
         throughput = replace(throughput, timed=timed, source="a probe on this machine")
     return plan(checked, ledger_state, with_stated_hours(throughput, checked, data_sizes), data_sizes)
@@ -194,11 +194,21 @@ def _history(checked: CheckedStudy, store: Path, data_sizes: DataSizes) -> tuple
     return history_of(store / checked.study.name, store, data_sizes, encoders)
 
 
-def prepare_with(callback: ActivityCallback, trial: Trial) -> Materials:
-    """Return what a trial is trained on; `callback` hears how it is made."""
+def prepare_with(callback: ActivityCallback, beside: Path, trial: Trial) -> Materials:
+    """Return what a trial is trained on.
+
+    Parameters
+    ----------
+    callback
+        Hears how it is made.
+    beside
+        Folder of the study's file.
+    trial
+        What is prepared.
+    """
     from rse_study.assets import prepare
 
-    return prepare(trial, cache_dir(), data_dir(), callback)
+    return prepare(trial, cache_dir(), data_dir(), callback, beside)
 
 
 def _check(planned: Plan, allowed: Allowance) -> None:

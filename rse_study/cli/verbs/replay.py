@@ -61,7 +61,8 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
     require_cache()
     trial = build(Trial, recorded.config, where=where)
     with ActivityBars() as bars:
-        materials = prepare(trial, cache_dir(), data_dir(), bars)
+        beside = Path(study).parent if Path(study).is_file() else Path()
+        materials = prepare(trial, cache_dir(), data_dir(), bars, beside)
     require_fingerprints(recorded, materials, where)
     for line in changes(recorded.provenance, provenance(torch.device(device))):
         announce(f"note: {line}")

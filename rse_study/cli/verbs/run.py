@@ -25,7 +25,7 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
 from rse_study.results.schema import ledger_path
-from rse_study.study.checking.data_check import check_data
+from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
@@ -68,6 +68,8 @@ def run_and_report(
     for warning in checked.warnings:
         announce(f"warning: {warning}")
     _require_everything(checked, folder)
+    for note in notes_on_data(checked, data_dir()):
+        announce(f"note: {note}")
     require_allowance(checked, store, max_hours, max_cost)
     evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
     metric = checked.study.objective.metric
@@ -79,7 +81,7 @@ def run_and_report(
         once = SaidOnce(board)
 
         def prepared(trial: Trial) -> Materials:
-            return prepare(trial, cache_dir(), data_dir(), once)
+            return prepare(trial, cache_dir(), data_dir(), once, checked.folder)
 
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")

@@ -61,10 +61,13 @@ def train_trial(
     path = trial_file(trial)
     config = read_spec(Trial, path, overrides)
     folder = out or Path("studies") / "trials" / f"{path.stem}-seed{seed}"
-    show_training(config, seed, folder, workers=workers, threads=threads, device=device)
+    beside = path.parent
+    show_training(config, seed, folder, beside, workers=workers, threads=threads, device=device)
 
 
-def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: int, device: str) -> None:
+def show_training(
+    trial: Trial, seed: int, out: Path, beside: Path, *, workers: int, threads: int, device: str
+) -> None:
     """Train, or go on with what lies in `out`, and say what it came to.
 
     Parameters
@@ -75,6 +78,8 @@ def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: 
         Of the cell.
     out
         Folder of the cell; one that holds a result is only shown.
+    beside
+        Folder of the trial's file, where its corpus may lie.
     workers
         Processes that share every batch.
     threads
@@ -92,7 +97,7 @@ def show_training(trial: Trial, seed: int, out: Path, *, workers: int, threads: 
     require_folder(out, where="--out")
     require_cache()
     with ActivityBars() as bars:
-        materials = prepare(trial, cache_dir(), data_dir(), bars)
+        materials = prepare(trial, cache_dir(), data_dir(), bars, beside)
         ended = finished(out, identity_of(trial, seed, materials))
         if ended is None or ended.status == "stopped_early":
             # The base before training is the run's own first point: it need not be measured twice.

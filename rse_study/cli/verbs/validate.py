@@ -9,7 +9,7 @@ from rse_study.cli.screen import announce
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.results.stopping_draws import bracket_sizes
-from rse_study.study.checking.data_check import check_data
+from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.definition.stopping_rules import Hyperband, StoppingRule
 
@@ -26,6 +26,8 @@ def validate_study(study: str, overrides: Sequence[str]) -> None:
         raise InputErrors(problems)
     for warning in checked.warnings:
         announce(f"warning: {warning}")
+    for note in notes_on_data(checked, data_dir()):
+        announce(f"note: {note}")
     for line in summary_of(checked):
         announce(line)
     suggest(command("plan", study, *with_overrides(overrides)))

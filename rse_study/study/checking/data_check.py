@@ -10,8 +10,9 @@ from pathlib import Path
 
 from rse_study.data.corpus import TextFiles
 from rse_study.data.hub import Dataset
-from rse_study.data.readers import read_sts
-from rse_study.data.text_files import find_file
+from rse_study.data.location import corpus_folders
+from rse_study.data.readers import SUBSETS, read_sts
+from rse_study.data.text_files import find_file, looked_for_in, places_of
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputError
@@ -30,7 +31,7 @@ def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
     problems: dict[str, InputError] = {}
     for at, trial in _trials(checked):
         sought = (
-            _corpus(trial, data_dir),
+            _corpus(trial, corpus_folders(checked.folder, data_dir)),
             _models(trial),
             _synonyms(trial, data_dir),
             _replayed(trial, data_dir),
@@ -39,6 +40,19 @@ def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
             problems.setdefault(what, _problem_at(f"{at}{what}", problem, checked.where))
     problems |= {problem.what: problem for problem in _pairs(checked, data_dir)}
     return list(problems.values())
+
+
+def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
+    """Return what readers of the scores must know of the data.
+
+    Those must be here: `check_data` comes first.
+    """
+    asked = [name.split("/") for name in checked.study.evaluations]
+    tasks = [task for task, split in asked if task in SUBSETS and split == "test"]
+    copies = [task for task in tasks if read_sts(task, "test", data_dir).variant == "senteval"]
+    names = ", ".join(f"{task}/test" for task in copies)
+    text = "SentEval's copy of the texts is read, tokenised and lower-cased: the published one is not here"
+    return [f"{names}: {text}"] if names else []
 
 
 def _trials(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
@@ -57,13 +71,13 @@ def _trials(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
 Missing = tuple[str, InputError]  # field = value, and what is wrong with it
 
 
-def _corpus(trial: Trial, data_dir: Path) -> Iterator[Missing]:
+def _corpus(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
     source = trial.corpus.source
     if isinstance(source, TextFiles):
         for path in source.paths:
-            yield from _tried(f"corpus.source = {path!r}", partial(find_file, path, data_dir))
+            yield from _tried(f"corpus.source = {path!r}", partial(find_file, path, *folders))
     elif isinstance(source, Dataset):
-        yield from _folder("corpus.source.dataset", source.dataset, data_dir)
+        yield from _folder("corpus.source.dataset", source.dataset, *folders)
 
 
 def _models(trial: Trial) -> Iterator[Missing]:
@@ -103,10 +117,13 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
         yield from _tried(f"replayed.labelled = {replayed.labelled!r}", partial(read_for, replayed, data_dir))
 
 
-def _folder(field: str, name: str, below: Path) -> Iterator[Missing]:
-    if name.startswith(OF_A_PATH) and not (below / name).is_dir():
+def _folder(field: str, name: str, *folders: Path) -> Iterator[Missing]:
+    places = places_of(name, *folders)
+    if name.startswith(OF_A_PATH) and not any(map(Path.is_dir, places)):
         remedy = "Check the path; a name on the hub does not begin so"
-        yield f"{field} = {name!r}", InputError("no such folder", where=str(below / name), remedy=remedy)
+        rule = looked_for_in(*folders) if len(places) > 1 else ""
+        where = name if rule else str(*places)
+        yield f"{field} = {name!r}", InputError("no such folder", where=where, rule=rule, remedy=remedy)
 
 
 def _pairs(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
@@ -136,6 +153,6 @@ def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:
 
 
 def _problem_at(what: str, problem: InputError, where: str) -> InputError:
-    location = f" ({problem.where})" if problem.where else ""
+    location = f" ({problem.where})" if problem.where and repr(problem.where) not in what else ""
     rule = f"{problem.what}{location}" + (f": {problem.rule}" if problem.rule else "")
     return InputError(what, where=where, rule=rule, remedy=problem.remedy)

@@ -46,6 +46,11 @@ class CheckedStudy:
     """the file it was read from"""
 
     @property
+    def folder(self) -> Path:
+        """Where its file lies: corpora that it names are looked for there first."""
+        return Path(self.where).parent
+
+    @property
     def num_cells(self) -> int:
         """How many cells the study plans in all.
 

@@ -13,7 +13,7 @@ from rse_study.errors import InputError, InputErrors, MissingFile
 from rse_study.spec import Spec
 from rse_study.study.definition.paths import put, resolve, take_away
 from rse_study.study.definition.problems import problems_of
-from rse_study.study.definition.shipped import shipped_studies
+from rse_study.study.definition.shipped import shipped_clusters, shipped_studies
 from rse_study.yaml12 import parse_yaml, read_yaml
 
 T = TypeVar("T", bound=Spec)
@@ -73,8 +73,8 @@ def read_extended(
 ) -> dict[str, Any]:
     """Return a file's mapping, laid over the one it `extends`, or over several.
 
-    Each is laid over those before it. Paths are relative to the file that names them; a shipped study goes by its name,
-    too.
+    Each is laid over those before it. Paths are relative to the file that names them; a shipped study or cluster goes
+    by its name, too.
 
     Parameters
     ----------
@@ -107,16 +107,17 @@ def _read_below(path: Path, name: str, seen: tuple[Path, ...], former: Mapping[s
     except MissingFile as error:
         if error.where != str(target):
             raise  # the file extended is there; what that one extends is not
-        remedy = "The path is relative to the file that extends; a shipped study goes by its name, too"
+        remedy = "The path is relative to the file that extends; a shipped one goes by its name, too"
         raise InputError(f"extends = {name!r}", where=str(path), rule="no such file", remedy=remedy) from None
 
 
 def _named(path: Path, name: str) -> Path:
-    """The file that is meant: a path, or the name of a shipped study."""
+    """The file that is meant: a path, or the name of a shipped study or cluster."""
     beside = path.parent / name
     if beside.suffix or beside.exists():
         return beside
-    return {one.stem: one for one in shipped_studies()}.get(name.replace("-", "_"), beside)
+    shipped = {one.stem.replace("-", "_"): one for one in (*shipped_studies(), *shipped_clusters())}
+    return shipped.get(name.replace("-", "_"), beside)
 
 
 def with_todays_keys(

@@ -18,9 +18,12 @@ class DataSizes:
     Nothing is built.
     """
 
-    def __init__(self, data_dir: Path, settings: Settings | None = None) -> None:
-        """`settings`: how evaluations are asked, which decides how much some of them read."""
-        self._data_dir, self._settings = data_dir, settings
+    def __init__(self, data_dir: Path, settings: Settings | None = None, beside: Path = Path()) -> None:
+        """`settings`: how evaluations are asked, which decides how much some of them read.
+
+        `beside`: folder of the study's file, where corpora may lie.
+        """
+        self._data_dir, self._settings, self._beside = data_dir, settings, beside
         self._sentences: dict[Corpus, int] = {}
         self._scored: dict[str, int | None] = {}
         self.supposed: list[str] = []  # what was not there to be counted, in words
@@ -53,7 +56,7 @@ class DataSizes:
         if isinstance(source, Builtin):  # distinct by construction: it need not be drawn to be counted
             return min(source.num_sentences, corpus.limit or source.num_sentences)
         try:
-            return len(read_corpus(corpus, self._data_dir).sentences)
+            return len(read_corpus(corpus, self._data_dir, self._beside).sentences)
         except MissingFile as problem:
             if not corpus.limit:
                 raise

@@ -19,6 +19,16 @@ def test_a_set_that_lacks_a_file_is_not_called_absent(tmp_path):
     assert (absent["STS13 test"], absent["STS12 test"]) == ("lacks OnWN", "absent")
 
 
+def test_a_set_that_is_here_in_another_copy_says_how_to_read_it(tmp_path):
+    folder = tmp_path / "sts" / "STSBenchmark" / "senteval"
+    folder.mkdir(parents=True)
+    (folder / "sts-test.csv").write_text("g\tf\ty\t0\t4.2\tone\ttwo\n")
+    tasks, absent = find_tasks(tmp_path, "orig")
+    assert tasks == []
+    assert absent["STS-B test"] == "absent; as --variant senteval it is here"
+    assert [one.variant for one in find_tasks(tmp_path, "senteval")[0]] == ["senteval"]
+
+
 def test_absent_sets_are_listed_as_absent():
     pairs = builtin.graded_pairs("test")
     scores = evaluate_sts(lambda texts: np.random.default_rng(0).normal(size=(len(texts), 3)), [pairs])

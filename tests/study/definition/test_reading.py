@@ -109,7 +109,7 @@ def test_the_one_of_several_that_is_missing_is_named(tmp_path):
         read_extended(path)
     assert str(caught.value) == (
         f"{path}: extends = 'nowhere.yaml': no such file. The path is relative to the file that extends"
-        "; a shipped study goes by its name, too"
+        "; a shipped one goes by its name, too"
     )
 
 

@@ -1,0 +1,83 @@
+"""A corpus beside the study's file: found by every command from another folder, and the same cell elsewhere."""
+
+import shutil
+
+import pytest
+
+from rse_study.data import builtin
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import CellRecord
+from rse_study.results.result_file import read_result
+from tests.cli.a_study import SEARCH, start
+
+SETTINGS = """
+  encoder: {{name: {encoder}, pooling: mean}}
+  corpus: {{source: sentences.txt}}
+  method: {{lambda2: 0}}
+  budget: {{unit: steps, amount: 2}}
+  batch_size: 8
+  selection: {{dev: builtin, every: 2}}
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, models_folder):
+    """A folder with sentences, a study and a trial; commands are given in the folder above."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "sentences.txt").write_text("\n".join(builtin.corpus(0, 40)), encoding="utf-8")
+    settings = SETTINGS.format(encoder=models_folder / "encoder")
+    rest = "grid: {rows: {a: {}, b: {lambda1: 0}}}\nseeds: [0]\n"
+    (folder / "study.yaml").write_text(
+        f"name: mine\nquestion: Is it found?\nbase:{settings}{rest}", encoding="utf-8"
+    )
+    (folder / "trial.yaml").write_text(settings.replace("\n  ", "\n"), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("command", ["validate", "plan"])
+def test_it_is_found_before_anything_runs(rse, mine, command):
+    ended = rse(command, "mine/study.yaml")
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_run_trains_on_it(rse, mine, monkeypatch):
+    read = []
+
+    def pretend(checked, folder, prepare, *everything, **settings):
+        read.append(prepare(checked.study.base).fingerprints["corpus"])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
+    rse("run", "mine/study.yaml")
+    assert len(read) == 1
+
+
+def test_train_finds_it_and_the_cell_is_the_same_with_its_corpus_elsewhere(rse, mine, tmp_path):
+    assert rse("train", "mine/trial.yaml", "--out", "beside").code == 0
+    (tmp_path / "cache" / "data").mkdir()
+    shutil.move(mine / "sentences.txt", tmp_path / "cache" / "data")
+    assert rse("train", "mine/trial.yaml", "--out", "in-data").code == 0
+    one, other = (read_result(tmp_path / name) for name in ("beside", "in-data"))
+    assert one.identity == other.identity
+    assert one.final == other.final
+
+
+def test_replay_finds_it_by_the_studys_file(rse, mine, tmp_path):
+    rse("train", "mine/trial.yaml", "--out", "cell")
+    trained = read_result(tmp_path / "cell")
+    with Ledger.open(tmp_path / "studies" / "mine") as ledger:
+        ledger.freeze(SEARCH)
+        start(ledger, CellRecord(identity=trained.identity, trial=0, seed=0, config=trained.config))
+        ledger.record_result(trained)
+    ended = rse("replay", "mine/study.yaml", "0")
+    assert ended.code == 0
+    assert "bit-equal" in ended.out
+
+
+def test_one_that_is_nowhere_names_the_places(rse, mine, tmp_path):
+    (mine / "sentences.txt").unlink()
+    ended = rse("validate", "mine/study.yaml")
+    places = f"{mine}, {tmp_path} and {tmp_path / 'cache' / 'data'}"
+    assert ended.code == 2
+    assert f"corpus.source = 'sentences.txt': no such file: looked for in {places}. " in ended.err
