@@ -17,6 +17,7 @@ from analysis.formats import show_value
 from analysis.phrases import counted, show_duration, show_status, show_time
 from analysis.tables import show_score
 from rse_study.results import staleness
+from rse_study.results.bit_equality import describe_machines
 from rse_study.results.citation import citation_of
 from rse_study.results.device_time import INCLUDED
 from rse_study.results.records import StudyRecord
@@ -194,6 +195,7 @@ def provenance(contents: Contents) -> str:
     cited = citation_of(contents.study, int(contents.revisions["number"].iloc[-1]), runs)
     parts.append(page.paragraph(f"To cite: {cited}", "citation"))
     parts.append(page.paragraph(staleness.describe(staleness.stale(contents.current, runs)), "note"))
+    parts.append(page.paragraph(describe_machines(contents.current["provenance"]), "note"))
     resolved = json.dumps(contents.study.resolved, indent=2, ensure_ascii=False)
     parts.append(page.folded("The study as it was run", f'<pre class="scroll">{page.escape(resolved)}</pre>'))
     return page.section("Provenance", *parts)

@@ -161,8 +161,9 @@ def replay(
 ) -> int:
     """Train a cell again and compare every number with the ledger's.
 
-    The study's own files are left alone. With the recorded workers and threads on the same machine the numbers are
-    equal to the last bit: exit code 0. Exit code 1 where they are not, with the first differences.
+    The study's own files are left alone. On the same kind of machine the numbers are equal to the last bit: exit code
+    0. Exit code 1 where they are not, with the first differences. On another kind, or with other versions, they are
+    near: exit code 0 where all agree to 1e-6, else 3, with the largest differences.
     """
     from rse_study.cli.verbs.replay import replay_cell
 

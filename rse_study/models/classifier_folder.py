@@ -58,7 +58,7 @@ class HubNetwork(nn.Module):
 def save_classifier(directory: Path, classifier: TextClassifier) -> None:
     """Write weights (float32), tokenizer, pooling, classes.
 
-    Loading it gives the same probabilities, bit for bit.
+    Loading it gives the same probabilities, on the same kind of machine bit for bit.
     """
     network = classifier.network
     assert isinstance(network, Classifier), "a folder of Hugging Face's is kept by save_pretrained"

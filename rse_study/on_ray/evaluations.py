@@ -126,7 +126,7 @@ def evaluate_baseline(payload: BaselinePayload, evaluation: Evaluation) -> list[
 def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[EvaluationRow]:
     """The rows of one cell; those its file has already are not measured again.
 
-    Where its model was not kept, it is trained again for this alone: on a CPU bit for bit.
+    Where its model was not kept, it is trained again for this alone: on the same kind of CPU bit for bit.
     """
     torch.set_num_threads(payload.threads)
     with workplace(payload, names=(FILE_NAME, MODEL_FOLDER, ATTACKS), evaluations=evaluations) as here:

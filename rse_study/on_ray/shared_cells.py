@@ -9,18 +9,17 @@ import torch
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.on_ray.cell import Cell
 from rse_study.results.atomic import write_whole
+from rse_study.results.bit_equality import what_differs
 from rse_study.results.evaluation_file import write_evaluations, written_rows
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.results.result_file import FILE_NAME, Result, read_result
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
-from rse_study.training.provenance import SIMILARITY_DIGITS, provenance
+from rse_study.training.provenance import provenance
 
 DRAFT = ".shared-model"
-SOFTWARE = ("python", "packages", "precision")
 
 
 def bring_shared_cells(
@@ -84,7 +83,7 @@ def _take(there: Path, here: Path, cell: Cell, asked: Collection[Evaluation], *,
 
 
 def _is_alike(folder: Path, cell: Cell) -> bool:
-    """Whether a complete result of this cell has the bits that this study's software and resources would give."""
+    """Whether a complete result of this cell is promised to have the bits that running it here would give."""
     try:
         result = read_result(folder)
     except InputError:
@@ -93,14 +92,9 @@ def _is_alike(folder: Path, cell: Cell) -> bool:
 
 
 def _ran_alike(result: Result, cell: Cell) -> bool:
-    today = provenance(torch.device("cpu"), cell.resources.workers, cell.trial.precision)
-    wanted = {name: today[name] for name in SOFTWARE} | {
-        "workers": cell.resources.workers,
-        "threads": cell.resources.threads,
-        "device_type": "cuda" if cell.resources.gpus else "cpu",
-        SIMILARITY_DIGITS: DIGITS,
-    }
-    return all(result.provenance.get(name) == value for name, value in wanted.items())
+    device = torch.device("cuda" if cell.resources.gpus else "cpu")
+    here = provenance(device, cell.resources.workers, cell.trial.precision)
+    return not what_differs(here | {"threads": cell.resources.threads}, result.provenance)
 
 
 def _rows_of_all(folder: Path, cell: Cell, asked: Collection[Evaluation]) -> list[EvaluationRow] | None:

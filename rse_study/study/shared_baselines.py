@@ -7,13 +7,14 @@ import torch
 
 from rse_study.activity import ProgressCallback
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.results.bit_equality import what_decides
 from rse_study.results.evaluation_file import write_evaluations, written_rows
 from rse_study.results.records import EvaluationRow
 from rse_study.spec import fingerprint_of
 from rse_study.study.baselines import measure_baselines
 from rse_study.study.definition.config import Baseline
 from rse_study.training.materials import Materials
-from rse_study.training.provenance import last_bits_of
+from rse_study.training.provenance import provenance
 from rse_study.training.trial import Trial
 
 FOLDER = "scores-of-baselines"
@@ -61,6 +62,6 @@ def _key(trial: Trial, materials: Materials) -> str:
             "pooling": trial.encoder.pooling,
             "template": trial.encoder.template,
             "semantics": trial.encoder.semantics,
-            **last_bits_of(torch.device("cpu")),
+            "decides": what_decides(provenance(torch.device("cpu"))),
         }
     )

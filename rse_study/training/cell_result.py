@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Literal
 
 from rse_study.errors import InputError
+from rse_study.results.bit_equality import SIMILARITY_DIGITS, UNLIKE
 from rse_study.results.result_file import FILE_NAME, WORK, Point, Result, read_result, write_result
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
-from rse_study.training.provenance import SIMILARITY_DIGITS, provenance
 from rse_study.training.session import Session
 
 
@@ -51,9 +51,7 @@ def conclude(
         return
     history = tuple(Point(**point) for point in state.history)
     best = {} if state.best is None else {"dev/kept": state.best, "dev/kept_t": float(state.best_t)}
-    trial, workers = session.trial, session.run.collectives.size
-    # A cell that was begun before equal cosines tied holds scores of both kinds: it does not say how they were ranked.
-    ranked = {} if state.similarity_digits is None else {SIMILARITY_DIGITS: state.similarity_digits}
+    trial = session.trial
     result = Result(
         identity=state.identity,
         seed=session.run.streams.seed,
@@ -62,9 +60,13 @@ def conclude(
         reason=reason,
         history=history,
         final=history[-1].metrics | best,
-        provenance=provenance(session.device, workers, trial.precision)
-        | {"materials": session.materials.fingerprints, WORK: trial.method.cost.work * state.t}
-        | ranked,
+        provenance=state.provenance
+        | {
+            "materials": session.materials.fingerprints,
+            WORK: trial.method.cost.work * state.t,
+            SIMILARITY_DIGITS: state.similarity_digits,
+            UNLIKE: state.unlike,
+        },
         duration_s=state.seconds,
     )
     write_result(session.directory, result)

@@ -43,6 +43,10 @@ class TrainState:
     """time spent, earlier attempts included"""
     similarity_digits: int | None = None
     """decimals of cosines by which all of the history was ranked; None in checkpoints from before decision 0016"""
+    provenance: dict[str, Any] = field(default_factory=dict)
+    """of the newest attempt; empty in checkpoints from before decision 0040"""
+    unlike: list[str] = field(default_factory=list)
+    """what differed between its workers' machines, or between those of its attempts"""
 
 
 def save(

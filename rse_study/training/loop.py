@@ -1,6 +1,6 @@
 """The training loop: a generator of Progress that takes verdicts.
 
-It may stop anywhere and goes on from there.
+It may stop anywhere and goes on from there: on the same kind of machine to the same bits.
 """
 
 import time
@@ -21,7 +21,7 @@ from rse_study.training.cell_result import conclude, finished
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.publishing import Publish, keep_local
-from rse_study.training.session import Session
+from rse_study.training.session import Session, agree
 from rse_study.training.session_setup import open_session
 from rse_study.training.shared_start import scores_of_base
 from rse_study.training.trial import Trial
@@ -107,6 +107,7 @@ def train(
     session = open_session(trial, seed, materials, directory, group, target, publish)
     state = session.resume(identity)
     _require_one_view(group, target, directory, state.t)
+    session.note_machine(state)
     stopped_at = ended.history[-1].t if ended is not None else -1
     with closing(session):
         yield from _train_from(state, session, stopped_at, checkpoint_seconds)
@@ -132,9 +133,7 @@ def _require_one_view(collectives: Collectives, device: torch.device, directory:
 
     Nobody passes before all have looked: rank 0 changes the folder only afterwards.
     """
-    reducible = device if device.type == "cuda" else torch.device("cpu")
-    mine = torch.tensor([float(t)], dtype=torch.float64, device=reducible)
-    if collectives.any(float(collectives.sum(mine)) != float(t) * collectives.size):
+    if not agree(collectives, device, t):
         raise DifferentCheckpoints(
             "the workers found different checkpoints",
             where=str(directory),

@@ -1,4 +1,7 @@
-"""A cell once more: do all its numbers come out the same, bit for bit?"""
+"""A cell once more: do all its numbers come out the same?
+
+To the bit where that is promised, else nearly.
+"""
 
 import math
 from collections.abc import Iterator
@@ -9,12 +12,12 @@ from tempfile import TemporaryDirectory
 
 from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.results.bit_equality import NEAR, SIMILARITY_DIGITS, what_differs
 from rse_study.results.records import Verdict
 from rse_study.results.result_file import Result, read_result
 from rse_study.training.loop import Progress
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.processes import train_locally
-from rse_study.training.provenance import SIMILARITY_DIGITS
 from rse_study.training.trial import Trial
 
 ENDING = "how it ended"
@@ -37,6 +40,17 @@ class ReplayDifference:
     again: float | str | None
     """None: it is not there"""
 
+    @property
+    def distance(self) -> float:
+        """How far apart the numbers are, relatively where one of them is beyond 1.
+
+        Infinite where one is missing or not finite, and of an ending.
+        """
+        if not isinstance(self.recorded, float) or not isinstance(self.again, float):
+            return math.inf
+        apart = abs(self.again - self.recorded) / max(1.0, abs(self.again), abs(self.recorded))
+        return apart if math.isfinite(apart) else math.inf
+
 
 @dataclass(frozen=True)
 class ReplayComparison:
@@ -47,11 +61,23 @@ class ReplayComparison:
     differences: tuple[ReplayDifference, ...] = ()
     reranked: tuple[ReplayDifference, ...] = ()
     """scores on record from before equal cosines tied, and no farther apart than that can move them"""
+    unlike: tuple[str, ...] = ()
+    """what differs between the two computations; where anything does, bits are not promised"""
 
     @property
     def is_equal(self) -> bool:
         """Every metric of every point has the same bits, and both ended alike."""
         return not self.differences
+
+    @property
+    def farthest(self) -> float:
+        """The largest distance of all differences, 0 where there are none."""
+        return max((one.distance for one in self.differences), default=0.0)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Equal to the bit; or near, where bits are not promised."""
+        return self.is_equal or (bool(self.unlike) and self.farthest <= NEAR)
 
 
 def replay(
@@ -77,7 +103,7 @@ def replay(
     directory
         Empty, or not there yet.
     workers, threads
-        The same bits need the recorded numbers; they are in `recorded.provenance`.
+        The same bits need the recorded numbers (in `recorded.provenance`), and the same kind of machine.
     device
         Where it computes.
     on_progress
@@ -119,10 +145,11 @@ def _with_nothing_shared(materials: Materials, folder: Path) -> Materials:
 def compare(recorded: Result, again: Result) -> ReplayComparison:
     """Compare two results of one cell; NaN equals NaN."""
     differences = tuple(_differences(recorded, again))
-    is_earlier = SIMILARITY_DIGITS not in recorded.provenance
+    is_earlier = recorded.provenance.get(SIMILARITY_DIGITS) is None
     reranked = tuple(one for one in differences if is_earlier and _is_reranked(one))
     others = tuple(one for one in differences if one not in reranked)
-    return ReplayComparison(len(recorded.history), others, reranked)
+    unlike = what_differs(again.provenance, recorded.provenance)
+    return ReplayComparison(len(recorded.history), others, reranked, unlike)
 
 
 def _differences(recorded: Result, again: Result) -> Iterator[ReplayDifference]:

@@ -7,6 +7,7 @@ import torch
 
 from rse_study.collectives import Collectives
 from rse_study.models.generator_outputs import GeneratorOutputs, make_room
+from rse_study.results.bit_equality import what_decides
 from rse_study.spec import fingerprint_of
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
@@ -54,7 +55,6 @@ def _key(
         "settings": trial.method.generator_settings,
         "semantics": [trial.semantics, trial.encoder.semantics],
         "rank": collectives.rank,
-        # Versions, device, precision, workers and threads: where two logits are nearly equal, they may decide.
-        "provenance": provenance(device, collectives.size, trial.precision),
-        "instructions": torch.backends.cpu.get_cpu_capability(),
+        # Versions, machine, precision, workers and threads: where two logits are nearly equal, they may decide.
+        "decides": what_decides(provenance(device, collectives.size, trial.precision)),
     }

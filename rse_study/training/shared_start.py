@@ -9,9 +9,10 @@ import torch
 
 from rse_study.errors import InputError
 from rse_study.results.atomic import read_sealed, write_sealed
+from rse_study.results.bit_equality import what_decides
 from rse_study.spec import fingerprint_of
 from rse_study.training.materials import Materials
-from rse_study.training.provenance import last_bits_of
+from rse_study.training.provenance import provenance
 from rse_study.training.trial import Trial
 
 FOLDER = "scores-of-bases"
@@ -65,7 +66,7 @@ def _key(trial: Trial, materials: Materials, num_workers: int, device: torch.dev
             "semantics": [part.semantics for part in (trial, trial.encoder, trial.selection, trial.replayed)],
             "watched": sorted(trial.watched),
             "compiled": trial.compiled,
-            **last_bits_of(device, num_workers, trial.precision),
+            "decides": what_decides(provenance(device, num_workers, trial.precision)),
         }
     )
 

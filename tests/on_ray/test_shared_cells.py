@@ -3,13 +3,13 @@ import shutil
 import pytest
 import torch
 
-from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.fixed_cells import FixedCells
 from rse_study.on_ray.shared_cells import bring_shared_cells
 from rse_study.on_ray.stages import grid_cells
 from rse_study.on_ray.study_files import SharedFolders
 from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.results.bit_equality import SIMILARITY_DIGITS
 from rse_study.results.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow, ObjectiveRecord, StudyRecord
@@ -19,7 +19,7 @@ from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
-from rse_study.training.provenance import SIMILARITY_DIGITS, provenance
+from rse_study.training.provenance import provenance
 from tests.on_ray.world import few
 
 ASKED = [few("builtin/test")]
@@ -67,7 +67,7 @@ def leave(tmp_path):
             status=status,
             history=(Point(t=3, metrics={"dev": 50.0}),),
             final={"dev": 50.0},
-            provenance=provenance(torch.device("cpu")) | {"threads": 1, SIMILARITY_DIGITS: DIGITS} | where,
+            provenance=provenance(torch.device("cpu")) | {"threads": 1} | where,
         )
         write_result(there, result)
         return there
@@ -113,6 +113,9 @@ def test_what_a_neighbour_ran_is_entered_and_not_run_again(checked, cells, ours,
         {"device_type": "cuda"},
         {"packages": {"torch": "1.0"}},
         {SIMILARITY_DIGITS: None},
+        {"kernels": "MMX"},
+        {"processor": None},
+        {"unlike": ["other CPU kernels: AVX2 here, AVX512 there"]},
     ],
     ids=str,
 )

@@ -79,6 +79,13 @@ def test_another_base_is_measured(materials, measured):
     assert len(measured) == 3
 
 
+def test_other_kernels_measure(materials, measured, monkeypatch):
+    for choice in ("COMPATIBLE", "AVX2", "AVX2"):
+        monkeypatch.setenv("MKL_CBWR", choice)
+        measure_baseline_once(small_trial(), materials, "mean", similarities(materials, "one"))
+    assert len(measured) == 2
+
+
 def test_what_is_damaged_is_measured_again(materials, measured):
     trial, evaluations = small_trial(), similarities(materials, "one")
     first = measure_baseline_once(trial, materials, "mean", evaluations)

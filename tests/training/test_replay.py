@@ -8,9 +8,9 @@ import pytest
 
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.evaluation.rank_correlation import DIGITS
+from rse_study.results.bit_equality import SIMILARITY_DIGITS
 from rse_study.results.result_file import Point, Result, read_result
 from rse_study.training.loop import drive, train
-from rse_study.training.provenance import SIMILARITY_DIGITS
 from rse_study.training.replay import ReplayDifference, compare, replay
 from rse_study.training.trial import Trial
 from tests.training.world import Complete, World, light_trial, stop_at
@@ -120,4 +120,4 @@ def test_a_cell_begun_before_equal_cosines_tied_does_not_say_how_its_scores_were
     assert state.pop("similarity_digits") == DIGITS
     state_file.write_text(json.dumps(state))
     list(train(light_trial(), 3, world.materials(), folder))
-    assert SIMILARITY_DIGITS not in read_result(folder).provenance
+    assert read_result(folder).provenance[SIMILARITY_DIGITS] is None

@@ -78,6 +78,12 @@ def test_another_number_of_workers_measures(materials):
     assert scores(small_trial(), materials, {"dev": 1.0}, num_workers=2)[1] == 1
 
 
+def test_other_kernels_measure(materials, monkeypatch):
+    scores(small_trial(), materials)
+    monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
+    assert scores(small_trial(), materials, {"dev": 1.0}) == ({"dev": 1.0}, 1)
+
+
 @pytest.mark.parametrize("unknown", ["base", "dev"])
 def test_where_nobody_knows_what_they_hold_nothing_is_shared(materials, unknown):
     prints = {name: one for name, one in materials.fingerprints.items() if name != unknown}

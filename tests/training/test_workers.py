@@ -4,6 +4,7 @@ What is watched, one of them measures for all.
 """
 
 import dataclasses
+import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -91,6 +92,18 @@ def test_what_is_watched_is_measured_at_the_last_step_too(materials: Materials, 
     train_locally(trial, 3, materials, tmp_path, workers=2)
     history = read_result(tmp_path).history
     assert [point.t for point in history if "STS-B/geometry/alignment" in point.metrics] == [0, 4, 6]
+
+
+def _train_on_unlike_machines(materials: Materials, directory: Path, group: Group, ask: Ask) -> None:
+    if group.rank == 1:
+        os.environ["MKL_CBWR"] = "COMPATIBLE"
+    drive(train(EXACT, 3, materials, directory, group), stop_at(2))
+
+
+def test_a_cell_of_unlike_machines_says_so(materials: Materials, two: Path, tmp_path: Path) -> None:
+    run_group(partial(_train_on_unlike_machines, materials, tmp_path), 2)
+    assert read_result(tmp_path).provenance["unlike"] == ["the machines of its workers"]
+    assert read_result(two).provenance["unlike"] == []
 
 
 def _stop_and_go_on(materials: Materials, directory: Path, group: Group, ask: Ask) -> None:

@@ -5,11 +5,9 @@ Its record comes from the ledger; its materials are made again.
 
 import math
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import torch
@@ -19,12 +17,13 @@ from rse_study.cli.activity_bars import ActivityBars
 from rse_study.cli.arguments import study_folder
 from rse_study.cli.cell_argument import find_cell
 from rse_study.cli.cell_names import names_by_identity
-from rse_study.cli.errors import CONTRADICTED, OK
+from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.cli.next_step import command, suggest
 from rse_study.cli.screen import announce
 from rse_study.cli.writable import require_cache, require_new_folder
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputError
+from rse_study.results.bit_equality import NEAR, what_differs
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
 from rse_study.results.result_file import Point, Result
@@ -38,7 +37,9 @@ MOST_SHOWN = 5
 
 
 def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
-    """Run a cell again; return 1 where it is not the same to the last bit.
+    """Run a cell again; return 1 where bits are promised and differ.
+
+    And 3 where they are not promised, and numbers are farther apart than rounding explains.
 
     Parameters
     ----------
@@ -60,12 +61,13 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
         require_new_folder(out, where="--out")
     require_cache()
     trial = build(Trial, recorded.config, where=where)
+    here = provenance(torch.device(device), workers, trial.precision) | {"threads": threads}
+    if unlike := what_differs(here, recorded.provenance):
+        announce(f"note: no bits are promised ({'; '.join(unlike)})")
     with ActivityBars() as bars:
         beside = Path(study).parent if Path(study).is_file() else Path()
         materials = prepare(trial, cache_dir(), data_dir(), bars, beside)
     require_fingerprints(recorded, materials, where)
-    for line in changes(recorded.provenance, provenance(torch.device(device))):
-        announce(f"note: {line}")
     announce(f"{name}: again, with {workers} worker(s) of {threads} thread(s) on {device}")
     with tempfile.TemporaryDirectory(prefix="rse-study-replay-") as scratch, ActivityBars() as bars:
         compared = replay(
@@ -81,10 +83,10 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
         )
     for line in verdict_lines(name, recorded, compared):
         announce(line)
-    if compared.is_equal:
+    if compared.is_confirmed:
         return OK
     suggest(f"{command('doctor')} (versions and machine)")
-    return CONTRADICTED
+    return INCOMPLETE if compared.unlike else CONTRADICTED
 
 
 def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
@@ -137,17 +139,11 @@ def require_fingerprints(recorded: Result, materials: Materials, where: str) -> 
         changed = [
             f"{part} was {_short(before.get(part))} and is {_short(now.get(part))}" for part in differing
         ]
-        remedy = "Bring back the files of that time (RSE_STUDY_DATA, RSE_STUDY_CACHE), or their versions"
+        remedy = (
+            "Bring back the files of that time (RSE_STUDY_DATA; RSE_STUDY_CACHE, whose encoders and generators have "
+            "other weights where another kind of machine trained them), or their versions"
+        )
         raise InputError("other materials", where=where, rule="; ".join(changed), remedy=remedy)
-
-
-def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """What else the last bits may depend on, where it is not what it was."""
-    flat = [{**where, **where.get("packages", {})} for where in (before, now)]
-    for key in ("device", "python", *now.get("packages", {})):
-        old, new = (where.get(key) for where in flat)
-        if old != new:
-            yield f"{key} was {old} and is {new}: the last bits may differ"
 
 
 def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> Iterator[str]:
@@ -175,8 +171,19 @@ def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> It
     if compared.is_equal:
         yield f"{name}: {'equal but for these' if compared.reranked else 'bit-equal'}: {counted}"
         return
-    yield f"{name}: not equal: {len(compared.differences)} differences in {counted}"
-    yield from (f"    {_difference(difference)}" for difference in islice(compared.differences, MOST_SHOWN))
+    unlike, differences = "; ".join(compared.unlike), compared.differences
+    if compared.is_confirmed:
+        yield f"{name}: equal to 1e-6 ({unlike}): {counted}, at most {compared.farthest:.1g} apart"
+        return
+    if compared.unlike:
+        far = sorted(differences, key=lambda one: one.distance, reverse=True)
+        num_far = sum(one.distance > NEAR for one in far)
+        yield f"{name}: not equal to 1e-6: {_number(num_far, 'difference')} beyond it in {counted}"
+        yield f"    This contradicts nothing, for bits are not promised ({unlike}). The largest:"
+        differences = tuple(far[:num_far])
+    else:
+        yield f"{name}: not equal: {_number(len(differences), 'difference')} in {counted}"
+    yield from (f"    {_difference(difference)}" for difference in differences[:MOST_SHOWN])
 
 
 def _number(count: int, noun: str) -> str:
@@ -188,7 +195,8 @@ def _difference(difference: ReplayDifference) -> str:
         "absent" if value is None else value if isinstance(value, str) else repr(value)
         for value in (difference.recorded, difference.again)
     )
-    return f"step {difference.t}, {difference.name}: {recorded} on record, {again} again"
+    apart = f" ({difference.distance:.1g} apart)" if math.isfinite(difference.distance) else ""
+    return f"step {difference.t}, {difference.name}: {recorded} on record, {again} again{apart}"
 
 
 def _points(history: pd.DataFrame) -> Iterator[Point]:

@@ -11,6 +11,7 @@ from typing import Any
 from rse_study.cli.verbs.ledger_snapshot import LedgerSnapshot, read_snapshot
 from rse_study.cli.verbs.status_pace import pace_of
 from rse_study.results.ablation_path import num_planned
+from rse_study.results.bit_equality import describe_machines
 from rse_study.results.cell_state import count_cells, is_lost
 from rse_study.results.lock import holder
 from rse_study.results.records import FINISHED, Record, Stage
@@ -109,6 +110,8 @@ class StudyStatus(Record):
     """The search's budget has no room for another cell, and none runs."""
     search_budget: tuple[BudgetShare, ...]
     """Of a search with a budget, how far each limit is used up: name, limit, spent, with_next."""
+    machines: str
+    """A sentence where cells ran on unlike machines, between which no bits are promised; else empty."""
     events: tuple[dict[str, str], ...]
     """The newest, NUM_EVENTS at most: at, kind, cell, text."""
 
@@ -143,6 +146,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         **vars(pace),
         is_ended_by_budget=study.is_ended_by_budget,
         search_budget=ledger.search_budget,
+        machines=describe_machines(cell.provenance for cell in ledger.cells),
         events=ledger.events,
     )
 

@@ -26,6 +26,8 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
         yield f"spent: {show_duration(state.device_s) or '0 s'} of device time (of {_ended_attempts(state)})"
     if state.num_found:
         yield f"found, and not run here: {counted(state.num_found, 'cell')}"
+    if state.machines:
+        yield state.machines
     yield from (_budget_line(share, is_end=state.is_ended_by_budget) for share in state.search_budget)
     yield f"left: {_left(state)}"
     yield from _section(

@@ -122,7 +122,7 @@ class Grid(Spec):
 class Resources(Spec):
     """What one cell uses.
 
-    Bit-equality depends on `workers` and `threads`, so they are recorded.
+    Bit-equality depends on `workers` and `threads`, so they are recorded, with the machine.
     """
 
     executor: Literal["auto", "train", "inline"] = "auto"

@@ -80,6 +80,16 @@ def test_a_study_without_failures_says_so(grid_dir, contents):
     assert "No cell failed." in failures(dataclasses.replace(found, cells=found.cells[:3]))
 
 
+def test_cells_of_unlike_machines_are_said_in_a_sentence(grid_dir, contents):
+    found = contents(grid_dir)
+    assert "unlike machines" not in provenance(found)
+    where = [{"processor": "EPYC", "kernels": kernels} for kernels in ("AVX2", "AVX512")]
+    ran = [where[i % 2] for i in range(len(found.cells))]
+    said = provenance(dataclasses.replace(found, cells=found.cells.assign(provenance=ran)))
+    assert "Cells ran on unlike machines, between which no bits are promised: " in said
+    assert " on EPYC with AVX512 kernels." in said
+
+
 def test_provenance_ends_in_a_line_to_cite(search_dir, contents):
     cited = open_study(search_dir).citation
     assert escape(f"To cite: {cited}") in provenance(contents(search_dir))

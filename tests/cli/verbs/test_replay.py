@@ -1,6 +1,12 @@
 """A cell again: equal to the last bit, and what is said where it is not."""
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
+import torch
 
 from rse_study.assets import prepare
 from rse_study.cli.cell_argument import find_cell
@@ -87,7 +93,7 @@ def test_a_number_that_was_touched_is_found(rse, trained, ran):
     ran(complete.model_copy(update={"history": (*others, touched)}))
     ended = rse("replay", "little", "0")
     assert ended.code == 1
-    assert "trial 0: not equal: 1 differences in 3 points" in ended.out
+    assert "trial 0: not equal: 1 difference in 3 points" in ended.out
     assert f"step 4, dev: {touched.metrics['dev']!r} on record, {last.metrics['dev']!r} again" in ended.out
 
 
@@ -105,8 +111,73 @@ def test_other_materials_are_named(rse, trained, ran):
 def test_versions_that_changed_are_noted(rse, trained, ran):
     _, _, complete, _ = trained
     packages = complete.provenance["packages"] | {"torch": "1.0"}
-    ran(complete.model_copy(update={"provenance": complete.provenance | {"packages": packages}}))
-    assert "note: torch was 1.0 and is 2." in rse("replay", "little", "0").out
+    ran(changed(complete, packages=packages))
+    ended = rse("replay", "little", "0")
+    assert ended.code == 0
+    assert "note: no bits are promised (other torch: 2." in ended.out
+    assert "here, 1.0 there)" in ended.out
+
+
+def test_a_cell_that_does_not_say_what_it_ran_on_is_replayed(rse, trained, ran):
+    """Those on record from before decision 0040."""
+    _, _, complete, _ = trained
+    silent = ("kernels", "processor", "settings", "libraries", "unlike")
+    provenance = {name: said for name, said in complete.provenance.items() if name not in silent}
+    ran(complete.model_copy(update={"provenance": provenance}))
+    ended = rse("replay", "little", "0")
+    assert (ended.code, "bit-equal" in ended.out) == (0, True)
+    assert "note: no bits are promised (not on record there: CPU kernels, processor, " in ended.out
+
+
+@pytest.mark.parametrize(
+    ("moved", "code", "said"),
+    [
+        (4e-7, 0, "trial 0: equal to 1e-6 (other CPU kernels: "),
+        (1e-3, 3, "trial 0: not equal to 1e-6: 1 difference beyond it in 3 points"),
+    ],
+)
+def test_on_another_kind_of_machine_near_is_enough_and_far_no_contradiction(
+    rse, trained, ran, moved, code, said
+):
+    _, _, complete, _ = trained
+    *others, last = complete.history
+    loss = last.metrics["loss"] * (1 + moved)
+    ran(
+        changed(
+            complete.model_copy(
+                update={"history": (*others, Point(t=last.t, metrics=last.metrics | {"loss": loss}))}
+            ),
+            kernels="MMX",
+        )
+    )
+    ended = rse("replay", "little", "0")
+    assert ended.code == code
+    assert said in ended.out
+    assert ("contradicts nothing" in ended.out) == (code == 3)
+    assert (f"step 4, loss: {loss!r} on record" in ended.out) == (code == 3)
+
+
+def test_a_cell_of_other_kernels_is_near(rse, trained, tmp_path, monkeypatch):
+    """It runs in a process whose torch takes its plainest kernels."""
+    root, cell, *_ = trained
+    monkeypatch.setenv("RSE_STUDY_CACHE", str(root / "cache"))
+    trial = build(
+        Trial, CONFIG | {"method": {"preset": "simcse"}, "encoder": cell.config["encoder"]}, where="trial"
+    )
+    file, out = tmp_path / "trial.yaml", tmp_path / "elsewhere"
+    file.write_text(json.dumps(trial.model_dump(mode="json", exclude_unset=True)))
+    command = [sys.executable, "-m", "rse_study", "train", str(file), "--out", str(out)]
+    subprocess.run(command, env=os.environ | {"ATEN_CPU_CAPABILITY": "default"}, check=True)
+    recorded, ours = read_result(out), torch.backends.cpu.get_cpu_capability()
+    if recorded.provenance["kernels"] == ours:
+        pytest.skip("this processor has one set of kernels")
+    with Ledger.open(tmp_path / "studies" / "little") as ledger:
+        ledger.freeze(SEARCH)
+        start(ledger, cell.model_copy(update={"identity": recorded.identity, "config": recorded.config}))
+        ledger.record_result(recorded)
+    ended = rse("replay", "little", "0")
+    assert ended.code == 0, ended
+    assert f"(other CPU kernels: {ours} here, {recorded.provenance['kernels']} there)" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -159,6 +230,10 @@ def test_a_trials_number_alone_means_the_search(tmp_path):
     with Reader(tmp_path) as reader:
         cells = reader.cells(retired=True)
     assert [find_cell(cells, wanted, tmp_path)["seed"] for wanted in ("2", "2/1")] == [0, 1]
+
+
+def changed(result, **provenance):
+    return result.model_copy(update={"provenance": result.provenance | provenance})
 
 
 def count(result):

@@ -159,6 +159,13 @@ def test_the_lines_name_best_and_reasons(halfway, study_dir):
     )
 
 
+def test_unlike_machines_are_said(ledger, study_dir):
+    for trial, kernels in enumerate(("AVX2", "AVX512")):
+        run(ledger, cell_of(trial), 50.0, provenance={"processor": "EPYC", "kernels": kernels})
+        assert ("unlike machines" in state_of(study_dir).machines) == (trial == 1)
+    assert state_of(study_dir).machines in lines_of(state_of(study_dir))
+
+
 def test_confirmed_values_stand_beside_the_best(halfway, study_dir):
     finish(halfway, cell_of(3), 55.0)
     for seed, dev in ((1, 50.0), (2, 52.0)):
