@@ -6,8 +6,9 @@ python -m benchmarks.search_arms [--surfaces ordered crossing recorded recorded_
 Each arm, a sampler of studies and a rule of early stopping or none, searches each surface with every seed: the
 project's own proposer and verdicts, and workers whose clock is simulated, so that no encoder is trained. The best trial
 so far is the one of the full budget with the best measured end; what it is worth without noise is averaged over the
-seeds. An arm's figure is the number of steps from which on its mean lies at random's final mean or above. On `recorded`
-nothing is known before a trial's end, so that no rule has a rung there: arms that stop early are left out.
+seeds. An arm's figure is the number of steps from which on its mean lies at random's final mean or above, and the share
+of all steps that this saves, with an interval over the seeds. On `recorded` nothing is known before a trial's end, so
+that no rule has a rung there: arms that stop early are left out.
 """
 
 import argparse
@@ -42,7 +43,15 @@ SURFACES: dict[str, Callable[[AxisDomains], Surface]] = {
     "recorded_curves": recorded_curves,
 }
 ARMS = ["random", "random+asha", "tpe", "tpe+asha"]
-HEADER = ("arm", "trials", "final mean", "95 % low", "95 % high", "steps to random's final mean")
+HEADER = (
+    "arm",
+    "trials",
+    "final mean",
+    "95 % low",
+    "95 % high",
+    "steps to random's final mean",
+    "saved, 95 %",
+)
 NUM_POINTS = 40
 
 
@@ -77,7 +86,7 @@ def compare_arms(options: argparse.Namespace) -> None:
         usable = [arm for arm in arms if surface.rungs is not None or not arm.rule]
         here = [measure(surface, domains, arm, options) for arm in usable]
         print(f"{name}, {options.steps} steps, {options.workers} workers, {options.repeats} repetitions")
-        print(markdown_table(HEADER, [cells(one, here[0].mean[-1]) for one in here]), flush=True)
+        print(markdown_table(HEADER, [cells(one, here[0]) for one in here]), flush=True)
         results += here
     if options.out is not None:
         rows = [{key: _plain(value) for key, value in dataclasses.asdict(one).items()} for one in results]
@@ -108,21 +117,16 @@ def measure(surface: Surface, domains: AxisDomains, arm: Arm, options: argparse.
     return summary(surface.name, arm.name, steps, curves, num_ended / options.repeats)
 
 
-def cells(one: AnytimeResult, target: float) -> tuple[str, ...]:
-    """Return a row of the table.
-
-    Parameters
-    ----------
-    one
-        An arm on a surface.
-    target
-        Random's final mean.
-    """
-    reached = one.reaches(target)
+def cells(one: AnytimeResult, random: AnytimeResult) -> tuple[str, ...]:
+    """Return the row of an arm in the table of a surface; `random` is the arm it is held against."""
+    reached, saving = one.reaches(random.mean[-1]), one.saving(random)
     figures = (one.mean[-1], one.low[-1], one.high[-1])
-    told = "not reached" if reached is None else f"{reached:,}"
-    return one.arm, f"{one.num_trials:.1f}", *(f"{figure:.2f}" for figure in figures), told
+    steps = "not reached" if reached is None else f"{reached:,}"
+    saved = f"{saving.low:.0%} to {saving.high:.0%}".replace("%", " %")
+    return one.arm, f"{one.num_trials:.1f}", *(f"{figure:.2f}" for figure in figures), steps, saved
 
 
 def _plain(value: object) -> object:
-    return [None if one != one else one for one in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return None if value != value else value

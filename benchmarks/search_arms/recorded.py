@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.search_arms.surface import AxisDomains, joint_domains, noise, unit_point
+from benchmarks.search_arms.surface import AxisDomains, joint_domains, unit_point
 from rse_study.results.atomic import write_whole
 from rse_study.results.row_names import Proposal
 
@@ -49,9 +49,9 @@ class RecordedSurface:
         at = feature_row(self.domains, point)
         return self.mean + float(matern(at[None], self.features, self.lengths)[0] @ self.weights)
 
-    def value(self, point: Proposal, t: int, seed: int) -> float:
+    def value(self, point: Proposal, t: int) -> float:
         assert t == self.num_steps, "nothing is known before the end"
-        return self.truth(point) + self.sd * noise(point, t, seed)
+        return self.truth(point)
 
 
 def recorded_surface(domains: AxisDomains) -> RecordedSurface:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.search_arms.recorded import FloatArray, feature_row, matern
-from benchmarks.search_arms.surface import AxisDomains, joint_domains, noise
+from benchmarks.search_arms.surface import AxisDomains, joint_domains
 from rse_study.results.atomic import write_whole
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import Proposal
@@ -51,12 +51,9 @@ class RecordedCurves:
     rungs: tuple[int, int] | None = (15, 2)
 
     def truth(self, point: Proposal) -> float:
-        return self._at(point, self.num_steps)
+        return self.value(point, self.num_steps)
 
-    def value(self, point: Proposal, t: int, seed: int) -> float:
-        return self._at(point, t) + self.sd * noise(point, t, seed)
-
-    def _at(self, point: Proposal, t: int) -> float:
+    def value(self, point: Proposal, t: int) -> float:
         at = feature_row_at(self.domains, point, t)
         return self.mean + float(matern(at[None], self.features, self.lengths)[0] @ self.weights)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from benchmarks.search_arms.arm import Arm
-from benchmarks.search_arms.surface import AxisDomains, Surface
+from benchmarks.search_arms.surface import AxisDomains, Surface, noise
 from rse_study.on_ray.proposer import Proposer
 from rse_study.results.stopping_draws import rungs_of_trial
 from rse_study.study.early_stopping import TrialAtRung, effective, verdict
@@ -77,7 +77,8 @@ class SimulatedSearch:
 
     def _reached(self, time: float, number: int, t: int) -> EndedTrial | None:
         point = self._points[number]
-        value = self.surface.value(point, t, self.seed)
+        draw = noise(self.surface.name, number, t, self.seed)
+        value = self.surface.value(point, t) + self.surface.sd * draw
         is_complete = t == self.surface.num_steps
         if not is_complete and self._goes_on(number, t, value):
             heapq.heappush(self._clock, (time + self._next(number, t) - t, number, self._next(number, t)))

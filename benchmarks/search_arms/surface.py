@@ -1,4 +1,4 @@
-"""What a trial would come to: functions of a point, a step and a seed."""
+"""Surfaces: what a trial measures at a step, and the noise of a measurement."""
 
 import hashlib
 from collections.abc import Mapping
@@ -32,21 +32,15 @@ class Surface(Protocol):
     def rungs(self) -> tuple[int, int] | None:
         """First rung and factor; None where nothing is known of a trial before its end."""
 
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the noise of a measurement."""
+
     def truth(self, point: Proposal) -> float:
         """Return what the point is worth at the end, without noise."""
 
-    def value(self, point: Proposal, t: int, seed: int) -> float:
-        """Return what a run measures.
-
-        Parameters
-        ----------
-        point
-            Value of every axis.
-        t
-            Optimiser steps done.
-        seed
-            Of the noise.
-        """
+    def value(self, point: Proposal, t: int) -> float:
+        """Return what the point is worth after `t` optimiser steps, without noise."""
 
 
 def joint_domains() -> dict[str, Domain]:
@@ -68,19 +62,23 @@ def _unit(domain: Domain, value: Any) -> float:
     return (float(value) - low) / (high - low)
 
 
-def noise(point: Proposal, t: int, seed: int) -> float:
+def noise(surface: str, trial: int, t: int, seed: int) -> float:
     """Return a draw of the standard normal that belongs to a measurement.
+
+    Its key is a name and integers, never a proposal: another CPU's last bit must not change a draw.
 
     Parameters
     ----------
-    point
-        Value of every axis.
+    surface
+        Name of the surface that is searched.
+    trial
+        Number of the trial within its search.
     t
-        Optimiser steps done.
+        Optimiser steps that the trial has done.
     seed
-        Of the run.
+        Seed of the search.
     """
-    content = repr((sorted(point.items()), t, seed)).encode()
+    content = repr((surface, trial, t, seed)).encode()
     return float(np.random.default_rng(int.from_bytes(hashlib.sha256(content).digest()[:8], "big")).normal())
 
 
@@ -96,6 +94,7 @@ class OrderedSurface:
     name: str = "ordered"
     num_steps: int = 60
     rungs: tuple[int, int] | None = (15, 2)
+    sd: float = 0.0
     top: ClassVar[float] = 80.0
 
     best_place: ClassVar[dict[str, float]] = {
@@ -126,7 +125,7 @@ class OrderedSurface:
         tied = sum((self.weights[a] * self.weights[b]) ** 0.5 * off[a] * off[b] for a, b in self.ties)
         return self.top - bowl - tied - self.losses[point["norm"]]
 
-    def value(self, point: Proposal, t: int, seed: int) -> float:
+    def value(self, point: Proposal, t: int) -> float:
         return 40 + (self.truth(point) - 40) * rising(t, 20.0, self.num_steps)
 
 
@@ -142,18 +141,16 @@ class CrossingSurface:
     name: str = "crossing"
     num_steps: int = 60
     rungs: tuple[int, int] | None = (15, 2)
+    sd: float = 0.7
     top: ClassVar[float] = 80.0
-    sd: ClassVar[float] = 0.7
-    """of the noise"""
 
     def truth(self, point: Proposal) -> float:
         places = unit_point(self.domains, point)
         return self.top - 60 * (places["beta"] - 0.8) ** 2 - 20 * (places["rho"] - 0.3) ** 2
 
-    def value(self, point: Proposal, t: int, seed: int) -> float:
+    def value(self, point: Proposal, t: int) -> float:
         power = 0.3 + 1.2 * unit_point(self.domains, point)["beta"]
-        clean = 40 + (self.truth(point) - 40) * (t / self.num_steps) ** power
-        return clean + self.sd * noise(point, t, seed)
+        return 40 + (self.truth(point) - 40) * (t / self.num_steps) ** power
 
 
 def rising(t: int, slow: float, num_steps: int) -> float:

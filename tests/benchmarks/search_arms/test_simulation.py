@@ -1,7 +1,11 @@
 """A search on a surface: its clock, its proposals and its verdicts."""
 
+import math
+
+import numpy as np
 import pytest
 
+from benchmarks.search_arms import simulation
 from benchmarks.search_arms.anytime import AnytimeResult, best_so_far, summary
 from benchmarks.search_arms.arm import arm_of
 from benchmarks.search_arms.command import main
@@ -47,14 +51,14 @@ def test_asha_stops_by_the_real_rule():
     for trial in ended:
         point, expected = points.ask(trial.number), 60
         for t in seen:
-            value = ORDERED.value(point, t, 0)
+            value = ORDERED.value(point, t)
             goes_on = sum(other > value for other in seen[t]) < max(1, (len(seen[t]) + 1) // 2)
             seen[t].append(value)
             if not goes_on:
                 expected = t
                 break
         assert trial.is_complete == (expected == 60)
-        assert trial.value == ORDERED.value(point, expected, 0)
+        assert trial.value == ORDERED.value(point, expected)
     assert len(ended) > len(searched("random", steps=2400))
 
 
@@ -80,12 +84,61 @@ def test_the_best_so_far_is_the_best_measured_one_of_the_full_budget():
 
 def test_an_arm_reaches_a_value_where_it_stays():
     def reaches(*mean):
-        return AnytimeResult("s", "a", [10, 20, 30], list(mean), [], [], 1.0).reaches(5.0)
+        return AnytimeResult("s", "a", [10, 20, 30], list(mean), [], [], 1.0, []).reaches(5.0)
 
     assert reaches(4.0, 5.0, 6.0) == 20
     assert reaches(5.0, 4.0, 6.0) == 30
     assert reaches(float("nan"), 6.0, 6.0) == 20
     assert reaches(6.0, 6.0, 4.0) is None
+    assert reaches(4.0, math.nextafter(5.0, 0), 5.0) == 20  # a last bit decides nothing
+
+
+def test_a_saving_is_as_sure_as_the_searches_agree():
+    random = summary("s", "random", [10, 20, 30, 40], [[0.0, 0.0, 0.0, 5.0]] * 8, 1.0)
+
+    def saving(*curves):
+        interval = summary("s", "a", random.steps, curves, 1.0).saving(random)
+        return interval.low, interval.high
+
+    early, late, never = [6.0] * 4, [0.0, 0.0, 6.0, 6.0], [0.0] * 4
+    assert saving(*[early] * 8) == (0.75, 0.75)
+    assert saving(*[late] * 8) == (0.25, 0.25)
+    assert saving(*[never] * 8) == (0.0, 0.0)
+    assert saving(*[early] * 7, never) == (0.0, 0.75)
+    assert saving(*[[float("nan"), *early[1:]]] * 8) == (0.5, 0.5)
+
+
+class NudgedProposer(Proposer):
+    """Proposes what another CPU might: every float is one unit in the last place away."""
+
+    def ask(self, number, draw=0):
+        point = super().ask(number, draw)
+        self.discard(number)
+        nudged = {name: self._nudged(name, value) for name, value in point.items()}
+        self.add(number, nudged)
+        return nudged
+
+    def _nudged(self, name, value):
+        middle = sum(DOMAINS[name].edges()) / 2 if isinstance(value, float) else None
+        return value if middle is None else math.nextafter(value, middle)
+
+
+@pytest.mark.parametrize("arm", ["random", "tpe"])
+def test_the_last_bit_of_a_proposal_decides_nothing(arm, monkeypatch):
+    surface = CrossingSurface(DOMAINS)
+
+    def ends():
+        return [
+            (one.number, one.value, one.truth)
+            for seed in range(2)
+            for one in searched(arm, surface, workers=4, steps=2400, seed=seed)
+        ]
+
+    plain = ends()
+    monkeypatch.setattr(simulation, "Proposer", NudgedProposer)
+    nudged = ends()
+    assert len(plain) == 80 and nudged != plain
+    assert np.array(nudged) == pytest.approx(np.array(plain), abs=1e-6)
 
 
 def test_a_mean_has_an_interval_once_every_repetition_has_a_trial():

@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import product
 
 import numpy as np
 import pytest
@@ -54,22 +55,22 @@ def test_ordered_curves_never_cross_and_crossing_ones_do():
     points = [drawn(seed) for seed in range(60)]
 
     def order(surface, t):
-        return sorted(range(60), key=lambda n: surface.value(points[n], t, 0))
+        return sorted(range(60), key=lambda n: surface.value(points[n], t))
 
     assert order(ORDERED, 15) == order(ORDERED, 30) == order(ORDERED, 60)
     slow, fast = placed(beta=0.8, rho=0.3), placed(beta=0.3, rho=0.3)
-    assert CROSSING.value(slow, 15, 0) < CROSSING.value(fast, 15, 0)
-    assert CROSSING.value(slow, 30, 0) > CROSSING.value(fast, 30, 0)
+    assert CROSSING.value(slow, 15) < CROSSING.value(fast, 15)
+    assert CROSSING.value(slow, 30) > CROSSING.value(fast, 30)
     assert CROSSING.truth(slow) == pytest.approx(80.0)
     assert CROSSING.truth(fast) == pytest.approx(65.0)
 
 
-def test_noise_belongs_to_point_step_and_seed():
-    point = drawn(1)
-    assert CROSSING.value(point, 60, 3) == CROSSING.value(dict(reversed(point.items())), 60, 3)
-    ends = [CROSSING.value(point, 60, seed) - CROSSING.truth(point) for seed in range(300)]
-    assert sum(ends) / 300 == pytest.approx(0.0, abs=0.15)
-    assert (sum(end**2 for end in ends) / 300) ** 0.5 == pytest.approx(CROSSING.sd, rel=0.15)
+def test_every_surface_trial_step_and_seed_has_a_standard_normal_draw_of_its_own():
+    keys = list(product(["crossing", "recorded"], range(10), [15, 60], range(10)))
+    draws = [noise(*key) for key in keys]
+    assert draws == [noise(*key) for key in keys] and len(set(draws)) == 400
+    assert np.mean(draws) == pytest.approx(0.0, abs=0.15)
+    assert np.std(draws) == pytest.approx(1.0, rel=0.1)
 
 
 def test_axes_that_are_flat_change_nothing_but_noise():
@@ -89,11 +90,9 @@ def test_the_recorded_surface_is_near_the_real_trials():
 
 def test_the_recorded_curves_are_near_the_real_ones():
     surface, content = recorded_curves(DOMAINS), json.loads(CURVES_FILE.read_text(encoding="utf-8"))
-    errors = [surface.value(one["point"], one["t"], 0) - one["value"] for one in content["measured"]]
-    noises = [noise(one["point"], one["t"], 0) for one in content["measured"]]
-    clean = [error - surface.sd * draw for error, draw in zip(errors, noises, strict=True)]
+    errors = [surface.value(one["point"], one["t"]) - one["value"] for one in content["measured"]]
     assert {one["t"] for one in content["measured"]} == {15, 30, 45, 60}
-    assert max(map(abs, clean)) < 0.1
+    assert max(map(abs, errors)) < 0.1
     assert content["left_out_correlation_at_the_end"] > 0.8
 
 
