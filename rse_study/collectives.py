@@ -36,6 +36,12 @@ class Collectives:
         """Return True on every worker as soon as one says so."""
         return flag
 
+    def agree(self, number: int, device: "torch.device") -> bool:
+        """Whether all hold this number; float64 must hold the sum."""
+        where = device if device.type == "cuda" else "cpu"
+        mine = torch.tensor(float(number), dtype=torch.float64, device=where)
+        return not self.any(float(self.sum(mine)) != number * self.size)
+
     def all_reduce_gradients(self, parameters: Iterable["torch.nn.Parameter"]) -> None:
         """Sum every `.grad` over workers: flattened, one message, after backward."""
 

@@ -14,20 +14,12 @@ SIMILARITY_DIGITS = "similarity_digits"
 """Key of the decimals by which a cell's cosines were ranked; a cell begun before decision 0016 lacks it."""
 UNLIKE = "unlike"
 """Key of what differed between the machines that one cell ran on: its workers', or those it was resumed on."""
-SEVERAL = "what changed within the cell (machine, threads or versions)"
 NAMES = {
-    "kernels": "CPU kernels",
-    "processor": "processor",
-    "settings": "library settings",
-    "device_type": "kind of device",
-    "device": "device",
-    "precision": "precision",
-    "workers": "number of workers",
-    "threads": "number of threads",
-    "python": "Python",
-    SIMILARITY_DIGITS: "decimals of ranked cosines",
-}
-"""What a provenance says of a computation, beside the versions of its packages and libraries."""
+    "kernels": "CPU kernels", "processor": "processor", "settings": "library settings", "device": "device",
+    "device_type": "kind of device", "precision": "precision", "workers": "number of workers",
+    "threads": "number of threads", "python": "Python", SIMILARITY_DIGITS: "decimals of ranked cosines",
+}  # fmt: skip
+"""What a provenance says of a computation, beside the versions of packages and libraries."""
 
 
 def what_decides(provenance: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,25 +37,19 @@ def what_differs(here: Mapping[str, Any], there: Mapping[str, Any]) -> tuple[str
     Where nothing does, numbers are promised equal to the bit; else they are near (`NEAR`) at best. What one of the two
     does not say counts as different.
     """
-    sides = {"here": what_decides(here), "there": what_decides(there)}
-    names = dict.fromkeys(name for said in sides.values() for name in said)
-    pairs = {name: [said.get(name) for said in sides.values()] for name in names}
-    others = (
-        f"other {name}: {ours} here, {theirs} there"
-        for name, (ours, theirs) in pairs.items()
-        if ours != theirs and None not in (ours, theirs)
-    )
-    silent = {where: [name for name in names if said.get(name) is None] for where, said in sides.items()}
-    mixed = {"here": here.get(UNLIKE), "there": there.get(UNLIKE)}
-    return (
-        *others,
-        *(f"not on record {where}: {', '.join(lacking)}" for where, lacking in silent.items() if lacking),
-        *(
-            f"more than one kind of machine {where} ({'; '.join(what)})"
-            for where, what in mixed.items()
-            if what
-        ),
-    )
+    ours, theirs = what_decides(here), what_decides(there)
+    pairs = {name: (ours.get(name), theirs.get(name)) for name in ours | theirs}
+    differences = [
+        f"other {name}: {one} here, {other} there"
+        for name, (one, other) in pairs.items()
+        if one != other and None not in (one, other)
+    ]
+    for place, where, provenance in ((0, "here", here), (1, "there", there)):
+        if silent := [name for name, pair in pairs.items() if pair[place] is None]:
+            differences.append(f"not on record {where}: {', '.join(silent)}")
+        if changed := provenance.get(UNLIKE):
+            differences.append(f"more than one kind of machine {where} ({'; '.join(changed)})")
+    return tuple(differences)
 
 
 def describe_machines(provenances: Iterable[Mapping[str, Any]]) -> str:
@@ -71,19 +57,16 @@ def describe_machines(provenances: Iterable[Mapping[str, Any]]) -> str:
 
     Those that do not say what they ran on are left out.
     """
-    kinds = Counter(_machine(one) for one in provenances if "kernels" in one)
-    if len(kinds) < 2 and SEVERAL not in kinds:
+    said = [one for one in provenances if "kernels" in one]
+    kinds = Counter(_machine(one) for one in said)
+    if len(kinds) < 2 and not any(one.get(UNLIKE) for one in said):
         return ""
     counts = "; ".join(f"{count} on {kind}" for kind, count in sorted(kinds.items()))
     return f"Cells ran on unlike machines, between which no bits are promised: {counts}."
 
 
-def _machine(provenance: Mapping[str, Any]) -> str:
-    if provenance.get(UNLIKE):
-        return SEVERAL
-    card = f"{provenance['device']}, " if provenance.get("device_type") == "cuda" else ""
-    settings = provenance.get("settings", "none")
-    return (
-        f"{card}{provenance.get('processor')} with {provenance['kernels']} kernels"
-        f"{'' if settings == 'none' else f' ({settings})'}"
-    )
+def _machine(said: Mapping[str, Any]) -> str:
+    if said.get(UNLIKE):
+        return "what changed within the cell (machine, threads or versions)"
+    parts = (said.get("device"), said.get("processor"), f"{said['kernels']} kernels", said.get("settings"))
+    return ", ".join(part for part in parts if part and part != "none")

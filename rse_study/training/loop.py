@@ -21,7 +21,7 @@ from rse_study.training.cell_result import conclude, finished
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.publishing import Publish, keep_local
-from rse_study.training.session import Session, agree
+from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session
 from rse_study.training.shared_start import scores_of_base
 from rse_study.training.trial import Trial
@@ -133,7 +133,7 @@ def _require_one_view(collectives: Collectives, device: torch.device, directory:
 
     Nobody passes before all have looked: rank 0 changes the folder only afterwards.
     """
-    if not agree(collectives, device, t):
+    if not collectives.agree(t, device):
         raise DifferentCheckpoints(
             "the workers found different checkpoints",
             where=str(directory),

@@ -26,12 +26,8 @@ SETTINGS = (
     "NPY_DISABLE_CPU_FEATURES", "CUBLAS_WORKSPACE_CONFIG", "NVIDIA_TF32_OVERRIDE",
 )  # fmt: skip
 """Variables of the environment by which libraries choose among their kernels."""
-BUILD = {
-    "BLAS of torch": r"BLAS_INFO=(\w+)",
-    "MKL of torch": r"Math Kernel Library Version (\S+)",
-    "oneDNN of torch": r"MKL-DNN (v\S+)",
-}
-CPU_INFO = re.compile(r"^(vendor_id|cpu family|model|model name|CPU implementer|CPU part)\s*: *(.+)$", re.M)
+BUILD = re.compile(r"Math Kernel Library Version \S+|MKL-DNN v\S+|BLAS_INFO=\w+")
+CPU_INFO = re.compile(r"^(?:vendor_id|cpu family|model|model name|CPU implementer|CPU part)\s*: *(.+)$", re.M)
 
 
 def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
@@ -46,15 +42,16 @@ def provenance(device: torch.device, workers: int = 1, precision: str = "float32
     precision
         Of the trial.
     """
-    is_gpu = device.type == "cuda"
+    has_card = device.type == "cuda" and torch.cuda.is_available()
+    card = torch.cuda.get_device_name(device) if has_card else None
     return {
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
-        "libraries": _libraries() | (_gpu_libraries() if is_gpu else {}),
+        "libraries": _libraries(device.type),
         "settings": _settings() or "none",
         "processor": _processor(),
         "kernels": torch.backends.cpu.get_cpu_capability(),
-        "device": _gpu(device) if is_gpu else platform.machine(),
+        "device": card if device.type == "cuda" else platform.machine(),
         "device_type": device.type,
         "precision": precision,
         "workers": workers,
@@ -72,37 +69,27 @@ def _version(package: str) -> str:
 
 
 @cache
-def _libraries() -> dict[str, str]:
-    build = torch.__config__.show()
-    matches = {name: re.search(pattern, build) for name, pattern in BUILD.items()}
+def _libraries(device_type: str) -> dict[str, str]:
+    """What torch and numpy were built with."""
     blas = np.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
-    return {name: match[1] for name, match in matches.items() if match} | {
-        "BLAS of numpy": f"{blas.get('name')} {blas.get('version')}"
-    }
-
-
-def _gpu_libraries() -> dict[str, str]:
-    return {"CUDA": str(torch.version.cuda), "cuDNN": str(torch.backends.cudnn.version())}
+    gpu = {"CUDA": str(torch.version.cuda), "cuDNN": str(torch.backends.cudnn.version())}
+    return {
+        "BLAS of torch": ", ".join(BUILD.findall(torch.__config__.show())),
+        "BLAS of numpy": f"{blas.get('name')} {blas.get('version')}",
+    } | (gpu if device_type == "cuda" else {})
 
 
 def _settings() -> str:
     """Those that are set; of a library's path its name alone."""
-    return " ".join(
-        f"{name}={re.sub(r'[^ :]*/', '', os.environ[name])}" for name in SETTINGS if os.environ.get(name)
-    )
+    known = {name: re.sub(r"[^ :]*/", "", os.environ.get(name, "")) for name in SETTINGS}
+    return " ".join(f"{name}={value}" for name, value in known.items() if value)
 
 
 @cache
 def _processor() -> str:
-    """Vendor, family and model where the system says them, else the architecture."""
+    """Vendor, family, model and name where the system says them."""
     with suppress(OSError):
         first = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
-        said = dict(CPU_INFO.findall(first))
-        name, numbers = said.pop("model name", ""), "/".join(said.values())
-        if name or numbers:
-            return f"{name} ({numbers})".strip()
+        if said := CPU_INFO.findall(first):
+            return " ".join(said)
     return platform.processor() or platform.machine()
-
-
-def _gpu(device: torch.device) -> str | None:
-    return torch.cuda.get_device_name(device) if torch.cuda.is_available() else None

@@ -10,7 +10,6 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
-from rse_study.collectives import Collectives
 from rse_study.data.batches import Batches
 from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.methods.method import Networks, RunContext, StepOutcome
@@ -60,14 +59,11 @@ class Session:
         return state
 
     def note_machine(self, state: TrainState) -> None:
-        """Note in the state what the cell runs on from here.
-
-        And what differs from where it ran before, or between its workers.
-        """
+        """Note what the cell runs on, and what differs from before or among workers."""
         here = provenance(self.device, self.run.collectives.size, self.trial.precision)
         unlike = list(what_differs(here, state.provenance)) if state.history else []
-        number = int(fingerprint_of(what_decides(here))[:12], 16)  # of 48 bits: float64 holds a sum of 32
-        if not agree(self.run.collectives, self.device, number):
+        number = int(fingerprint_of(what_decides(here))[:12], 16)  # 48 bits: a sum of 32 is exact
+        if not self.run.collectives.agree(number, self.device):
             unlike.append("the machines of its workers")
         state.unlike += [what for what in unlike if what not in state.unlike]
         state.provenance = here
@@ -162,22 +158,6 @@ class Session:
         means = zip(outcome.metrics, total.tolist(), count.tolist(), strict=True)
         # Nothing was there to be averaged (a batch without a token that may move): no metric, not a NaN.
         return {name: numerator / number for name, numerator, number in means if number > 0}
-
-
-def agree(collectives: Collectives, device: torch.device, number: int) -> bool:
-    """Return on every worker whether all of them hold the same number.
-
-    Parameters
-    ----------
-    collectives
-        The workers of a cell.
-    device
-        Where this worker computes.
-    number
-        Such that float64 holds the sum over all workers.
-    """
-    mine = torch.tensor([float(number)], dtype=torch.float64, device=_reducible(device))
-    return not collectives.any(float(collectives.sum(mine)) != float(number) * collectives.size)
 
 
 def _reducible(device: torch.device) -> torch.device:

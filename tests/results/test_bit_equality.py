@@ -57,7 +57,7 @@ def test_cells_of_one_kind_of_machine_need_no_sentence():
 def test_a_mixture_is_said_with_how_many_ran_where():
     card = ONE | {"device_type": "cuda", "device": "NVIDIA H200", "settings": "MKL_CBWR=AUTO"}
     assert describe_machines([ONE, card, ONE, ONE | {"kernels": "AVX512"}, EARLIER]) == (
-        "Cells ran on unlike machines, between which no bits are promised: 2 on EPYC with AVX2 kernels; "
-        "1 on EPYC with AVX512 kernels; 1 on NVIDIA H200, EPYC with AVX2 kernels (MKL_CBWR=AUTO)."
+        "Cells ran on unlike machines, between which no bits are promised: 1 on NVIDIA H200, EPYC, AVX2 kernels, "
+        "MKL_CBWR=AUTO; 2 on x86_64, EPYC, AVX2 kernels; 1 on x86_64, EPYC, AVX512 kernels."
     )
     assert "1 on what changed within the cell" in describe_machines([ONE | {UNLIKE: ["why"]}])
