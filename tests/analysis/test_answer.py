@@ -213,6 +213,34 @@ def test_few_seeds_give_no_answer(sample, few):
     assert few in answer.text
 
 
+def test_each_objective_has_its_verdict_and_all_intervals_hold_at_once():
+    gain = confirmed(3.0, 3.4, 2.8, 3.2, measure="clean", num_together=2)
+    loss = confirmed(2.0, 2.3, 1.9, 2.2, measure="drift", num_together=2, less_is_better=True)
+    answer = search_answer(DONE, DONE, gain, [gain, loss], [confirmed(-1.0, -1.1, 0.2, 0.0, measure="new")])
+    up, down = (t_interval(list(one.sample), 1 - 0.05 / 4) for one in (gain, loss))
+    assert answer.text == (
+        "Compared with the paper setting over 4 seeds that selected nothing, trial 12 is better on clean (+3.10, 95 % "
+        f"interval [+{up.low:.2f}, +{up.high:.2f}]) and is worse on drift (+2.10, 95 % interval [+{down.low:.2f}, "
+        f"+{down.high:.2f}]). These intervals hold for all 4 comparisons at once. Beyond its objectives: "
+        f"{MINUS}0.48 on new (worse with 2 of 4 seeds)."
+    )
+    assert answer.is_settled
+    assert not answer.shows_difference
+
+
+def test_objectives_without_seeds_enough_or_a_reference_have_no_answer():
+    few = [confirmed(3.0, 2.0, measure="clean"), confirmed(measure="drift")]
+    answer = search_answer(DONE, DONE, few[0], few)
+    assert answer.text == (
+        "No answer: trial 12 minus the paper setting is +2.50 on clean and no score on drift, and an interval takes 3 "
+        "seeds on each objective."
+    )
+    alone = [confirmed(61.0, 62.0, 63.0, reference="", measure=name) for name in ("clean", "drift")]
+    bare = search_answer(DONE, DONE, alone[0], alone)
+    assert "No comparison: trial 12 has 62.00 on clean and 62.00 on drift with 3 seeds" in bare.text
+    assert not (answer.is_settled or bare.is_settled)
+
+
 def test_a_trial_confirmed_alone_is_compared_with_nothing():
     answer = confirmed_answer(confirmed(61.0, 62.0, 63.0, reference=""))
     assert not answer.is_settled
