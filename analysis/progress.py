@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis.answer import ConfirmedTrial, StageProgress
+from analysis.answer import StageProgress
 from analysis.contents import PAPER_SETTING, Contents
 from analysis.front import labels
 from analysis.scores import differences, is_higher_better, scores
 from analysis.search import confirm_plan, confirmed, num_confirmed
+from analysis.search_answer import ConfirmedTrial
 from rse_study.results.records import FINISHED
 
 

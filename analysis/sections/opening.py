@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis import page
-from analysis.answer import StudyAnswer, claims_answer, grid_answer, search_answer
+from analysis.answer import StudyAnswer, claims_answer, grid_answer
 from analysis.comparison import Comparison
 from analysis.contents import Contents, objective_decimals
 from analysis.cost import lost_attempts, time_text
@@ -13,6 +13,7 @@ from analysis.front import labels
 from analysis.phrases import counted, join_words
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
 from analysis.search import confirm_plan, num_confirmed, paper_setting, trials
+from analysis.search_answer import search_answer
 
 ORDER = ("complete", "stopped_early", "failed", "running")
 FEW_REASONS = 2  # that are told; the others are counted
