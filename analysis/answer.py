@@ -10,7 +10,6 @@ from analysis.comparison_table import show_interval
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words
 from rse_study.results.comparisons import LEVEL, ComparedContrast
-from rse_study.results.statistics import t_interval
 
 MIN_SEEDS = 3  # fewer give no interval worth the name
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
@@ -38,23 +37,6 @@ class StageProgress:
     def is_over(self) -> bool:
         """Whether nothing is left to run."""
         return self.num_ended >= self.num_planned
-
-
-@dataclass(frozen=True)
-class ConfirmedTrial:
-    """What confirmation found about one trial."""
-
-    row: str
-    """The trial's name for readers."""
-    reference: str
-    """What it is compared with; empty where nothing was confirmed beside it."""
-    measure: str
-    sample: tuple[float, ...]
-    """Its differences from `reference`, seed by seed; its own values where there is none."""
-    num_together: int = 1
-    """Trials whose intervals hold at once."""
-    less_is_better: bool = False
-    decimals: int = 2
 
 
 def grid_answer(
@@ -168,64 +150,6 @@ def _without_baseline(comparison: Comparison, decimals: int, less_is_better: boo
     end = "lowest" if less_is_better else "highest"
     best = f"the {end} mean: {row}, {show_number(means[row], decimals)}, not shown to be better"
     return f"No answer with an interval: the study names no baseline to compare with; {best}."
-
-
-def search_answer(
-    search: StageProgress, confirm: StageProgress | None, found: ConfirmedTrial | None
-) -> StudyAnswer:
-    """Return the answer of a search: what its confirmation found.
-
-    Parameters
-    ----------
-    search
-        Its trials.
-    confirm
-        Cells of the confirmation; None where the study confirms nothing.
-    found
-        About the best trial that was confirmed; None where there is no score of one.
-    """
-    if not search.num_ended:
-        return StudyAnswer("No answer yet: no trial has ended.", is_settled=False)
-    if confirm is None:
-        why = "this study confirms nothing, and the score of its best trial is the one that selected it"
-        return StudyAnswer(f"No answer: {why}.", is_settled=False)
-    if not confirm.is_over:
-        left = f"{confirm.num_planned - confirm.num_ended} of {counted(confirm.num_planned, 'cell')}"
-        return StudyAnswer(
-            f"Nothing is confirmed yet: {left} of the confirmation have not ended.", is_settled=False
-        )
-    if found is None:
-        return StudyAnswer(
-            "Nothing is confirmed: no confirmed trial but the paper's setting has a score.", is_settled=False
-        )
-    return confirmed_answer(found)
-
-
-def confirmed_answer(found: ConfirmedTrial) -> StudyAnswer:
-    """Return what confirmation says about a trial, with an interval from 3 seeds."""
-    mean = sum(found.sample) / len(found.sample)
-    seeds = f"{counted(len(found.sample), 'seed')} that selected nothing"
-    if not found.reference:
-        value = show_number(mean, found.decimals)
-        why = "nothing was confirmed beside it"
-        return StudyAnswer(
-            f"No comparison: {found.row} has {value} on {found.measure} with {seeds}, and {why}.",
-            is_settled=False,
-        )
-    difference = show_signed(mean, found.decimals)
-    if len(found.sample) < MIN_SEEDS:
-        few = "One seed tells" if len(found.sample) == 1 else "Two seeds tell"
-        what = f"{found.row} minus {found.reference} is {difference} on {found.measure}"
-        return StudyAnswer(f"No answer: {what}. {few} no gain from chance.", is_settled=False)
-    interval = t_interval(list(found.sample), 1 - (1 - LEVEL) / found.num_together)
-    at_once = f" for all {found.num_together} trials at once" if found.num_together > 1 else ""
-    numbers = f"{difference} (95 % interval{at_once} {show_interval(interval, found.decimals)}, {seeds})"
-    if not interval.excludes(0.0):
-        text = f"{found.row} is not shown to differ from {found.reference} on {found.measure}: {numbers}."
-    else:
-        word = "better" if (mean < 0) == found.less_is_better else "worse"
-        text = f"{found.row} is {word} than {found.reference} on {found.measure}: {numbers}."
-    return StudyAnswer(text[0].upper() + text[1:], is_settled=True, shows_difference=interval.excludes(0.0))
 
 
 def claims_answer(comparison: Comparison | None) -> str:

@@ -1,9 +1,15 @@
 """How far the stages of a study are, and what its confirmation found."""
 
-from analysis.answer import ConfirmedTrial, StageProgress
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.answer import StageProgress
 from analysis.contents import PAPER_SETTING, Contents
-from analysis.scores import differences, scores
+from analysis.front import labels
+from analysis.scores import differences, is_higher_better, scores
 from analysis.search import confirm_plan, confirmed, num_confirmed
+from analysis.search_answer import ConfirmedTrial
 from rse_study.results.records import FINISHED
 
 
@@ -25,7 +31,35 @@ def confirmed_trial(contents: Contents) -> ConfirmedTrial | None:
     if cells.empty:
         return None
     frame = scores(contents, cells)
-    measure = frame["measure"].iloc[0]
+    return _confirmed_on(contents, frame, frame["measure"].iloc[0])
+
+
+def confirmed_objectives(contents: Contents) -> tuple[list[ConfirmedTrial], list[ConfirmedTrial]]:
+    """Return the same for each objective, and for each evaluation besides.
+
+    All are about the trial that is the best with a score on the first objective; two empty lists without one.
+    """
+    cells, objectives = confirmed(contents), labels(contents)
+    if cells.empty:
+        return [], []
+    frame = scores(contents, cells)
+    first = _confirmed_on(contents, frame, objectives[0])
+    if first is None:
+        return [], []
+    of_trial = frame[frame["row"].isin([first.row, PAPER_SETTING])]
+    found = {
+        measure: _confirmed_on(contents, of_trial, measure) or replace(first, measure=measure, sample=())
+        for measure in dict.fromkeys(frame["measure"])
+    }
+    alike = [replace(one, num_together=first.num_together) for one in found.values()]
+    return (
+        [one for one in alike if one.measure in objectives],
+        [one for one in alike if one.measure not in objectives],
+    )
+
+
+def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> ConfirmedTrial | None:
+    """What a frame of `scores` says about its best trial on one measure."""
     known = frame[(frame["measure"] == measure) & frame["value"].notna()]
     rows = list(dict.fromkeys(known.loc[known["kind"] == "row", "row"]))
     if not rows:
@@ -36,13 +70,12 @@ def confirmed_trial(contents: Contents) -> ConfirmedTrial | None:
     sample = tuple(float(value) for value in (paired[rows[0]] if has_base else own))
     if not sample:
         return None
-    metric = {one.name: one.metric for one in contents.study.shown_measures}.get(measure, "")
     return ConfirmedTrial(
         row=rows[0],
         reference=f"the {PAPER_SETTING}" if has_base else "",
         measure=measure,
         sample=sample,
         num_together=max(1, sum(len(one) >= 3 for one in paired.values())),
-        less_is_better=contents.study.is_less_better(metric),
+        less_is_better=not is_higher_better(contents, measure),
         decimals=contents.decimals_by_measure[measure],
     )

@@ -34,6 +34,14 @@ def measures_of(study: StudyRecord, label: str) -> dict[str, str]:
     return {label: objective} | others if study.kind == "grid" else others | {label: objective} | more
 
 
+def is_higher_better(contents: Contents, measure: str) -> bool:
+    """As its evaluation says; of the objective where the study maximises it."""
+    study = contents.study
+    directions = {one.name: one.direction for one in study.shown_measures}
+    directions |= {label_of(one): one.direction for one in study.other_objectives}
+    return directions.get(measure, study.objective.direction) == "maximize"
+
+
 def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     """One row per row, seed and measure: baselines first (seed missing), then `cells`.
 

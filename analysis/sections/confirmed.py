@@ -9,10 +9,18 @@ from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.figures.bands import bands_data, draw_bands
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words, show_status
-from analysis.scores import NOT_MEASURED, degenerate_note, differences, scores, seeds_of, show_scores
+from analysis.scores import (
+    NOT_MEASURED,
+    degenerate_note,
+    differences,
+    is_higher_better,
+    scores,
+    seeds_of,
+    show_scores,
+)
 from analysis.search import confirm_plan, confirmed, num_confirmed, trials
 from analysis.sections.grid import STEPS
-from analysis.sections.scores import above_text, dots, is_higher_better, row_classes
+from analysis.sections.scores import above_text, dots, row_classes
 
 
 def confirmation(contents: Contents) -> str:

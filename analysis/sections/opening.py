@@ -3,15 +3,17 @@
 import pandas as pd
 
 from analysis import page
-from analysis.answer import StudyAnswer, claims_answer, grid_answer, search_answer
+from analysis.answer import StudyAnswer, claims_answer, grid_answer
 from analysis.comparison import Comparison
-from analysis.contents import Contents
+from analysis.contents import Contents, objective_decimals
 from analysis.cost import lost_attempts, time_text
 from analysis.figures.reasons import alike
 from analysis.formats import show_number, show_value
+from analysis.front import labels
 from analysis.phrases import counted, join_words
-from analysis.progress import confirmed_trial, stage_progress
+from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
 from analysis.search import confirm_plan, num_confirmed, paper_setting, trials
+from analysis.search_answer import search_answer
 
 ORDER = ("complete", "stopped_early", "failed", "running")
 FEW_REASONS = 2  # that are told; the others are counted
@@ -43,7 +45,8 @@ def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAns
     less = contents.study.objective.direction == "minimize"
     if contents.study.kind == "search":
         confirm = stage_progress(contents, "confirm") if confirm_plan(contents.study) else None
-        return search_answer(stage_progress(contents, "search"), confirm, confirmed_trial(contents))
+        search, found = stage_progress(contents, "search"), confirmed_trial(contents)
+        return search_answer(search, confirm, found, *confirmed_objectives(contents))
     if comparison is None:
         return StudyAnswer("No answer: its rows were not compared.", is_settled=False)
     progress = stage_progress(contents, "grid")
@@ -60,11 +63,12 @@ def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
     comparison
         Of a grid.
     """
-    aim = "higher" if contents.study.objective.direction == "maximize" else "lower"
+    aims = ["higher" if way == "maximize" else "lower" for way in contents.study.directions]
+    told = join_words(f"{label} ({aim} is better)" for label, aim in zip(labels(contents), aims, strict=True))
     return {
-        "objective": page.escape(f"{contents.label} ({aim} is better)"),
+        "objectives" if len(aims) > 1 else "objective": page.escape(told),
         **(
-            {"highest mean" if aim == "higher" else "lowest mean": best_row(contents, comparison)}
+            {"highest mean" if aims[0] == "higher" else "lowest mean": best_row(contents, comparison)}
             if comparison
             else {"best": best_trial(contents)}
         ),
@@ -114,8 +118,11 @@ def best_trial(contents: Contents) -> str:
         if axis.when and not here:
             continue
         values.append(f"{heading} {here}" + (f" (paper {there})" if there not in ("", here) else ""))
-    score = show_number(row["objective"], contents.decimals)
-    told = f"trial {row['trial']}, {score} on the score that selected it: {', '.join(values)}; "
+    places = map(objective_decimals, contents.study.all_objectives)
+    scored = next(one.values for one in contents.standings if one.key == row["identity"])
+    shown = join_words(show_number(value, place) for value, place in zip(scored, places, strict=True))
+    selected = "score" if len(scored) == 1 else "scores"
+    told = f"trial {row['trial']}, {shown} on the {selected} that selected it: {', '.join(values)}; "
     return page.escape(told) + page.link("#section-best", "beside the paper's setting")
 
 
@@ -218,9 +225,11 @@ def caution(contents: Contents) -> str:
     ran = "each ran once with one seed"
     if contents.race:
         ran = f"they ran {counted(contents.race.num_seeds, 'seed')} at most, and more of them where they were lucky"
+    is_one = len(study.all_objectives) == 1
+    what, flatters = ("score", "that score flatters") if is_one else ("scores", "those scores flatter")
     text = (
         f"{counted(num, 'trial')} {'rank' if num != 1 else 'ranks'} nothing: {ran}; the best was "
-        f"selected on the very score shown ({contents.label}), so that score flatters it. "
+        f"selected on the very {what} shown ({join_words(labels(contents))}), so {flatters} it. "
         if num
         else "Nothing has ended yet. "
     )

@@ -6,9 +6,9 @@ The confirmed trials of a search, the rows of a grid.
 import pandas as pd
 
 from analysis import page
-from analysis.contents import Contents, label_of
+from analysis.contents import Contents
 from analysis.figures.dots import dots_data, draw_dots
-from analysis.scores import summarise
+from analysis.scores import is_higher_better, summarise
 
 MAX_ROWS = 80  # of a figure with a line per row
 
@@ -62,11 +62,3 @@ def above_text(contents: Contents, frame: pd.DataFrame) -> str:
         for row, value in known.loc[known["measure"] == measure, ["row", "value"]].values
     ]
     return f"On {measure}, rows whose mean is better: {', '.join(texts)}."
-
-
-def is_higher_better(contents: Contents, measure: str) -> bool:
-    """As its evaluation says; of the objective where the study maximises it."""
-    study = contents.study
-    directions = {one.name: one.direction for one in study.shown_measures}
-    directions |= {label_of(one): one.direction for one in study.other_objectives}
-    return directions.get(measure, study.objective.direction) == "maximize"

@@ -1,4 +1,4 @@
-"""Every answer a study can have, from real ledgers where it takes one."""
+"""Every answer a grid can have, from real ledgers where it takes one."""
 
 from dataclasses import replace
 
@@ -6,18 +6,14 @@ import pandas as pd
 import pytest
 
 from analysis.answer import (
-    ConfirmedTrial,
     StageProgress,
     claims_answer,
-    confirmed_answer,
     contrasts_answer,
     grid_answer,
-    search_answer,
 )
 from analysis.comparison import read_comparison
 from rse_study.results.comparisons import against, compare
 from rse_study.results.reader import Reader
-from rse_study.results.statistics import t_interval
 from tests.analysis import tabled
 
 MINUS = "\N{MINUS SIGN}"
@@ -149,74 +145,3 @@ def test_the_papers_claims_are_counted_by_their_verdicts(tmp_path):
         assert f"{verdicts.count(verdict)} {words.get(verdict, verdict)}" in text
     assert claims_answer(None) == ""
     assert claims_answer(read(tabled.make(tmp_path / "other", {"a": FLAT}))) == ""
-
-
-@pytest.mark.parametrize(
-    ("search", "confirm", "text"),
-    [
-        (StageProgress(0, 9), StageProgress(0, 4), "No answer yet: no trial has ended."),
-        (DONE, None, "No answer: this study confirms nothing, and the score of its best trial is the one that "
-         "selected it."),
-        (DONE, StageProgress(1, 4), "Nothing is confirmed yet: 3 of 4 cells of the confirmation have not ended."),
-        (DONE, StageProgress(4, 4), "Nothing is confirmed: no confirmed trial but the paper's setting has a score."),
-    ],
-)  # fmt: skip
-def test_a_search_says_why_nothing_is_confirmed(search, confirm, text):
-    answer = search_answer(search, confirm, None)
-    assert (answer.text, answer.is_settled) == (text, False)
-
-
-def confirmed(*sample, **kwargs):
-    return ConfirmedTrial(
-        **{"row": "trial 12", "reference": "the paper setting", "measure": "test", "sample": sample, **kwargs}
-    )
-
-
-@pytest.mark.parametrize(
-    ("sample", "words"),
-    [
-        (
-            (3.0, 3.2, 2.9, 3.1),
-            "Trial 12 is better than the paper setting on test: +3.05 (95 % interval [+2.",
-        ),
-        ((-3.0, -3.2, -2.9), f"Trial 12 is worse than the paper setting on test: {MINUS}3.03 (95 %"),
-        ((3.0, -3.2, 0.5), "Trial 12 is not shown to differ from the paper setting on test: +0.10 (95 %"),
-    ],
-)
-def test_a_confirmed_trial_is_told_with_its_interval(sample, words):
-    answer = search_answer(DONE, DONE, confirmed(*sample))
-    assert answer.is_settled
-    assert answer.shows_difference == ("not shown" not in words)
-    assert answer.text.startswith(words)
-    assert f"{len(sample)} seeds that selected nothing)." in answer.text
-
-
-def test_less_may_be_better():
-    assert "is better" in confirmed_answer(confirmed(-3.0, -3.2, -2.9, less_is_better=True)).text
-
-
-def test_trials_that_are_confirmed_together_share_one_error():
-    sample = (3.0, 3.4, 2.8, 3.1)
-    alone, together = (confirmed_answer(confirmed(*sample, num_together=n)).text for n in (1, 3))
-    wider = t_interval(list(sample), 1 - 0.05 / 3)
-    assert f"for all 3 trials at once [+{wider.low:.2f}, +{wider.high:.2f}]" in together
-    assert "at once" not in alone
-
-
-@pytest.mark.parametrize(
-    ("sample", "few"),
-    [((1.5,), "One seed tells no gain"), ((1.5, 1.0), "Two seeds tell no gain from chance.")],
-)
-def test_few_seeds_give_no_answer(sample, few):
-    answer = confirmed_answer(confirmed(*sample))
-    assert not answer.is_settled
-    assert few in answer.text
-
-
-def test_a_trial_confirmed_alone_is_compared_with_nothing():
-    answer = confirmed_answer(confirmed(61.0, 62.0, 63.0, reference=""))
-    assert not answer.is_settled
-    assert answer.text == (
-        "No comparison: trial 12 has 62.00 on test with 3 seeds that selected nothing, and nothing was confirmed "
-        "beside it."
-    )

@@ -15,7 +15,7 @@ from analysis.sections.opening import (
     states,
 )
 from rse_study.results.reader import Reader
-from tests.analysis import searched, tabled
+from tests.analysis import fronted, searched, tabled
 from tests.analysis.outline import Outline
 
 
@@ -109,3 +109,44 @@ def test_a_difference_alone_is_green(tmp_path, contents, gain, kind):
         html = opening(contents(folder), read_comparison(reader))
     kinds = [attrs.get("class") for tag, attrs in Outline(html).tags if tag == "p"]
     assert kind in kinds
+
+
+def answer_of(folder, contents):
+    """The opening's answer and whether it is green."""
+    outline = Outline(opening(contents(folder)))
+    (kind,) = [attrs["class"] for tag, attrs in outline.tags if tag == "p" and "answer" in attrs["class"]]
+    return outline.text, kind == "answer shown"
+
+
+@pytest.mark.parametrize(
+    ("gains", "verdicts", "is_green"),
+    [
+        ((3.0, 2.0), ("better", "better"), True),
+        ((3.0, -2.0), ("better", "worse"), False),
+        ((3.0, 0.1), ("better", "not shown to differ"), False),
+        ((-3.0, 0.1), ("worse", "not shown to differ"), False),
+    ],
+)
+def test_a_search_of_several_objectives_says_the_verdict_on_each(
+    tmp_path, contents, gains, verdicts, is_green
+):
+    text, green = answer_of(fronted.make_two(tmp_path, *gains), contents)
+    for label, verdict in zip(("builtin dev, Spearman x100", fronted.ROBUST), verdicts, strict=True):
+        words = "not shown to differ on" if verdict.startswith("not") else f"{verdict} on"
+        assert f"is {words} {label} (" in text
+    assert green == is_green
+    assert "is better than" not in text
+
+
+def test_beyond_its_objectives_the_seeds_are_counted(tmp_path, contents):
+    text, green = answer_of(fronted.make_two(tmp_path, 3.0, 2.0, test=-1.0), contents)
+    assert "Beyond its objectives: \N{MINUS SIGN}1.00 on builtin/test (worse with 5 of 5 seeds)." in text
+    assert not green
+
+
+def test_the_first_screen_names_every_objective(tmp_path, contents):
+    text, _ = answer_of(fronted.make_two(tmp_path, 3.0, 2.0), contents)
+    both = f"builtin dev, Spearman x100 (higher is better) and {fronted.ROBUST} (higher is better)"
+    assert both in text
+    assert "trial 2, 61.00 and 45.00 on the scores that selected it" in text
+    assert f"selected on the very scores shown (builtin dev, Spearman x100 and {fronted.ROBUST})" in text

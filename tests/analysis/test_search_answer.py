@@ -1,0 +1,109 @@
+"""Every answer a search can have."""
+
+import pytest
+
+from analysis.answer import StageProgress
+from analysis.search_answer import ConfirmedTrial, confirmed_answer, search_answer
+from rse_study.results.statistics import t_interval
+
+MINUS = "\N{MINUS SIGN}"
+DONE = StageProgress(9, 9)
+
+
+@pytest.mark.parametrize(
+    ("search", "confirm", "text"),
+    [
+        (StageProgress(0, 9), StageProgress(0, 4), "No answer yet: no trial has ended."),
+        (DONE, None, "No answer: this study confirms nothing, and the score of its best trial is the one that "
+         "selected it."),
+        (DONE, StageProgress(1, 4), "Nothing is confirmed yet: 3 of 4 cells of the confirmation have not ended."),
+        (DONE, StageProgress(4, 4), "Nothing is confirmed: no confirmed trial but the paper's setting has a score."),
+    ],
+)  # fmt: skip
+def test_a_search_says_why_nothing_is_confirmed(search, confirm, text):
+    answer = search_answer(search, confirm, None)
+    assert (answer.text, answer.is_settled) == (text, False)
+
+
+def confirmed(*sample, **kwargs):
+    return ConfirmedTrial(
+        **{"row": "trial 12", "reference": "the paper setting", "measure": "test", "sample": sample, **kwargs}
+    )
+
+
+@pytest.mark.parametrize(
+    ("sample", "words"),
+    [
+        (
+            (3.0, 3.2, 2.9, 3.1),
+            "Trial 12 is better than the paper setting on test: +3.05 (95 % interval [+2.",
+        ),
+        ((-3.0, -3.2, -2.9), f"Trial 12 is worse than the paper setting on test: {MINUS}3.03 (95 %"),
+        ((3.0, -3.2, 0.5), "Trial 12 is not shown to differ from the paper setting on test: +0.10 (95 %"),
+    ],
+)
+def test_a_confirmed_trial_is_told_with_its_interval(sample, words):
+    answer = search_answer(DONE, DONE, confirmed(*sample))
+    assert answer.is_settled
+    assert answer.shows_difference == ("not shown" not in words)
+    assert answer.text.startswith(words)
+    assert f"{len(sample)} seeds that selected nothing)." in answer.text
+
+
+def test_less_may_be_better():
+    assert "is better" in confirmed_answer(confirmed(-3.0, -3.2, -2.9, less_is_better=True)).text
+
+
+def test_trials_that_are_confirmed_together_share_one_error():
+    sample = (3.0, 3.4, 2.8, 3.1)
+    alone, together = (confirmed_answer(confirmed(*sample, num_together=n)).text for n in (1, 3))
+    wider = t_interval(list(sample), 1 - 0.05 / 3)
+    assert f"for all 3 trials at once [+{wider.low:.2f}, +{wider.high:.2f}]" in together
+    assert "at once" not in alone
+
+
+@pytest.mark.parametrize(
+    ("sample", "few"),
+    [((1.5,), "One seed tells no gain"), ((1.5, 1.0), "Two seeds tell no gain from chance.")],
+)
+def test_few_seeds_give_no_answer(sample, few):
+    answer = confirmed_answer(confirmed(*sample))
+    assert not answer.is_settled
+    assert few in answer.text
+
+
+def test_each_objective_has_its_verdict_and_all_intervals_hold_at_once():
+    gain = confirmed(3.0, 3.4, 2.8, 3.2, measure="clean", num_together=2)
+    loss = confirmed(2.0, 2.3, 1.9, 2.2, measure="drift", num_together=2, less_is_better=True)
+    answer = search_answer(DONE, DONE, gain, [gain, loss], [confirmed(-1.0, -1.1, 0.2, 0.0, measure="new")])
+    up, down = (t_interval(list(one.sample), 1 - 0.05 / 4) for one in (gain, loss))
+    assert answer.text == (
+        "Compared with the paper setting over 4 seeds that selected nothing, trial 12 is better on clean (+3.10, 95 % "
+        f"interval [+{up.low:.2f}, +{up.high:.2f}]) and is worse on drift (+2.10, 95 % interval [+{down.low:.2f}, "
+        f"+{down.high:.2f}]). These intervals hold for all 4 comparisons at once. Beyond its objectives: "
+        f"{MINUS}0.48 on new (worse with 2 of 4 seeds)."
+    )
+    assert answer.is_settled
+    assert not answer.shows_difference
+
+
+def test_objectives_without_seeds_enough_or_a_reference_have_no_answer():
+    few = [confirmed(3.0, 2.0, measure="clean"), confirmed(measure="drift")]
+    answer = search_answer(DONE, DONE, few[0], few)
+    assert answer.text == (
+        "No answer: trial 12 minus the paper setting is +2.50 on clean and no score on drift, and an interval takes 3 "
+        "seeds on each objective."
+    )
+    alone = [confirmed(61.0, 62.0, 63.0, reference="", measure=name) for name in ("clean", "drift")]
+    bare = search_answer(DONE, DONE, alone[0], alone)
+    assert "No comparison: trial 12 has 62.00 on clean and 62.00 on drift with 3 seeds" in bare.text
+    assert not (answer.is_settled or bare.is_settled)
+
+
+def test_a_trial_confirmed_alone_is_compared_with_nothing():
+    answer = confirmed_answer(confirmed(61.0, 62.0, 63.0, reference=""))
+    assert not answer.is_settled
+    assert answer.text == (
+        "No comparison: trial 12 has 62.00 on test with 3 seeds that selected nothing, and nothing was confirmed "
+        "beside it."
+    )
