@@ -12,6 +12,7 @@ from typing import Literal
 import plotly.graph_objects as go
 import plotly.io as pio
 
+from analysis.figures.style import white_template
 from rse_study.errors import InputError, first_line
 
 ImageKind = Literal["png", "svg"]
@@ -61,7 +62,7 @@ def write_figures(html: str, folder: Path, kind: ImageKind) -> list[Path]:
 
 
 def _figure(text: str) -> go.Figure:
-    return go.Figure(json.loads(text)).update_layout(template="plotly_white")
+    return go.Figure(json.loads(text)).update_layout(template=white_template())
 
 
 def _draw(figures: list[go.Figure], paths: list[Path], heights: list[int], scale: int) -> None:

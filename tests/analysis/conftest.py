@@ -3,6 +3,8 @@
 import pytest
 
 from analysis.contents import read_contents
+from analysis.index import changed_at
+from analysis.report import write_report
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched
@@ -24,12 +26,31 @@ def grid_dir(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
+def path_dir(tmp_path_factory):
+    """The search with its ablation path, all eight rounds: for reading only."""
+    parts = (searched.baselines, searched.search, searched.confirm, searched.importance, searched.path)
+    return searched.make(tmp_path_factory.mktemp("path") / "joint", *parts)
+
+
+@pytest.fixture(scope="session")
+def pages(search_dir, grid_dir, tmp_path_factory):
+    """The reports of both as files. Who reads them is of the group `browser`: one process writes them."""
+    folder = tmp_path_factory.mktemp("pages")
+    studies = {"search": search_dir, "grid": grid_dir}
+    return {kind: write_report(study, folder / f"{kind}.html") for kind, study in studies.items()}
+
+
+@pytest.fixture(scope="session")
 def contents():
-    """All frames of a study's ledger."""
+    """All frames of a study's ledger, for reading only; read again where the ledger was written since."""
+    found = {}
 
     def read(folder):
-        with Reader(folder) as reader:
-            return read_contents(reader)
+        state = folder, changed_at(folder)
+        if state not in found:
+            with Reader(folder) as reader:
+                found[state] = read_contents(reader)
+        return found[state]
 
     return read

@@ -7,7 +7,7 @@ from scipy import stats
 from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table
 from analysis.comparison import read_comparison
 from analysis.contents import read_contents
-from analysis.report import render
+from analysis.sections.compared import each_pair
 from rse_study.results.reader import Reader
 from rse_study.results.statistics import holm, sign_flip_p
 from tests.analysis import tabled
@@ -22,7 +22,7 @@ def read(tmp_path):
     def pairs_of(rows, **study):
         with Reader(tabled.make(tmp_path / str(len(list(tmp_path.iterdir()))), rows, **study)) as reader:
             contents, comparison = read_contents(reader), read_comparison(reader)
-        return axis_pairs(contents, comparison.scores), render(contents, comparison)
+        return axis_pairs(contents, comparison.scores), each_pair(contents, comparison)
 
     return pairs_of
 

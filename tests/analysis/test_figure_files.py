@@ -6,16 +6,22 @@ import shutil
 import pytest
 
 from analysis.figure_files import figures_in, write_figures
-from analysis.report import render
 from rse_study.errors import InputError
 
 
-@pytest.fixture(scope="module")
-def html(search_dir):
-    from analysis.contents import contents_of
-    from rse_study import open_study
+pytestmark = pytest.mark.xdist_group("browser")  # the pages are written once
 
-    return render(contents_of(open_study(search_dir)))
+
+@pytest.fixture(scope="module")
+def html(pages):
+    return pages["search"].read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def few(html):
+    """Two figures of the page: reading all of them takes a second."""
+    parts = re.findall(r"<figure.*?</figure>", html, re.DOTALL)
+    return "".join(part for part in parts if re.search('id="figure-(history|curves)"', part))
 
 
 def test_every_figure_of_the_page_is_found_under_its_name(html):
@@ -27,46 +33,42 @@ def test_every_figure_of_the_page_is_found_under_its_name(html):
     assert history.layout.template.layout.paper_bgcolor == "white"  # as on paper, whatever the page's theme
 
 
-@pytest.mark.xdist_group("browser")
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
 @pytest.mark.parametrize(
     ("kind", "start"), [("svg", b"<svg"), pytest.param("png", b"\x89PNG", marks=pytest.mark.slow)]
 )
-def test_a_browser_draws_them(html, tmp_path, kind, start):
-    (one,) = (
-        part for part in re.findall(r"<figure.*?</figure>", html, re.DOTALL) if 'id="figure-history"' in part
-    )
-    paths = write_figures(one, tmp_path / "deep", kind)
-    assert [path.name for path in paths] == [f"history.{kind}"]
+def test_a_browser_draws_them(few, tmp_path, kind, start):
+    paths = write_figures(few, tmp_path / "deep", kind)
+    assert [path.name for path in paths] == [f"history.{kind}", f"curves.{kind}"]
     content = paths[0].read_bytes()
     assert content.startswith(start)
     assert kind == "png" or b"best so far" in content
 
 
 @pytest.mark.parametrize("browser", ["/nowhere/chromium", "/bin/false"])
-def test_a_missing_browser_is_said_with_its_remedy(html, tmp_path, monkeypatch, browser):
+def test_a_missing_browser_is_said_with_its_remedy(few, tmp_path, monkeypatch, browser):
     monkeypatch.setenv("BROWSER_PATH", browser)
     with pytest.raises(InputError, match="Install one, or name it in BROWSER_PATH"):
-        write_figures(html, tmp_path, "png")
+        write_figures(few, tmp_path, "png")
 
 
-def test_a_missing_kaleido_is_said_with_its_remedy(html, tmp_path, monkeypatch):
+def test_a_missing_kaleido_is_said_with_its_remedy(few, tmp_path, monkeypatch):
     monkeypatch.setattr("analysis.figure_files.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'rse-study\[images\]'"):
-        write_figures(html, tmp_path, "png")
+        write_figures(few, tmp_path, "png")
 
 
 def test_a_page_without_figures_gives_no_files(tmp_path):
     assert write_figures("<p>nothing</p>", tmp_path, "svg") == []
 
 
-def test_a_figure_that_the_browser_gave_up_is_named_and_leaves_no_file(html, tmp_path, monkeypatch):
+def test_a_figure_that_the_browser_gave_up_is_named_and_leaves_no_file(few, tmp_path, monkeypatch):
     def leave_empty(file, **settings):
         for path in file:
             path.write_bytes(b"" if path.stem == "curves" else b"<svg")
 
     monkeypatch.setattr("plotly.io.write_images", leave_empty)
     with pytest.raises(InputError, match=r"not drawn: curves\.svg: the browser gave them up"):
-        write_figures(html, tmp_path, "svg")
+        write_figures(few, tmp_path, "svg")
     assert not (tmp_path / "curves.svg").exists()
     assert (tmp_path / "history.svg").exists()

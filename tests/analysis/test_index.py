@@ -11,9 +11,13 @@ from tests.analysis import gridded, searched, tabled
 from tests.analysis.outline import Outline
 
 
-@pytest.fixture
-def store(tmp_path):
+pytestmark = pytest.mark.xdist_group("index")  # the reports are written once
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
     """A whole grid with a baseline, a grid that misses a cell, a search that has not begun, and a damaged ledger."""
+    tmp_path = tmp_path_factory.mktemp("store")
     rows = {"base": (50.0, 51.0, 52.0, 53.0), "up": (55.0, 56.2, 56.9, 58.1)}
     tabled.make(tmp_path / "whole", rows, name="whole", baseline="base")
     searched.make(tmp_path / "parts", gridded.grid, study=gridded.STUDY.model_copy(update={"num_cells": 1}))
@@ -24,9 +28,14 @@ def store(tmp_path):
     return tmp_path
 
 
-def test_every_study_has_its_line(store):
+@pytest.fixture(scope="module")
+def index(store):
+    return write_index(store)
+
+
+def test_every_study_has_its_line(store, index):
     assert [path.name for path in study_folders(store)] == ["damaged", "new & <b>", "parts", "whole"]
-    outline = Outline(write_index(store).read_text(encoding="utf-8"))
+    outline = Outline(index.read_text(encoding="utf-8"))
     for words in (
         "4 studies", "up is better than base: +5.05", "complete", "8 of 8",
         "No answer yet: 1 of 21 cells has not ended.", "begun", "20 of 21", "not begun",
@@ -39,9 +48,8 @@ def test_every_study_has_its_line(store):
     assert "b" not in [tag for tag, _ in outline.tags]
 
 
-def test_reports_are_written_where_they_are_missing_or_old_and_else_left_alone(store):
+def test_reports_are_written_where_they_are_missing_or_old_and_else_left_alone(store, index):
     report = store / "whole" / "report.html"
-    refresh_report(store / "whole")
     assert "<h1>whole</h1>" in report.read_text(encoding="utf-8")
     report.write_text("edited since")
     refresh_report(store / "whole")
@@ -51,13 +59,13 @@ def test_reports_are_written_where_they_are_missing_or_old_and_else_left_alone(s
     assert "<h1>whole</h1>" in report.read_text(encoding="utf-8")
 
 
-def test_a_study_that_somebody_runs_is_running(store):
+def test_a_study_that_somebody_runs_is_running(store, index):
     assert refresh_report(store / "parts").state == "begun"
     with take_lock(store / "parts" / "ledger.lock"):
         assert refresh_report(store / "parts").state == "running"
 
 
-def test_links_lead_from_where_the_index_is(store, tmp_path):
+def test_links_lead_from_where_the_index_is(store, index):
     out = write_index(store, store / "deep" / "index.html")
     assert 'href="../whole/report.html"' in out.read_text(encoding="utf-8")
 

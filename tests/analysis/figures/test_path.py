@@ -4,12 +4,6 @@ from analysis.figures.path import draw_path, path_data
 from tests.analysis import searched
 
 
-@pytest.fixture(scope="module")
-def path_dir(tmp_path_factory):
-    parts = (searched.baselines, searched.search, searched.confirm, searched.importance, searched.path)
-    return searched.make(tmp_path_factory.mktemp("path") / "joint", *parts)
-
-
 def test_a_row_is_a_point_and_every_round_keeps_one(path_dir, contents):
     frame = path_data(contents(path_dir))
     assert len(frame) == 37

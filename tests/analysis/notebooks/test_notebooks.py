@@ -21,7 +21,12 @@ from tests.results.attacked import end, outcome
 ROOT = Path(__file__).parents[3]
 SCORES = {"SimCSE": (70.0, 71.0, 72.0), "RobustSentEmbed": (73.0, 74.5, 75.0)}
 SUCCESS = "attack-mr/pwws/success_rate"
-STUDIES = ("joint", "methods", "parts", "attacked", "two-axes", "new-search", "new-grid")
+STUDIES = {kind: ["joint", "parts", "new-search", "new-grid"] for kind in KINDS}
+for kind, name in (
+    ("ablations", "two-axes"), ("methods", "attacked"), ("robustness", "attacked"), ("search", "methods"),
+):  # fmt: skip
+    STUDIES[kind].append(name)
+pytestmark = pytest.mark.xdist_group("notebooks")  # each is run once
 
 
 @pytest.fixture(scope="session")
@@ -72,19 +77,19 @@ def shown(store):
     return show
 
 
-@pytest.mark.parametrize("name", STUDIES)
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_a_notebook_runs_on_any_study_and_says_what_is_not_there(shown, kind, name):
-    found = shown(kind, name)
-    assert found.objects[0].name == open_study(name, found.objects[0].folder.parent).name
-    assert f"study {found.objects[0].name!r}" in found.printed
-    for figure in found.figures:
-        assert figure.to_json()
-        assert len(figure.data)
-    assert not [one for one in found.objects if isinstance(one, pd.DataFrame) and one.empty]
-    if name.startswith("new"):
-        assert found.figures == []
-        assert sum(line.endswith(".") for line in found.printed.splitlines()) >= 3
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_notebook_runs_on_any_study_and_says_what_is_not_there(shown, kind):
+    for name in STUDIES[kind]:
+        found = shown(kind, name)
+        assert found.objects[0].name == open_study(name, found.objects[0].folder.parent).name
+        assert f"study {found.objects[0].name!r}" in found.printed
+        for figure in found.figures:
+            assert figure.to_json()
+            assert len(figure.data), name
+        assert not [one for one in found.objects if isinstance(one, pd.DataFrame) and one.empty], name
+        if name.startswith("new"):
+            assert found.figures == []
+            assert sum(line.endswith(".") for line in found.printed.splitlines()) >= 3, name
 
 
 @pytest.mark.parametrize(
@@ -113,17 +118,17 @@ def test_a_text_under_attack_stands_beside_what_it_became(shown):
     assert texts.iloc[0][["original", "adversarial"]].tolist() == ["good film 0", "g00d film 0"]
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_it_is_stored_without_outputs_and_with_one_cell_of_parameters(kind):
-    notebook = json.loads(notebook_text(kind))
-    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
-    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    assert [cell["outputs"] for cell in code] == [[]] * len(code)
-    assert [cell["execution_count"] for cell in code] == [None] * len(code)
-    assert sum("parameters" in cell["metadata"].get("tags", ()) for cell in code) == 1
-    ids = [cell["id"] for cell in notebook["cells"]]
-    assert len(set(ids)) == len(ids)
-    assert notebook["cells"][0]["source"][0].startswith("# ")
+def test_all_are_stored_without_outputs_and_with_one_cell_of_parameters():
+    for kind in KINDS:
+        notebook = json.loads(notebook_text(kind))
+        assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+        code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        assert [cell["outputs"] for cell in code] == [[]] * len(code), kind
+        assert [cell["execution_count"] for cell in code] == [None] * len(code), kind
+        assert sum("parameters" in cell["metadata"].get("tags", ()) for cell in code) == 1, kind
+        ids = [cell["id"] for cell in notebook["cells"]]
+        assert len(set(ids)) == len(ids), kind
+        assert notebook["cells"][0]["source"][0].startswith("# "), kind
 
 
 def test_every_file_is_a_kind_and_every_kind_a_file():
@@ -145,12 +150,10 @@ def test_parameters_are_filled_in_whatever_they_hold():
     assert "".join(cell["source"]).count("#") == 2  # the comments stay
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("joint", "search"), ("parts", "ablations"), ("new-grid", "ablations"), ("attacked", "ablations")],
-)
-def test_the_fitting_notebook_is_chosen(store, name, kind):
-    assert fitting_kind(open_study(name, store)) == kind
+def test_the_fitting_notebook_is_chosen(store):
+    kinds = {name: fitting_kind(open_study(name, store)) for name in ("joint", "parts", "new-grid", "attacked")}
+    others = dict.fromkeys(("parts", "new-grid", "attacked"), "ablations")
+    assert kinds == {"joint": "search"} | others
 
 
 def test_rows_of_several_methods_are_compared_as_methods(tmp_path):
@@ -173,18 +176,9 @@ def test_a_grid_that_mostly_attacks_is_about_robustness(tmp_path):
     assert fitting_kind(open_study(searched.make(tmp_path / "a", study=study))) == "robustness"
 
 
-@pytest.mark.parametrize(
-    ("name", "is_robust"),
-    [
-        ("attack-mr/pwws", True),
-        ("AdvSTS-B/bae", True),
-        ("MR/replayed", True),
-        ("STS-B/test", False),
-        ("MR/fast", False),
-    ],
-)
-def test_evaluations_on_changed_texts_are_known_by_their_names(name, is_robust):
-    assert is_about_robustness(name) is is_robust
+def test_evaluations_on_changed_texts_are_known_by_their_names():
+    names = ("attack-mr/pwws", "AdvSTS-B/bae", "MR/replayed", "STS-B/test", "MR/fast")
+    assert [is_about_robustness(name) for name in names] == [True, True, True, False, False]
 
 
 BLOCKED = """

@@ -30,8 +30,7 @@ def many_rows(folder):
 
 
 @pytest.fixture(scope="session")
-def written(search_dir, grid_dir, tmp_path_factory):
+def written(pages, tmp_path_factory):
     """The reports of a search, of a grid, and of a grid of many rows with long names."""
-    folder = tmp_path_factory.mktemp("pages")
-    studies = {"search": search_dir, "grid": grid_dir, "many": many_rows(folder / "many")}
-    return {kind: write_report(study, folder / f"{kind}.html") for kind, study in studies.items()}
+    folder = tmp_path_factory.mktemp("many")
+    return pages | {"many": write_report(many_rows(folder / "many"), folder / "many.html")}

@@ -8,17 +8,18 @@ from rse_study.results.reader import Reader
 from tests.analysis import gridded
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """The grid with a baseline, beside a paper's table, at mini scale."""
     resolved = {
         "grid": {"axes": {}, "baseline": "base"},
         "paper": {"table": "rse-section-b4", "scale": "mini"},
     }
-    with Ledger.open(tmp_path) as ledger:
+    folder = tmp_path_factory.mktemp("compared")
+    with Ledger.open(folder) as ledger:
         gridded.grid(ledger)
         ledger.freeze(gridded.STUDY.model_copy(update={"resolved": resolved}))
-    return tmp_path
+    return folder
 
 
 def read(folder, contents):
@@ -45,10 +46,3 @@ def test_claims_the_rows_do_not_bear_on_are_not_asked(folder, contents):
 def test_a_grid_without_baseline_and_paper_has_no_such_section(grid_dir, contents):
     comparison, found = read(grid_dir, contents)
     assert compared(comparison, found.decimals) == ""
-    assert "<h2>Compared</h2>" not in render(found, comparison)
-
-
-def test_a_search_is_not_compared(search_dir, contents):
-    comparison, found = read(search_dir, contents)
-    assert comparison is None
-    assert render(found, comparison) == render(found)

@@ -12,6 +12,9 @@ from analysis.sections.front import bounds, front, front_table
 from tests.analysis import fronted
 
 
+pytestmark = pytest.mark.xdist_group("front")  # the page is drawn once
+
+
 @pytest.fixture(scope="module")
 def front_dir(tmp_path_factory):
     return fronted.make(tmp_path_factory.mktemp("ledgers") / "bargain")
@@ -20,6 +23,11 @@ def front_dir(tmp_path_factory):
 @pytest.fixture
 def found(front_dir, contents):
     return contents(front_dir)
+
+
+@pytest.fixture(scope="module")
+def html(front_dir, contents):
+    return render(contents(front_dir))
 
 
 def test_every_complete_trial_has_a_role(found):
@@ -37,12 +45,11 @@ def test_the_hypervolume_never_falls_and_takes_no_notice_of_trials_out_of_bounds
     assert volumes[4] == volumes[3]
 
 
-def test_the_knee_is_the_searchs_first_choice_everywhere(found):
+def test_the_knee_is_the_searchs_first_choice_everywhere(found, html):
     table = trials(found)
     assert table.loc[table["best"], "trial"].tolist() == [2]
     assert ranking(found)[2] == 1
     assert 4 not in ranking(found)
-    html = render(found)
     assert "Trial 2, the front&#x27;s knee" in html or "Trial 2, the front's knee" in html
     assert "trial 2 (knee of the front of the search)" in html
 
@@ -82,8 +89,7 @@ def test_two_objectives_have_a_line_through_the_front(found):
     assert len(draw_volume(front_data(two)).data) == 1
 
 
-def test_confirmed_trials_are_shown_by_every_objective(found):
-    html = render(found)
+def test_confirmed_trials_are_shown_by_every_objective(html):
     assert "on the front" in html
     at = html.index("section-confirmed")
     assert all(name in html[at:] for name in ("40.15", "45.15"))  # means of two seeds: base and knee

@@ -11,13 +11,6 @@ from tests.analysis import searched
 from tests.analysis.outline import Outline
 
 
-@pytest.fixture(scope="module")
-def path_dir(tmp_path_factory):
-    return searched.make(
-        tmp_path_factory.mktemp("path") / "joint", searched.search, searched.confirm, searched.path
-    )
-
-
 def test_the_section_says_what_was_done_and_what_flatters(path_dir, contents):
     text = Outline(ablation_path(contents(path_dir))).text
     assert "to the best trial (12), which differ on 8 axes" in text

@@ -222,17 +222,6 @@ def test_a_study_goes_by_its_name_folder_or_file(rse, halfway, tmp_path, study):
     assert (ended.code, ended.out.splitlines()[0]) == (0, "little (search, revision 1): Does rho matter?")
 
 
-def test_a_look_takes_no_pandas(left, tmp_path):
-    code = (
-        "import sys; from rse_study.cli.app import app\n"
-        "try: app(['status', 'little', '--json'])\n"
-        "except SystemExit as ended: print([ended.code or 0, *{'pandas', 'numpy'} & set(sys.modules)])"
-    )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert done.stdout.splitlines()[-1] == "[0]", done.stderr
-
-
 def test_watching_ends_with_the_study(rse, halfway, monkeypatch):
     looks = []
 

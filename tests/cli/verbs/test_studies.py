@@ -1,8 +1,5 @@
 """`studies`: what there is to run, and what has run."""
 
-import subprocess
-import sys
-
 import pytest
 
 from rse_study.cli.verbs.studies import size_of
@@ -12,35 +9,18 @@ from rse_study.study.definition.shipped import shipped_studies
 from tests.cli.a_study import SEARCH, cell_of, run, start
 
 
-def test_shipped_studies_are_listed(rse):
-    ended = rse("studies")
-    assert ended.code == 0
-    assert "joint: " in ended.out
-    assert "mini_joint: " in ended.out
-    assert "tiny_simcse: encoder tiny, 60 steps" in ended.out
-
-
-@pytest.mark.slow  # every file that comes with the package is read, more than once
-def test_what_has_run_here_is_listed_too(rse, tmp_path):
+def test_shipped_studies_are_listed_and_what_has_run_here(rse, tmp_path):
     with Ledger.open(tmp_path / "studies" / "little") as ledger:
         ledger.freeze(SEARCH)
         run(ledger, cell_of(0), 50.0)
         start(ledger, cell_of(1))
-        assert "little: 6 cells: 1 complete, 1 running, 4 missing" in rse("studies").out.splitlines()
+        ended = rse("studies")
+    assert ended.code == 0
+    assert ended.out.startswith("joint: ")
+    assert "\nmini_joint: " in ended.out
+    assert "tiny_simcse: encoder tiny, 60 steps" in ended.out
+    assert "little: 6 cells: 1 complete, 1 running, 4 missing" in ended.out.splitlines()
     assert "little: 6 cells: 1 complete, 4 missing, 1 interrupted" in rse("studies").out.splitlines()
-
-
-def test_a_list_of_what_there_is_to_run_needs_no_pandas(tmp_path):
-    """It reads ledgers, and an empty folder has none."""
-    code = (
-        "import sys; from rse_study.cli.app import app\n"
-        "try: app(['studies'])\n"
-        "except SystemExit as ended: print([ended.code or 0, 'pandas' in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
-    )
-    assert done.stdout.splitlines()[-1] == "[0, False]", done.stderr
 
 
 def test_a_grid_is_as_large_as_its_rows_and_seeds():
