@@ -63,7 +63,7 @@ SWITCHES = pytest.mark.parametrize(
 )
 
 
-def counts(method):
+def passes_of(method):
     """(encoder calls, gradients) of one step."""
     run, gradients = make_run(), []
     networks = make_networks(method, run)
@@ -78,7 +78,7 @@ def counts(method):
 @SWITCHES
 def test_declared_passes_are_measured(switches, per_step, beside, num_steps):
     method = settings(K=num_steps, T=num_steps, **switches)
-    calls, gradients = counts(method)
+    calls, gradients = passes_of(method)
     assert calls == per_step * num_steps + beside
     assert method.cost.gradient_passes == gradients == per_step * num_steps + 1
 
@@ -86,13 +86,13 @@ def test_declared_passes_are_measured(switches, per_step, beside, num_steps):
 @pytest.mark.parametrize("lambda2", [0.0, 0.2])
 def test_one_pass_without_an_adversary(lambda2):
     method = settings(**OFF, lambda2=lambda2)
-    assert counts(method) == (1, 1)
+    assert passes_of(method) == (1, 1)
     assert method.cost.gradient_passes == 1
 
 
 def test_the_loop_runs_what_its_players_need():
     for K, T, rho, steps in ((1, 4, 0.5, 4), (1, 4, 1.0, 1), (1, 4, 0.0, 4), (3, 0, 0.5, 3)):
-        assert counts(settings(K=K, T=T, rho=rho))[0] == steps + 2, (K, T, rho)
+        assert passes_of(settings(K=K, T=T, rho=rho))[0] == steps + 2, (K, T, rho)
 
 
 def test_one_call_of_each_of_d_and_g():
