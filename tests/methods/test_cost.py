@@ -1,10 +1,9 @@
 """What a step may cost, in encoder calls and in floating-point operations counted by torch."""
 
-from contextlib import ExitStack
-
 import pytest
 import torch
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from rse_study.models.encoder import SentenceEncoder
@@ -64,53 +63,48 @@ SWITCHES = pytest.mark.parametrize(
 )
 
 
+def passes_of(method):
+    """(encoder calls, gradients) of one step."""
+    run, gradients = make_run(), []
+    networks = make_networks(method, run)
+
+    def take():
+        gradients.append(gradients_of(lambda: take_step(method, networks, make_batch(), run)))
+
+    return calls_of(networks.encoder, take), *gradients
+
+
 @pytest.mark.parametrize("num_steps", mostly_slow([1, 2, 5], fast=[2]))
 @SWITCHES
-def test_encoder_calls(switches, per_step, beside, num_steps):
-    method, run = settings(K=num_steps, T=num_steps, **switches), make_run()
-    networks = make_networks(method, run)
-    calls = calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run))
+def test_declared_passes_are_measured(switches, per_step, beside, num_steps):
+    method = settings(K=num_steps, T=num_steps, **switches)
+    calls, gradients = passes_of(method)
     assert calls == per_step * num_steps + beside
-
-
-@pytest.mark.parametrize("num_steps", mostly_slow([1, 3], fast=[3]))
-@SWITCHES
-def test_declared_gradient_passes_are_measured(switches, per_step, beside, num_steps):
-    method, run = settings(K=num_steps, T=num_steps, **switches), make_run()
-    networks = make_networks(method, run)
-    measured = gradients_of(lambda: take_step(method, networks, make_batch(), run))
-    assert method.cost.gradient_passes == measured == per_step * num_steps + 1
+    assert method.cost.gradient_passes == gradients == per_step * num_steps + 1
 
 
 @pytest.mark.parametrize("lambda2", [0.0, 0.2])
-def test_one_gradient_without_an_adversary(lambda2):
-    method, run = settings(**OFF, lambda2=lambda2), make_run()
-    networks = make_networks(method, run)
+def test_one_pass_without_an_adversary(lambda2):
+    method = settings(**OFF, lambda2=lambda2)
+    assert passes_of(method) == (1, 1)
     assert method.cost.gradient_passes == 1
-    assert gradients_of(lambda: take_step(method, networks, make_batch(), run)) == 1
 
 
-@pytest.mark.parametrize(
-    ("K", "T", "rho", "steps"), [(1, 4, 0.5, 4), (1, 4, 1.0, 1), (1, 4, 0.0, 4), (3, 0, 0.5, 3)]
-)
-def test_the_loop_runs_what_its_players_need(K, T, rho, steps):
-    method, run = settings(K=K, T=T, rho=rho), make_run()
-    networks = make_networks(method, run)
-    assert calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run)) == steps + 2
-
-
-@pytest.mark.parametrize("lambda2", [0.0, 0.2])
-def test_one_call_without_an_adversary(lambda2):
-    method, run = settings(**OFF, lambda2=lambda2), make_run()
-    networks = make_networks(method, run)
-    assert calls_of(networks.encoder, lambda: take_step(method, networks, make_batch(), run)) == 1
+def test_the_loop_runs_what_its_players_need():
+    for K, T, rho, steps in ((1, 4, 0.5, 4), (1, 4, 1.0, 1), (1, 4, 0.0, 4), (3, 0, 0.5, 3)):
+        assert passes_of(settings(K=K, T=T, rho=rho))[0] == steps + 2, (K, T, rho)
 
 
 def test_one_call_of_each_of_d_and_g():
     method, run = settings(), make_run()
     networks = make_networks(method, run)
-    for module in (networks.discriminator, run.generator.model):
-        assert calls_of(module, lambda: take_step(method, networks, make_batch(), run)) == 1
+
+    def calls_of_generator():
+        calls.append(calls_of(run.generator.model, lambda: take_step(method, networks, make_batch(), run)))
+
+    calls = []
+    calls.append(calls_of(networks.discriminator, calls_of_generator))
+    assert calls == [1, 1]
 
 
 class World:
@@ -163,14 +157,25 @@ class World:
         return 3 * of_d + counted(lambda: self.run.generator.fill(batch.ids, masked, batch.mask))
 
 
+class Operations(TorchDispatchMode):
+    """Their number by torch's own formulas; torch's FlopCounterMode follows modules besides, for thrice the price."""
+
+    total = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        if formula := flop_registry.get(func.overloadpacket):
+            self.total += formula(*args, **(kwargs or {}), out_val=result)
+        return result
+
+
 def counted(take):
-    with ExitStack() as stack:
-        counter = stack.enter_context(FlopCounterMode(display=False))
+    with Operations() as operations:
         take()
-    return counter.get_total_flops()
+    return operations.total
 
 
-@pytest.mark.parametrize("num_steps", mostly_slow([1, 5, 12], fast=[5]))
+@pytest.mark.parametrize("num_steps", mostly_slow([2, 5, 12], fast=[2]))
 @pytest.mark.parametrize("extra", [{}, {"masks": {"phi": 0.3}}, {"head": "batch_norm"}], ids=str)
 def test_operations_without_rtd(num_steps, extra):
     world = World(K=num_steps, T=num_steps, lambda2=0.0, **extra)
@@ -178,8 +183,8 @@ def test_operations_without_rtd(num_steps, extra):
 
 
 def test_operations_with_rtd():
-    world = World(K=5, T=5)
-    assert world.step() <= 1.05 * ((4 * 5 + 20) / 2 * world.forward() + world.detection())
+    world = World(K=2, T=2)
+    assert world.step() <= 1.05 * ((4 * 2 + 20) / 2 * world.forward() + world.detection())
 
 
 def test_operations_of_simcse():
@@ -189,8 +194,8 @@ def test_operations_of_simcse():
 
 def test_the_bound_is_no_wider_than_it_says():
     """Weight gradients in the inner loop would cost 2 N forwards more: the bound would be broken."""
-    world = World(K=5, T=5, lambda2=0.0)
-    assert world.step() >= 0.95 * (4 * 5 + 20) / 2 * world.forward()
+    world = World(K=2, T=2, lambda2=0.0)
+    assert world.step() >= 0.95 * (4 * 2 + 20) / 2 * world.forward()
 
 
 @pytest.mark.parametrize(
@@ -198,12 +203,12 @@ def test_the_bound_is_no_wider_than_it_says():
     [
         ({**OFF, "lambda2": 0.0}, 12),
         (OFF, 20),
-        ({"K": 5, "T": 5, "lambda2": 0.0}, 40),
-        ({"K": 5, "T": 5}, 48),
-        ({"K": 1, "T": 4, "rho": 1.0}, 32),
-        ({"K": 4, "T": 1, "masks": {"phi": 0.3}}, 44),
-        ({"K": 2, "T": 2, "outer_dropout": "shared_first"}, 36),
-        ({"K": 3, "T": 3, "trajectories": "separate", "delta_gradient": "without_eta"}, 64),
+        ({"K": 2, "T": 2, "lambda2": 0.0}, 28),
+        ({"K": 3, "T": 3}, 40),
+        ({"K": 1, "T": 3, "rho": 1.0}, 32),
+        ({"K": 2, "T": 1, "masks": {"phi": 0.3}}, 36),
+        ({"K": 1, "T": 1, "outer_dropout": "shared_first"}, 32),
+        ({"K": 1, "T": 1, "trajectories": "separate", "delta_gradient": "without_eta"}, 40),
     ],
 )
 def test_declared_work_is_measured(switches, work):
@@ -220,11 +225,10 @@ def test_declared_work_is_measured(switches, work):
 @pytest.mark.parametrize(
     ("chunk_size", "switches", "twice"),
     [
-        (8, {"K": 5, "T": 5}, 2 * 3),
-        (3, {"K": 5, "T": 5}, 2 * (5 + 3 + 1)),
+        (8, {"K": 1, "T": 1}, 2 * 3),
+        (3, {"K": 2, "T": 2}, 2 * (2 + 3 + 1)),
         (2, {**OFF, "lambda2": 0.0}, 2 * 2),
         (16, {**OFF, "lambda2": 0.0}, 0),
-        (0, {"K": 5, "T": 5}, 0),
     ],
 )
 def test_what_chunks_compute_twice_is_measured(chunk_size, switches, twice):

@@ -67,9 +67,20 @@ def hold_all(one, two):
 
 
 @pytest.mark.parametrize("switches", SETTINGS.values(), ids=SETTINGS)
-def test_padding_changes_nothing(switches, monkeypatch):
-    method = settings(**switches)
-    short, long = (taken(method, make_batch(extra_padding=n), monkeypatch) for n in (0, 5))
+def test_neither_padding_nor_the_order_of_rows_changes_anything(switches, monkeypatch):
+    method, order = settings(**switches), [2, 0, 3, 1]
+    given, long = (taken(method, make_batch(extra_padding=n), monkeypatch) for n in (0, 5))
+    hold_padding(given, long)
+    sentences, rows = [SENTENCES[i] for i in order], [ROWS[i] for i in order]
+    shuffled = taken(method, make_batch(sentences, rows), monkeypatch)
+    hold_all(given, shuffled)
+    near(given.delta[order], shuffled.delta, "delta")
+    near(given.eta[order], shuffled.eta, "eta")
+    for a, b in zip(given.masks, shuffled.masks, strict=True):
+        near(a[order], b, "masks")
+
+
+def hold_padding(short, long):
     hold_all(short, long)
     length = short.delta.shape[1]
     near(short.delta, long.delta[:, :length], "delta")
@@ -85,19 +96,6 @@ def test_padding_changes_nothing(switches, monkeypatch):
 def test_padding_changes_nothing_under_other_poolers(pooling, monkeypatch):
     batches = (make_batch(extra_padding=n) for n in (0, 5))
     hold_all(*(taken(settings(masks={"phi": 0.3}), batch, monkeypatch, pooling) for batch in batches))
-
-
-@pytest.mark.parametrize("switches", SETTINGS.values(), ids=SETTINGS)
-def test_order_of_rows_changes_nothing(switches, monkeypatch):
-    method, order = settings(**switches), [2, 0, 3, 1]
-    given = taken(method, make_batch(), monkeypatch)
-    sentences, rows = [SENTENCES[i] for i in order], [ROWS[i] for i in order]
-    shuffled = taken(method, make_batch(sentences, rows), monkeypatch)
-    hold_all(given, shuffled)
-    near(given.delta[order], shuffled.delta, "delta")
-    near(given.eta[order], shuffled.eta, "eta")
-    for a, b in zip(given.masks, shuffled.masks, strict=True):
-        near(a[order], b, "masks")
 
 
 @pytest.fixture(scope="module")

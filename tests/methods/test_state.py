@@ -54,15 +54,15 @@ EDGES = {
 }
 
 
-@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
 @pytest.mark.parametrize("sentences", EDGES.values(), ids=EDGES)
-def test_edges_give_finite_losses_and_gradients(sentences, norm):
-    method, run = settings(norm=norm, masks={"phi": 0.3}), make_run()
-    batch = make_batch(sentences, range(len(sentences)))
-    outcome, state, gradients = take_step(method, make_networks(method, run), batch, run)
-    assert outcome.loss.isfinite()
-    assert state["V"].isfinite().all()
-    assert all(gradient.isfinite().all() for gradient in gradients.values())
+def test_edges_give_finite_losses_and_gradients(sentences):
+    for norm in ("l1", "l2", "linf"):
+        method, run = settings(norm=norm, masks={"phi": 0.3}), make_run()
+        batch = make_batch(sentences, range(len(sentences)))
+        outcome, state, gradients = take_step(method, make_networks(method, run), batch, run)
+        assert outcome.loss.isfinite(), norm
+        assert state["V"].isfinite().all(), norm
+        assert all(gradient.isfinite().all() for gradient in gradients.values()), norm
 
 
 def test_phi_one_weakens_everything():

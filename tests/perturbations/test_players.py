@@ -51,72 +51,89 @@ def parts(player, state):
     return [x for x in (change.addition, *change.weights()) if x is not None]
 
 
+def same_seed_same_bits(player):
+    where = anchor()
+    direction = torch.randn_like(where.embeddings)
+    runs = [ascend(linear(direction), [player, Driver()], [start(player, where), None]) for _ in range(2)]
+    for first, second in zip(*(parts(player, run.states[0]) for run in runs), strict=True):
+        assert torch.equal(first, second)
+
+
+def zero_outside_perturbable_tokens_and_finite(player):
+    where = anchor(padding=2)
+    found = ascend(
+        linear(torch.ones_like(where.embeddings)), [player, Driver()], [start(player, where), None]
+    )
+    for part in parts(player, found.states[0]):
+        assert part.isfinite().all()
+    addition = player.apply(found.states[0]).addition
+    if addition is not None:
+        assert not addition[~where.perturbable].any()
+        assert addition[where.perturbable].abs().max() > 0
+
+
+def padding_changes_no_row(player):
+    found = []
+    for padding in (0, 3):
+        where = anchor(padding=padding)
+        direction = torch.ones_like(where.embeddings).cumsum(2) - 3.3
+        found.append(ascend(linear(direction), [player, Driver()], [start(player, where), None]).states[0])
+    for short, long in zip(parts(player, found[0]), parts(player, found[1]), strict=True):
+        keep = anchor().mask[:, :, None]
+        torch.testing.assert_close(long[:, : short.shape[1]] * keep, short * keep, rtol=0, atol=1e-9)
+
+
+def zero_gradient_moves_nothing(player):
+    where = anchor()
+    state = start(player, where)
+    gradient = Change(torch.zeros_like(where.embeddings), _zero_masks(player, state))
+    for before, after in zip(
+        parts(player, state), parts(player, player.update(state, gradient, 1)), strict=True
+    ):
+        if isinstance(player, TokenLevel):
+            assert bool((after.abs() <= before.abs() + 1e-12).all())  # eq 2 shortens it nevertheless
+        else:
+            assert torch.allclose(before, after, rtol=0, atol=1e-15)
+
+
+def no_entry_gets_farther_than_it_says(player):
+    reach = player.reach()
+    if reach is None:
+        return
+    where = anchor()
+    begun = start(player, where)
+    ended = ascend(linear(torch.ones_like(where.embeddings)), [player, Driver()], [begun, None]).states[0]
+    before, after = player.apply(begun).addition, player.apply(ended).addition
+    assert float((after - before).abs().max()) <= reach.path + 1e-12
+    if reach.is_certain and reach.path >= 2 * reach.radius:
+        assert torch.allclose(
+            after[where.perturbable], torch.full_like(after[where.perturbable], reach.radius)
+        )
+
+
+def sentences_without_content(player):
+    where = anchor((0, 0))
+    found = ascend(
+        linear(torch.ones_like(where.embeddings)), [player, Driver()], [start(player, where), None]
+    )
+    addition = player.apply(found.states[0]).addition
+    assert addition is None or not addition.any()
+
+
+CONTRACT = (
+    same_seed_same_bits,
+    zero_outside_perturbable_tokens_and_finite,
+    padding_changes_no_row,
+    zero_gradient_moves_nothing,
+    no_entry_gets_farther_than_it_says,
+    sentences_without_content,
+)
+
+
 @pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
-class TestContract:
-    def test_same_seed_same_bits(self, player):
-        where = anchor()
-        direction = torch.randn_like(where.embeddings)
-        runs = [ascend(linear(direction), [player, Driver()], [start(player, where), None]) for _ in range(2)]
-        for first, second in zip(*(parts(player, run.states[0]) for run in runs), strict=True):
-            assert torch.equal(first, second)
-
-    def test_zero_outside_perturbable_tokens_and_finite(self, player):
-        where = anchor(padding=2)
-        found = ascend(
-            linear(torch.ones_like(where.embeddings)), [player, Driver()], [start(player, where), None]
-        )
-        for part in parts(player, found.states[0]):
-            assert part.isfinite().all()
-        addition = player.apply(found.states[0]).addition
-        if addition is not None:
-            assert not addition[~where.perturbable].any()
-            assert addition[where.perturbable].abs().max() > 0
-
-    def test_padding_changes_no_row(self, player):
-        found = []
-        for padding in (0, 3):
-            where = anchor(padding=padding)
-            direction = torch.ones_like(where.embeddings).cumsum(2) - 3.3
-            found.append(
-                ascend(linear(direction), [player, Driver()], [start(player, where), None]).states[0]
-            )
-        for short, long in zip(parts(player, found[0]), parts(player, found[1]), strict=True):
-            keep = anchor().mask[:, :, None]
-            torch.testing.assert_close(long[:, : short.shape[1]] * keep, short * keep, rtol=0, atol=1e-9)
-
-    def test_zero_gradient_moves_nothing(self, player):
-        where = anchor()
-        state = start(player, where)
-        gradient = Change(torch.zeros_like(where.embeddings), _zero_masks(player, state))
-        for before, after in zip(
-            parts(player, state), parts(player, player.update(state, gradient, 1)), strict=True
-        ):
-            if isinstance(player, TokenLevel):
-                assert bool((after.abs() <= before.abs() + 1e-12).all())  # eq 2 shortens it nevertheless
-            else:
-                assert torch.allclose(before, after, rtol=0, atol=1e-15)
-
-    def test_no_entry_gets_farther_than_it_says(self, player):
-        reach = player.reach()
-        if reach is None:
-            return
-        where = anchor()
-        begun = start(player, where)
-        ended = ascend(linear(torch.ones_like(where.embeddings)), [player, Driver()], [begun, None]).states[0]
-        before, after = player.apply(begun).addition, player.apply(ended).addition
-        assert float((after - before).abs().max()) <= reach.path + 1e-12
-        if reach.is_certain and reach.path >= 2 * reach.radius:
-            assert torch.allclose(
-                after[where.perturbable], torch.full_like(after[where.perturbable], reach.radius)
-            )
-
-    def test_sentences_without_content(self, player):
-        where = anchor((0, 0))
-        found = ascend(
-            linear(torch.ones_like(where.embeddings)), [player, Driver()], [start(player, where), None]
-        )
-        addition = player.apply(found.states[0]).addition
-        assert addition is None or not addition.any()
+def test_a_player_keeps_to_the_contract(player):
+    for rule in CONTRACT:
+        rule(player)
 
 
 def _zero_masks(player, state):

@@ -13,9 +13,10 @@ from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.processes import train_locally
 from rse_study.training.shared_outputs import FOLDER, open_outputs
+from rse_study.training.trial import Trial
 from tests.gloo import forks
 from tests.slow import mostly_slow
-from tests.training.world import World, small_trial, stop_at
+from tests.training.world import SIMCSE, World, small_trial, stop_at
 
 CPU = torch.device("cpu")
 
@@ -46,36 +47,39 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 RTD = {"sampled": {"choice": "sample", "positions": "everywhere"}, "published": {}}
+NUM_STEPS = 6
+
+
+def detecting(rtd: str = "published", **changes: object) -> Trial:
+    """A few steps of SimCSE with replaced-token detection."""
+    method = {**SIMCSE, "lambda2": 0.005, "rtd": RTD[rtd], **changes}
+    return small_trial(method=method, budget={"unit": "steps", "amount": NUM_STEPS})
 
 
 @pytest.mark.parametrize("rtd", mostly_slow(RTD, fast=["sampled"]))
 def test_the_next_cell_reads_and_has_the_same_numbers(
     world: World, materials: Materials, tmp_path: Path, passes: list[int], rtd: str
 ) -> None:
-    def trial(**changes: object):
-        method = small_trial().method.model_dump(mode="json")
-        return small_trial(method={**method, "rtd": RTD[rtd], **changes})
+    def metrics(name: str, given: Materials, **changes: object) -> list[dict[str, float]]:
+        return [point.metrics for point in train(detecting(rtd, **changes), 3, given, tmp_path / name)]
 
-    alone = list(
-        train(trial(), 3, world.materials(), tmp_path / "alone")
-    )  # nobody knows what its generator holds
-    assert len(passes) == 12
-    first = list(train(trial(), 3, materials, tmp_path / "first"))
-    assert len(passes) == 24
-    again = list(train(trial(), 3, materials, tmp_path / "again"))
-    other = list(train(trial(lambda1=0.5), 3, materials, tmp_path / "other"))
-    assert len(passes) == 24
-    unshared = list(train(trial(lambda1=0.5), 3, world.materials(), tmp_path / "unshared"))
-    assert [p.metrics for p in first] == [p.metrics for p in again] == [p.metrics for p in alone]
-    assert [p.metrics for p in other] == [p.metrics for p in unshared] != [p.metrics for p in first]
+    alone = metrics("alone", world.materials())  # nobody knows what its generator holds
+    assert len(passes) == NUM_STEPS
+    first = metrics("first", materials)
+    assert len(passes) == 2 * NUM_STEPS
+    again, other = metrics("again", materials), metrics("other", materials, temperature=0.1)
+    assert len(passes) == 2 * NUM_STEPS
+    unshared = metrics("unshared", world.materials(), temperature=0.1)
+    assert first == again == alone
+    assert other == unshared != first
 
 
 def test_a_cell_that_was_stopped_leaves_what_it_has(
     materials: Materials, tmp_path: Path, passes: list[int]
 ) -> None:
-    drive(train(small_trial(), 3, materials, tmp_path / "stopped"), stop_at(5))
-    list(train(small_trial(), 3, materials, tmp_path / "whole"))
-    assert len(passes) == 12
+    drive(train(detecting(), 3, materials, tmp_path / "stopped"), stop_at(2))
+    list(train(detecting(), 3, materials, tmp_path / "whole"))
+    assert len(passes) == NUM_STEPS
 
 
 KEYS = {
@@ -143,7 +147,7 @@ def test_each_worker_shares_its_own_rows(materials: Materials, tmp_path: Path) -
     for name in ("first", "again"):
         points = []
         with forks():
-            train_locally(small_trial(), 3, materials, tmp_path / name, workers=2, report=points.append)
+            train_locally(detecting(), 3, materials, tmp_path / name, workers=2, report=points.append)
         histories.append([point.metrics for point in points])
         written = {path: path.stat().st_mtime_ns for path in (tmp_path / FOLDER).glob("*/*")}
         assert len(written) == 2

@@ -52,7 +52,7 @@ def test_it_learns_what_can_be_learned(whole):
 
 def test_only_the_order_tells_the_pairs_apart(start, tmp_path):
     # 16 dimensions, a mean over tokens: without token types and positions the two classes would be one.
-    spec = LEARNS.model_copy(update={"epochs": 12})
+    spec = LEARNS.model_copy(update={"epochs": 8, "batch_size": 16, "lr": 1e-2})
     tuned = fine_tune(spec, 0, start, ordered_pairs(160), tmp_path)
     unseen = ordered_pairs(60, seed=9)
     assert (tuned.classifier.predict(unseen.texts).argmax(1) == unseen.labels).mean() > 0.9
@@ -61,7 +61,7 @@ def test_only_the_order_tells_the_pairs_apart(start, tmp_path):
 
 
 def test_a_regression_learns_gold_values(start, tmp_path):
-    spec = LEARNS.model_copy(update={"epochs": 6, "keep": "best"})
+    spec = LEARNS.model_copy(update={"epochs": 5, "batch_size": 16, "lr": 1e-2, "keep": "best"})
     tuned = fine_tune(spec, 0, start, graded_pairs(160), tmp_path, dev=graded_pairs(40, seed=3))
     unseen = graded_pairs(60, seed=9)
     found = tuned.classifier.scores(list(zip(unseen.first, unseen.second, strict=True)))
