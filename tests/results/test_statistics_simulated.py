@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from rse_study.results.statistics import (
     bca_interval,
@@ -32,13 +32,13 @@ DESIGNS = (
 
 def integrated_power(difference, sd, n, level, num_comparisons):
     """P(|mean / standard error| > c): the normal tails of the mean, over the chi distribution of the SD."""
-    critical = stats.t.isf((1 - level) / num_comparisons / 2, n - 1)
+    critical = special.stdtrit(n - 1, 1 - (1 - level) / num_comparisons / 2)
     shift = difference / sd * math.sqrt(n)
 
     def tails(q):
         """Power where the SD is at quantile q of its distribution."""
-        bound = critical * stats.chi.ppf(q, n - 1) / math.sqrt(n - 1)
-        return stats.norm.sf(bound - shift) + stats.norm.cdf(-bound - shift)
+        bound = critical * math.sqrt(2 * special.gammaincinv((n - 1) / 2, q) / (n - 1))
+        return special.ndtr(shift - bound) + special.ndtr(-bound - shift)
 
     return integrate.quad(tails, 0, 1, limit=200)[0]
 
