@@ -15,6 +15,7 @@ from rse_study.results.records import BASELINES
 from rse_study.results.row_names import row_name
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
+from tests.cases import cases
 from tests.downstream.toy_tasks import write_glue
 from tests.slow import mostly_slow
 
@@ -95,7 +96,7 @@ def test_the_folders_are_not_empty():
     assert MINI_SCALE
 
 
-@pytest.mark.parametrize("path", STUDIES, ids=stem)
+@cases("path", STUDIES, ids=stem)
 def test_it_validates_and_is_called_like_its_file(checked, path):
     found = checked(path)
     assert found.study.name == path.stem.replace("_", "-") or found.study.name == path.stem
@@ -119,7 +120,7 @@ def trials_of(study):
     return [study.study.base, *(row.trial for row in study.rows)]
 
 
-@pytest.mark.parametrize("path", STUDIES, ids=stem)
+@cases("path", STUDIES, ids=stem)
 def test_its_rows_have_names_of_their_own(checked, path):
     names = rows_of(checked(path))
     assert len(set(names)) == len(names)
@@ -145,7 +146,7 @@ def test_what_it_needs_is_in_the_shipped_data(checked, data_dir, path):
     assert [str(problem) for problem in check_data(checked(path), data_dir)] == []
 
 
-@pytest.mark.parametrize("path", PAPER_SCALE, ids=stem)
+@cases("path", PAPER_SCALE, ids=stem)
 def test_at_the_papers_scale_exactly_the_corpus_may_be_missing(checked, data_dir, path):
     missing = check_data(checked(path), data_dir)
     if (data_dir / CORPUS).exists() or (data_dir / f"{CORPUS}.gz").exists():
@@ -156,7 +157,7 @@ def test_at_the_papers_scale_exactly_the_corpus_may_be_missing(checked, data_dir
     assert str(data_dir / CORPUS) in problem.rule
 
 
-@pytest.mark.parametrize("path", PAPER_SCALE, ids=stem)
+@cases("path", PAPER_SCALE, ids=stem)
 def test_with_an_empty_data_folder_corpus_and_dev_pairs_are_missing(checked, tmp_path, path):
     assert [problem.what for problem in check_data(checked(path), tmp_path)] == [
         f"base.corpus.source = {CORPUS!r}",
@@ -164,7 +165,7 @@ def test_with_an_empty_data_folder_corpus_and_dev_pairs_are_missing(checked, tmp
     ]
 
 
-@pytest.mark.parametrize("path", PAPER_SCALE, ids=stem)
+@cases("path", PAPER_SCALE, ids=stem)
 def test_with_the_corpus_nothing_is_missing(checked, data_dir, tmp_path, path):
     text = tmp_path / CORPUS
     text.parent.mkdir(parents=True)
@@ -178,7 +179,7 @@ def test_every_method_of_a_paper_has_a_joint_search(checked):
     assert methods == {"robust_sent_embed", "l2p_csr", "v_adv_cse", "dcl"}
 
 
-@pytest.mark.parametrize("path", JOINT_PAPER, ids=stem)
+@cases("path", JOINT_PAPER, ids=stem)
 def test_a_joint_search_at_the_papers_scale_begins_at_its_setting_and_has_an_end(checked, path):
     found = checked(path)
     assert found.space.base_point is not None
@@ -188,7 +189,7 @@ def test_a_joint_search_at_the_papers_scale_begins_at_its_setting_and_has_an_end
     assert found.study.ablation_path is not None
 
 
-@pytest.mark.parametrize("path", STUDIES, ids=stem)
+@cases("path", STUDIES, ids=stem)
 def test_its_table_is_a_place_of_a_paper(checked, path):
     assert table_of(checked(path)) in ("", *known_places())
 
@@ -198,7 +199,7 @@ def test_every_ablation_of_the_paper_is_asked_at_both_scales(checked):
         assert sorted(filter(None, (table_of(checked(path)) for path in paths))) == PLACES
 
 
-@pytest.mark.parametrize("path", PAPER_SCALE, ids=stem)
+@cases("path", PAPER_SCALE, ids=stem)
 def test_at_the_papers_scale_every_claim_is_asked(checked, path):
     """No verdict can be "not asked": each row of each claim is a row of the study."""
     found = checked(path)
@@ -207,7 +208,7 @@ def test_at_the_papers_scale_every_claim_is_asked(checked, path):
     assert [(claim.id, row) for claim in claims for row in claim.rows if row not in rows_of(found)] == []
 
 
-@pytest.mark.parametrize("path", PAPER_SCALE, ids=stem)
+@cases("path", PAPER_SCALE, ids=stem)
 def test_at_the_papers_scale_every_printed_row_is_there(checked, path):
     found = checked(path)
     printed = printed_values(table_of(found))
@@ -221,7 +222,7 @@ def test_every_claim_about_an_ablation_of_robustsentembed_belongs_to_a_study(che
     assert claimed - elsewhere == {table_of(checked(path)) for path in PAPER_SCALE} - {""}
 
 
-@pytest.mark.parametrize("path", [*PAPER_SCALE, *MINI_SCALE, *MINILM_SCALE], ids=stem)
+@cases("path", [*PAPER_SCALE, *MINI_SCALE, *MINILM_SCALE], ids=stem)
 def test_rows_are_compared_with_one_that_is_there_on_seeds_enough(checked, path):
     study = checked(path).study
     assert study.grid is not None
@@ -230,7 +231,7 @@ def test_rows_are_compared_with_one_that_is_there_on_seeds_enough(checked, path)
     assert (study.objective.metric, study.objective.direction) == ("dev", "maximize")
 
 
-@pytest.mark.parametrize("path", [*MINI_SCALE, *MINILM_SCALE], ids=stem)
+@cases("path", [*MINI_SCALE, *MINILM_SCALE], ids=stem)
 def test_a_smaller_study_says_so_and_asks_what_the_large_one_asks(checked, path):
     scale = path.parent.name
     study, large = (
@@ -300,7 +301,7 @@ def write_all_of_glue(folder):
             write_glue(folder, task.config, f"data/{split}-00000-of-00001", rows)
 
 
-@pytest.mark.parametrize(("large", "small"), list(zip(MAIN_PAPER, MAIN_MINI, strict=True)), ids=list(MAIN))
+@cases(("large", "small"), list(zip(MAIN_PAPER, MAIN_MINI, strict=True)), ids=list(MAIN))
 def test_a_main_table_is_asked_at_both_scales(checked, large, small):
     one, other = checked(large).study, checked(small).study
     assert (one.paper.scale, other.paper.scale) == ("paper", "mini")
@@ -316,7 +317,7 @@ def test_a_main_table_is_asked_at_both_scales(checked, large, small):
     assert len(other.seeds) >= 3
 
 
-@pytest.mark.parametrize("path", MAIN_PAPER, ids=stem)
+@cases("path", MAIN_PAPER, ids=stem)
 def test_a_main_table_is_measured_in_every_column_and_in_no_other(checked, path):
     study = checked(path).study
     metrics = [column.metric for column in columns_of(study.paper.table) if column.metric != "mean"]
@@ -324,7 +325,7 @@ def test_a_main_table_is_measured_in_every_column_and_in_no_other(checked, path)
     assert set(study.evaluations) == asked
 
 
-@pytest.mark.parametrize("path", MAIN_PAPER, ids=stem)
+@cases("path", MAIN_PAPER, ids=stem)
 def test_rows_of_a_main_table_are_called_as_in_the_paper(checked, path):
     """So that its numbers stand beside ours; a figure whose numbers are not in the text has none."""
     found = checked(path)
@@ -339,7 +340,7 @@ def test_rows_of_a_main_table_are_called_as_in_the_paper(checked, path):
         assert printed & set(BASELINES.values()) <= fixed
 
 
-@pytest.mark.parametrize("path", MAIN_PAPER, ids=stem)
+@cases("path", MAIN_PAPER, ids=stem)
 def test_every_claim_about_a_main_table_is_asked(checked, path):
     found = checked(path)
     known = {*rows_of(found), *(BASELINES[name] for name in found.study.baselines)}

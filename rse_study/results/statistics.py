@@ -281,7 +281,7 @@ def _standard_error(sample: NDArray[np.float64]) -> float:
 
 def _t_quantile(level: float, freedom: int | float) -> float:
     _check_level(level)
-    return float(scipy.stats.t.ppf((1 + level) / 2, freedom))
+    return float(scipy.special.stdtrit(freedom, (1 + level) / 2))
 
 
 def _sign_patterns_p(terms: NDArray[np.float64]) -> float:

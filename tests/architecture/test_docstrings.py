@@ -8,12 +8,14 @@ import pytest
 
 from tests.architecture.findings import require_none
 from tests.architecture.sources import PACKAGES, Module, modules
+from tests.cases import cases
 
 LONGEST = 80  # characters of the first line
 MOST_UNEXPLAINED = 2  # arguments that a sentence can still explain
 # A command's docstring is its --help; tests/cli/test_commands.py sees that help= explains each of its arguments.
 COMMANDS = ("rse_study.cli.commands", "rse_study.cli.cluster_commands")
 SECTION = "Parameters\n----------\n"
+pytestmark = pytest.mark.xdist_group("sources")  # parsed once
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -95,7 +97,7 @@ def argument_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return [each.arg for each in arguments if each.arg not in ("self", "cls")]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("docstring", "num_problems"),
     [
         (None, 0),
@@ -109,7 +111,7 @@ def test_first_lines_are_judged(docstring, num_problems):
     assert len(list(first_line_problems(docstring))) == num_problems
 
 
-@pytest.mark.parametrize(
+@cases(
     ("parameters", "num_problems"),
     [
         (["a : int", "    Steps.", "b, c", "    Bounds."], 0),

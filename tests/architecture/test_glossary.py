@@ -2,10 +2,9 @@
 
 import re
 
-import pytest
-
 from tests.architecture.findings import require_none
 from tests.architecture.sources import ROOT, resolves
+from tests.cases import cases
 
 PAGE = ROOT / "docs" / "glossary.md"
 PATH = re.compile(r"`((?:rse_study|analysis)(?:\.\w+)+)`")
@@ -33,7 +32,7 @@ def test_no_word_stands_there_twice():
     assert sorted(words) == sorted(set(words))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "is_there"),
     [
         ("rse_study.spec", True),

@@ -10,6 +10,7 @@ import pytest
 
 from tests.architecture.findings import require_none
 from tests.architecture.sources import PACKAGES, ROOT, Module, bound_names, definitions, modules
+from tests.cases import cases
 
 RIDDLES = frozenset(
     {
@@ -26,6 +27,7 @@ NOT_IN_THE_PROJECT = re.compile(
     r"|(?<!`)\bMETHODS\b(?!`)"  # `METHODS` in backticks is the registry in rse_study.methods
 )
 DECISION = re.compile(r"\b[Dd]ecisions? (\d{4})\b")
+pytestmark = pytest.mark.xdist_group("sources")  # parsed once
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -71,12 +73,13 @@ def test_what_docstrings_and_comments_cite_is_in_the_project():
         f"{module.at(line)}: cites {cited}, which is not in the project. "
         "Say the fact itself, or cite the paper or a record in docs/decisions"
         for module in modules(*PACKAGES, "tests")
+        if any(_missing(module.text))  # to look at every comment takes seconds
         for line, text in _prose(module)
         for cited in _missing(text)
     )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@cases("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_what_a_page_cites_is_in_the_project(page):
     require_none(
         f"{page.relative_to(ROOT)}:{number}: cites {cited}, which is not in the project. "
@@ -108,7 +111,7 @@ def _broken_links(page: Path, line: str) -> Iterator[str]:
             yield f"({target})"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "is_one"),
     [
         ("told", True),
@@ -130,7 +133,7 @@ def test_names_of_a_module_are_those_of_what_it_assigns_too(tmp_path):
     assert named[2:] == [("alias or constant", "TrialResult"), ("alias or constant", "HERE")]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "cited"),
     [
         ("as METHODS 1 has it", ["METHODS"]),

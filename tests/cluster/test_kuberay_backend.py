@@ -12,6 +12,7 @@ from rse_study.cluster.kuberay_backend import KubeRayBackend, report_of
 from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.wheel import Wheel
 from rse_study.errors import InputError
+from tests.cases import cases
 
 NAME = "rse-grid-0123456789ab"
 BACKEND = KubeRayBackend("team", Path("/home/clusters"))
@@ -22,7 +23,7 @@ def ray_job(**status):
     return {"metadata": {"name": NAME}, "spec": {"jobId": NAME}, "status": status}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("status", "state", "native"),
     [
         ({}, "waiting", "new"),

@@ -7,6 +7,7 @@ import pytest
 from rse_study.cluster.node_capacity import Node, concurrency, nodes_to_come, num_fitting, require_room
 from rse_study.errors import InputError
 from rse_study.study.definition.config import Resources
+from tests.cases import cases
 
 
 def cluster(*nodes):
@@ -16,7 +17,7 @@ def cluster(*nodes):
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("resources", "nodes", "expected"),
     [
         ({}, [(2.0, 0)], 2),
@@ -36,7 +37,7 @@ def test_as_many_trials_run_as_fit_on_the_nodes(resources, nodes, expected):
     assert concurrency(Resources(**resources), cluster(*nodes)) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("resources", "nodes", "said"),
     [
         (
@@ -84,7 +85,7 @@ def test_what_may_come_counts():
     assert nodes_to_come({}) == ()
 
 
-@pytest.mark.parametrize("text", ["[", "{}x", '["a"]', '[{"name": "a"}]', '[{"resources": {"CPU": "many"}}]'])
+@cases("text", ["[", "{}x", '["a"]', '[{"name": "a"}]', '[{"resources": {"CPU": "many"}}]'])
 def test_node_types_that_nobody_can_read_are_refused(text):
     with pytest.raises(InputError, match=r"RSE_STUDY_NODES: .*a JSON list such as"):
         nodes_to_come({"RSE_STUDY_NODES": text})

@@ -6,6 +6,7 @@ import pytest
 
 from rse_study.cluster.program import ProgramResult, call
 from rse_study.errors import InputError
+from tests.cases import cases
 
 
 def test_an_answer_has_code_and_both_outputs():
@@ -14,7 +15,7 @@ def test_an_answer_has_code_and_both_outputs():
     assert (result.code, result.out, result.err) == (3, "out\n", "err\n")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("err", "complaint"),
     [
         ("", "exit code 1"),

@@ -4,6 +4,7 @@ import pytest
 
 from rse_study.cluster.reading import read_cluster, shipped_clusters
 from rse_study.errors import InputError, InputErrors, MissingFile
+from tests.cases import cases
 from tests.cluster.samples import CLUSTERS, shipped
 
 SMALL = """
@@ -27,7 +28,7 @@ def problems_of(tmp_path, text):
     return [str(problem).partition(": ")[2] for problem in refused.value.problems]
 
 
-@pytest.mark.parametrize("name", CLUSTERS)
+@cases("name", CLUSTERS)
 def test_a_shipped_cluster_is_found_by_its_name(name):
     assert shipped(name).kind == name.removesuffix("-gpu")
 
@@ -89,7 +90,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path):
         read_cluster(str(tmp_path / "absent.yaml"))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "override", "problem"),
     [
         ("slurm", "workers.other={cpus: 1, memory_gib: 1, price_per_hour: 0}", "must have at most 1 item"),

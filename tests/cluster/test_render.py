@@ -3,11 +3,12 @@
 import pytest
 
 from rse_study.cluster.kinds import KINDS
+from tests.cases import cases
 from tests.cluster.golden_files import FOLDER, VARIANTS, rendered
 from tests.cluster.samples import CLUSTERS, shipped
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@cases("variant", VARIANTS)
 def test_the_files_are_those_in_golden(variant):
     files = {file.name: file.text for file in rendered(variant)}
     kept = {path.name: path.read_text(encoding="utf-8") for path in (FOLDER / variant).iterdir()}

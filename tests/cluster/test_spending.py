@@ -6,6 +6,7 @@ from rse_study.cluster.backend import NodeHours
 from rse_study.cluster.machines import Machine, WorkerGroup
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.spending import spent
+from tests.cases import cases
 
 SPEC = ClusterSpec(
     kind="any",
@@ -18,9 +19,7 @@ SPEC = ClusterSpec(
 )
 
 
-@pytest.mark.parametrize(
-    ("group", "price"), [("head", 0.1), ("small", 1.0), ("large", 3.0), ("", 3.0), ("unheard of", 3.0)]
-)
+@cases(("group", "price"), [("head", 0.1), ("small", 1.0), ("large", 3.0), ("", 3.0), ("unheard of", 3.0)])
 def test_an_hour_costs_what_the_spec_says_and_rather_too_much(group, price):
     assert spent(SPEC, [NodeHours(group, 0, 2.0)]) == pytest.approx(2 * price)
 

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from rse_study.data.corpus import Corpus, read_corpus, read_sentences
 from rse_study.errors import InputError
+from tests.cases import cases
 
 GOOD = "one fine day\n\n  two fine days \r\none fine day\nthree\u0085fine days\n"
 
@@ -99,7 +100,7 @@ def test_a_broken_gzip_file_is_refused(tmp_path):
         read_corpus(Corpus(source="b.gz"), tmp_path)
 
 
-@pytest.mark.parametrize("source", [{"kind": "texts"}, [], [""], {"dataset": "x", "colum": "y"}, 3])
+@cases("source", [{"kind": "texts"}, [], [""], {"dataset": "x", "colum": "y"}, 3])
 def test_malformed_sources_are_refused(source):
     with pytest.raises(ValidationError):
         Corpus(source=source)

@@ -5,6 +5,7 @@ import pytest
 
 from rse_study.data.glue import GLUE, read_glue
 from rse_study.errors import InputError, MissingFile
+from tests.cases import cases
 
 NUM_ROWS = 4
 
@@ -90,8 +91,8 @@ def test_files_of_one_task_are_not_taken_for_anothers(tmp_path):
         read_glue("MRPC", "train", tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["json", "csv", "parquet"])
-@pytest.mark.parametrize("below", ["mine/rte", "mine"])
+@cases("kind", ["json", "csv", "parquet"])
+@cases("below", ["mine/rte", "mine"])
 def test_plain_files_of_one_task(tmp_path, kind, below):
     folder = tmp_path / below
     folder.mkdir(parents=True)
@@ -138,7 +139,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "rows", "said"), REFUSED)
+@cases(("name", "rows", "said"), REFUSED)
 def test_malformed_rows_are_refused_by_number(tmp_path, name, rows, said):
     _lines(tmp_path, rows)
     with pytest.raises(InputError, match=said):

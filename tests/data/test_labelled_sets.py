@@ -13,6 +13,7 @@ from rse_study.data.nli_sets import nli_files, nli_tasks, read_nli
 from rse_study.data.sentiment_sets import SENTIMENT_SETS, read_sentiment
 from rse_study.data.transfer_sets import read_transfer
 from rse_study.errors import InputError, MissingFile
+from tests.cases import cases
 
 COUNTS = {  # class counts, as the data folder's own account of itself has them
     "mr": [511, 489],
@@ -30,7 +31,7 @@ NLI_COUNTS = {
 }
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@cases("name", COUNTS)
 def test_attacked_inputs_as_published(data_dir, name):
     found = read_attack_set(name, data_dir)
     assert np.bincount(found.labels).tolist() == COUNTS[name]
@@ -46,7 +47,7 @@ def test_inputs_nobody_published_are_the_first_of_a_test_split(data_dir, name):
     assert found.labels.tolist() == split.labels[:1000].tolist()
 
 
-@pytest.mark.parametrize(("task", "split"), NLI_COUNTS)
+@cases(("task", "split"), NLI_COUNTS)
 def test_nli_as_published(data_dir, task, split):
     found = read_nli(task, split, data_dir)
     counts, num_unlabelled = NLI_COUNTS[task, split]
@@ -55,7 +56,7 @@ def test_nli_as_published(data_dir, task, split):
     assert found.classes == NLI_CLASSES
 
 
-@pytest.mark.parametrize("name", list(SENTIMENT_SETS))
+@cases("name", list(SENTIMENT_SETS))
 def test_sentiment_as_published(data_dir, name):
     found = read_sentiment(name, data_dir)
     assert np.bincount(found.labels).tolist() == ([1000] * 2 if name == "review-polarity" else [500] * 2)
@@ -133,7 +134,7 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize(("below", "text", "said"), REFUSED)
+@cases(("below", "text", "said"), REFUSED)
 def test_malformed_lines_are_refused_by_number(tmp_path, below, text, said):
     _write(tmp_path, below, text)
     with pytest.raises(InputError, match=said):

@@ -5,6 +5,7 @@ import pytest
 
 from rse_study.data.readers import SUBSETS, read_sts, sts_splits
 from rse_study.errors import InputError, MissingFile
+from tests.cases import cases
 
 # counts as published; the data folder here lacks some tasks
 NUM_PAIRS = {
@@ -29,8 +30,8 @@ def test_every_split_has_a_count():
     }
 
 
-@pytest.mark.parametrize("variant", ["orig", "senteval"])
 @pytest.mark.parametrize(("task", "split"), NUM_PAIRS)
+@cases("variant", ["orig", "senteval"])
 def test_published_counts(data_dir, task, split, variant):
     if not (data_dir / "sts" / {"STS-B": "STSBenchmark", "SICK-R": "SICK"}.get(task, task)).is_dir():
         pytest.skip(f"{task} is not in the data folder")

@@ -1,9 +1,8 @@
-import pytest
-
 from rse_study.data.subword_marks import marks_beginnings
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("tokens", "is_marked"),
     [
         (

@@ -6,6 +6,7 @@ import pytest
 from rse_study.data.catalogue import catalogue, verify
 from rse_study.data.transfer_sets import read_transfer, read_transfer_task, transfer_splits, transfer_tasks
 from rse_study.errors import InputError, MissingFile
+from tests.cases import cases
 
 # counts of each class, as published
 COUNTS = {
@@ -147,7 +148,7 @@ def test_malformed_files_are_refused(toy, task, split, file, content, message):
         read_transfer(task, split, toy)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("task", "split", "message"),
     [
         (

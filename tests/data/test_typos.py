@@ -4,6 +4,7 @@ import pytest
 
 from rse_study.data.typos import KEYBOARD, LOOKALIKES, lookalikes, neighbouring_keys
 from rse_study.errors import InputError, MissingFile
+from tests.cases import cases
 
 
 def write(folder, below, content):
@@ -28,7 +29,7 @@ def test_single_strings_blanks_and_shifted_keys(tmp_path):
     assert neighbouring_keys(write(tmp_path, KEYBOARD, table)) == {"u": ("7", "t", "i"), "m": ("n",)}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("content", "message"),
     [
         ("{", r"keyboard_en.json: is no JSON .*one JSON object: a character and a list.*Fetch it again"),

@@ -4,6 +4,7 @@ import pytest
 from rse_study.data.attack_sets import ATTACK_SETS
 from rse_study.data.victim_texts import training_for
 from rse_study.errors import InputError, MissingFile
+from tests.cases import cases
 
 TRAINED_ON = {
     "mr": ("MR", 10662),
@@ -13,7 +14,7 @@ TRAINED_ON = {
 }
 
 
-@pytest.mark.parametrize("name", TRAINED_ON)
+@cases("name", TRAINED_ON)
 def test_a_victim_is_trained_on_texts_of_the_same_classes(name, data_dir):
     found = training_for(name, data_dir)
     assert (found.name, len(found)) == TRAINED_ON[name]

@@ -21,6 +21,7 @@ from rse_study.evaluation.adversarial_sts import (
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Maximise
 from rse_study.evaluation.attacks.outcome import AttackOutcome
+from tests.cases import cases
 from tests.evaluation.toy_pairs import cosine, embed, num_options, toy_pairs, toy_recipe
 
 PAIRS = toy_pairs()
@@ -53,7 +54,7 @@ def test_cosines_are_those_of_each_pair_alone():
     assert cosines_of(embed, []).shape == (0,)
 
 
-@pytest.mark.parametrize("lost", [0.0, math.nan, math.inf])
+@cases("lost", [0.0, math.nan, math.inf])
 def test_a_vector_without_direction_is_like_nothing(lost):
     def half_lost(sentences):
         return np.array([[lost, lost] if text == "lost" else [1.0, 2.0] for text in sentences])
@@ -116,8 +117,8 @@ def test_maximise_goes_at_least_as_far_as_any_drift_that_stops():
         assert moved[0] >= moved[1]
 
 
-@pytest.mark.parametrize("goal", GOALS, ids=repr)
-@pytest.mark.parametrize("sides", ["first", "second"])
+@cases("goal", GOALS, ids=repr)
+@cases("sides", ["first", "second"])
 def test_the_other_side_stays(goal, sides):
     kept = ("second", "first").index(sides)
     rows = run(goal, sides)

@@ -6,6 +6,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
 from rse_study.evaluation.nli import evaluate_nli
 from rse_study.spec import fingerprint_of
+from tests.cases import cases
 
 
 def _task(name, labels, split="dev", num_unlabelled=0):
@@ -47,7 +48,7 @@ def test_one_answer_to_everything_is_degenerate():
     assert (row.value, row.degenerate) == (pytest.approx(200 / 3), True)
 
 
-@pytest.mark.parametrize("answers", [np.ones((3, 2)), np.ones((2, 3)), np.full((3, 3), np.nan)])
+@cases("answers", [np.ones((3, 2)), np.ones((2, 3)), np.full((3, 3), np.nan)])
 def test_other_classes_and_nan_are_refused(answers):
     with pytest.raises(InputError, match=r"SNLI dev: shape .* 3 texts of 3 classes need as many rows"):
         evaluate_nli(lambda texts: answers, [_task("SNLI", [1, 1, 0])], seed=0)

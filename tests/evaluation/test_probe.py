@@ -14,6 +14,7 @@ from rse_study.evaluation.probe import (
     folds,
     nested_accuracies,
 )
+from tests.cases import cases
 from tests.evaluation.newton_probe import nested, newton
 
 SMALL = ProbePreset(name="small", num_folds=3, regularisations=(1e-3, 1e-1, 10.0))
@@ -122,7 +123,7 @@ def test_features_that_are_all_one_give_the_largest_class():
     assert fit_probe(features, labels, 1.0).predict(features).tolist() == [1] * 10
 
 
-@pytest.mark.parametrize("num_folds", [2, 3, 5, 10])
+@cases("num_folds", [2, 3, 5, 10])
 def test_so_many_examples_of_a_class_reach_every_inner_fold_and_one_less_does_not(num_folds):
     def inner_tests(num_rare):
         labels = np.array([0] * num_rare + [1] * 50)
@@ -135,7 +136,7 @@ def test_so_many_examples_of_a_class_reach_every_inner_fold_and_one_less_does_no
         assert not all((part == 0).any() for part in inner_tests(enough - 1))
 
 
-@pytest.mark.parametrize("wrong", [{"num_folds": 1}, {"regularisations": ()}, {"regularisations": (0.0,)}])
+@cases("wrong", [{"num_folds": 1}, {"regularisations": ()}, {"regularisations": (0.0,)}])
 def test_presets_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValidationError):
         ProbePreset(**{"name": "wrong", "num_folds": 5, **wrong})

@@ -11,6 +11,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.adversarial_sts import cosines_of
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.sts import evaluate_sts
+from tests.cases import cases
 from tests.evaluation.test_sts import spearman as by_loops
 
 SIZES = [3, 7, 11, 16, 25, 32, 48, 64]
@@ -59,7 +60,7 @@ def test_it_equals_loops_whatever_the_last_bits_say(rows):
         assert found == pytest.approx(by_loops(exact, gold), abs=1e-9)
 
 
-@pytest.mark.parametrize("similarities", [[], [0.5], [0.5, 0.5], [0.5, math.nan], [0.5, math.inf]])
+@cases("similarities", [[], [0.5], [0.5, 0.5], [0.5, math.nan], [0.5, math.inf]])
 def test_what_orders_nothing_has_no_correlation(similarities):
     assert math.isnan(spearman(np.array(similarities), np.arange(float(len(similarities)))))
 

@@ -4,6 +4,7 @@ from rse_study.data.builtin import graded_pairs
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.probe import PRESETS
 from rse_study.evaluation.registry import TRANSFER_PRESETS, known_evaluations, read_evaluation
+from tests.cases import cases
 
 
 def test_generated_test_pairs_need_no_file(tmp_path):
@@ -12,7 +13,7 @@ def test_generated_test_pairs_need_no_file(tmp_path):
     assert (found.name, found.num_sentences) == ("builtin/test", 2 * len(graded_pairs("test")))
 
 
-@pytest.mark.parametrize("name", [name for name in known_evaluations() if not name.startswith("builtin/")])
+@cases("name", [name for name in known_evaluations() if not name.startswith("builtin/")])
 def test_what_is_known_and_not_here_is_a_missing_file(tmp_path, name):
     with pytest.raises(MissingFile):
         read_evaluation(name, tmp_path)
@@ -30,7 +31,7 @@ def test_what_is_not_known_is_refused_with_a_near_name(tmp_path):
         read_evaluation("STSB/test", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["STS-B/test", "STS12/test", "TREC/fast", "MRPC/full", "STS-B/geometry"])
+@cases("name", ["STS-B/test", "STS12/test", "TREC/fast", "MRPC/full", "STS-B/geometry"])
 def test_real_ones_bear_the_name_a_study_calls_them_by(name, data_dir):
     found = read_evaluation(name, data_dir)
     assert found.name == name

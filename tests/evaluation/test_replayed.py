@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.replayed import FILE, ReplayedAttack, ReplayedPairs
 from rse_study.results.records import Measure
+from tests.cases import cases
 from tests.evaluation.contract import rows_of
 from tests.evaluation.toy_pairs import SYNONYMS, cosine, embed, toy_pairs
 
@@ -92,7 +93,7 @@ def lost_once(sentences):
     return vectors
 
 
-@pytest.mark.parametrize("collapsed", [constant, nearly_constant, nothing, not_finite])
+@cases("collapsed", [constant, nearly_constant, nothing, not_finite])
 def test_a_collapsed_encoder_scores_nothing_and_is_marked(collapsed):
     """By no figure may it win: not by drift, though nothing moves what stands still."""
     rows = rows_of(ReplayedAttack(REPLAYED), collapsed)
@@ -127,7 +128,7 @@ def test_it_is_what_was_saved(tmp_path):
     assert "naïve" in (tmp_path / FILE).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("where", ["clean", "attacked", "gold"])
+@cases("where", ["clean", "attacked", "gold"])
 def test_the_fingerprint_is_of_texts_and_gold(tmp_path, where):
     REPLAYED.save(tmp_path)
     content = json.loads((tmp_path / FILE).read_text())

@@ -17,6 +17,7 @@ from rse_study.evaluation.replayed_texts import (
     victim_of,
 )
 from rse_study.results.records import Measure
+from tests.cases import cases
 from tests.evaluation.contract import rows_of
 from tests.evaluation.newton_probe import newton
 from tests.evaluation.toy_pairs import WORDS, embed, vector
@@ -115,7 +116,7 @@ def lost_once(sentences):
     return vectors
 
 
-@pytest.mark.parametrize(
+@cases(
     "collapsed",
     [
         lambda s: np.ones((len(s), 3)),
@@ -168,8 +169,8 @@ def test_it_is_what_was_saved(tmp_path):
     assert REPLAYED.num_changed > 0 and "naïve" in (tmp_path / FILE).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("part", ["training", "clean", "attacked"])
-@pytest.mark.parametrize("what", ["texts", "labels"])
+@cases("part", ["training", "clean", "attacked"])
+@cases("what", ["texts", "labels"])
 def test_the_fingerprint_is_of_texts_and_labels(tmp_path, part, what):
     REPLAYED.save(tmp_path)
     content = json.loads((tmp_path / FILE).read_text())

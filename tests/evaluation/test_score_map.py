@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from rse_study.evaluation.score_map import ScoreMap
+from tests.cases import cases
 
 NEAR = np.linspace(-1.0, 1.0, 41)
 
@@ -18,7 +19,7 @@ def some_pairs(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return cosines, np.clip(6 * cosines - 0.5 + draw.normal(0, 0.5, 50), 0, 5)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@cases("seed", range(4))
 def test_affine_is_least_squares_clipped_to_the_golds_range(seed):
     cosines, gold = some_pairs(seed)
     slope, start = np.linalg.lstsq(np.stack([cosines, np.ones(50)], 1), gold, rcond=None)[0]
@@ -27,7 +28,7 @@ def test_affine_is_least_squares_clipped_to_the_golds_range(seed):
     np.testing.assert_allclose(ScoreMap.fitted(cosines, gold)(NEAR), wanted, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@cases("seed", range(4))
 def test_isotonic_is_scikit_learns(seed):
     cosines, gold = some_pairs(seed)
     cosines[:10] = cosines[10:20]  # pairs of one cosine and two gold scores
@@ -44,8 +45,8 @@ def test_scores_never_fall_and_stay_on_the_scale(kind, drawn):
     assert gold.min() - 1e-12 <= scores.min() and scores.max() <= gold.max() + 1e-12
 
 
-@pytest.mark.parametrize("kind", ["affine", "isotonic"])
-@pytest.mark.parametrize("slope", [-3.0, 0.0], ids=["falling", "all alike"])
+@cases("kind", ["affine", "isotonic"])
+@cases("slope", [-3.0, 0.0], ids=["falling", "all alike"])
 def test_a_guide_that_misleads_says_the_mean(kind, slope):
     cosines, gold = np.linspace(0, 1, 11) * bool(slope), 4.0 + slope * np.linspace(0, 1, 11)
     np.testing.assert_allclose(ScoreMap.fitted(cosines, gold, kind)(NEAR), gold.mean(), atol=1e-12)

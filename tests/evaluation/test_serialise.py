@@ -15,6 +15,7 @@ from rse_study.evaluation.registry import EVALUATIONS
 from rse_study.evaluation.serialise import FILE, read_stored, store
 from rse_study.evaluation.sts import Similarity
 from rse_study.evaluation.transfer import Transfer
+from tests.cases import cases
 from tests.evaluation.contract import by_letters, check_registered
 
 DEV = graded_pairs("dev")
@@ -36,7 +37,7 @@ def test_it_keeps_the_contract_and_is_what_was_stored(evaluation):
     check_registered(evaluation)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("evaluation", "key"),
     [*zip(KINDS, ["Similarity", "Sphere", "Transfer", "Transfer", "Steadiness"], strict=True)],
 )

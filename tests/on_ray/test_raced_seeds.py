@@ -68,7 +68,8 @@ def opened(tmp_path):
 
 def value_of(cell):
     """A surface with its best at rho = 0.8, and noise of trial and seed as large as half of it."""
-    noise = random.Random(100 * cell.number + cell.seed).gauss(0, 1)  # not by identity: it hashes proposed floats
+    # Not by identity: it hashes proposed floats.
+    noise = random.Random(100 * cell.number + cell.seed).gauss(0, 1)
     return 60 - 8 * abs(cell.proposal["rho"] - 0.8) + 2 * noise
 
 

@@ -3,8 +3,6 @@
 import math
 from dataclasses import replace
 
-import pytest
-
 from rse_study.results.ablation_path import (
     PathPoint,
     Round,
@@ -17,6 +15,7 @@ from rse_study.results.ablation_path import (
 )
 from rse_study.results.race_state import race_state
 from rse_study.results.records import AxisRecord, CellRecord, ImportanceRow, ObjectiveRecord, StudyRecord
+from tests.cases import cases
 
 AXES = ("a", "b", "c")
 GAINS = {"a": 1.0, "b": 3.0, "c": -1.0}
@@ -88,7 +87,7 @@ def test_what_lacks_a_seed_comes_last_and_a_tie_goes_to_the_first():
     assert [one.accepted for one in failed] == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(("num_axes", "greedy", "by_shares"), [(0, 1, 1), (1, 2, 2), (8, 37, 9)])
+@cases(("num_axes", "greedy", "by_shares"), [(0, 1, 1), (1, 2, 2), (8, 37, 9)])
 def test_points_of_a_path(num_axes, greedy, by_shares):
     assert (num_points(num_axes, "greedy"), num_points(num_axes, "importance")) == (greedy, by_shares)
 

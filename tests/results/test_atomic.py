@@ -6,6 +6,7 @@ import pytest
 
 from rse_study.errors import InputError, MissingFile
 from rse_study.results.atomic import read_sealed, write_sealed
+from tests.cases import cases
 
 WRITE = """
 import sys
@@ -34,7 +35,7 @@ def test_a_missing_file_has_its_own_remedy(tmp_path):
         read(tmp_path / "x.json")
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "1", '{"numbers": [1]}', '{"checksum": "0"}', "\x00"])
+@cases("content", ["", "{", "[]", "1", '{"numbers": [1]}', '{"checksum": "0"}', "\x00"])
 def test_damage_is_an_input_error(tmp_path, content):
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(InputError, match=r"x\.json: damaged: .*Remove it"):

@@ -17,6 +17,7 @@ from rse_study.results.attack_file import (
     read_attacks,
 )
 from rse_study.results.schema import ledger_path
+from tests.cases import cases
 from tests.results.attacked import end, keep, outcome, skipped
 
 NASTY = "</script> \u05d8\u05d5\u05d1 \U0001f600 \u2028 <b>&amp;"
@@ -167,7 +168,7 @@ def test_the_same_counts_of_another_attack_are_refused(tmp_path):
         read_attacks(tmp_path)
 
 
-@pytest.mark.parametrize("of_old", ["outcomes", "summary", "both"])
+@cases("of_old", ["outcomes", "summary", "both"])
 def test_files_of_before_attacks_had_a_hash_are_read(tmp_path, of_old):
     end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})])
     path = tmp_path / "mr-pwws.jsonl"
@@ -248,7 +249,7 @@ def test_no_row_says_that_something_fell_where_there_was_nothing_to_reach(tmp_pa
     assert [(row["goal"], row["tau"]) for row in (drift, deviation)] == [("drift", 0.5), ("deviation", 0.5)]
 
 
-@pytest.mark.parametrize(("key", "value"), [("goal", "far"), ("goal", 1), ("tau", "near")])
+@cases(("key", "value"), [("goal", "far"), ("goal", 1), ("tau", "near")])
 def test_a_damaged_goal_is_refused(tmp_path, key, value):
     end(tmp_path, "AdvSTS-B", "pwws", MOVED, goal="drift")
     of_old(tmp_path)

@@ -1,17 +1,16 @@
 """What the next run makes of a cell's status."""
 
-import pytest
-
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.reader import Reader
 from rse_study.results.records import Status
 from rse_study.results.schema import cell_folder
+from tests.cases import cases
 
 IDENTITY = "a" * 64
 
 
-@pytest.mark.parametrize("has_result", [True, False])
-@pytest.mark.parametrize("status", Status.__args__)
+@cases("has_result", [True, False])
+@cases("status", Status.__args__)
 def test_a_cell_that_failed_without_a_result_alone_is_planned_again(tmp_path, status, has_result):
     if has_result:
         folder = cell_folder(tmp_path, IDENTITY)

@@ -9,6 +9,7 @@ import pytest
 
 from rse_study.results.claims import Claim, contrasts_of, judge
 from rse_study.results.comparisons import Scores
+from tests.cases import cases
 from tests.results.samples import around, half_width
 
 SEEDS = 5
@@ -81,8 +82,8 @@ ONE_SIDED = [
 ]
 
 
-@pytest.mark.parametrize("margin", [0.0, MARGIN])
-@pytest.mark.parametrize(("kind", "halves", "verdict"), ONE_SIDED)
+@cases("margin", [0.0, MARGIN])
+@cases(("kind", "halves", "verdict"), ONE_SIDED)
 def test_a_direction_is_judged_by_the_interval(kind, halves, verdict, margin):
     width = half_width(SEEDS, NUM_CONTRASTS[kind])
     scores = scores_with(kind, [margin + half * width for half in halves])
@@ -102,12 +103,12 @@ FLAT = [
 ]
 
 
-@pytest.mark.parametrize(("means", "margin", "verdict"), FLAT)
+@cases(("means", "margin", "verdict"), FLAT)
 def test_flat_is_within_the_margin_on_either_side(means, margin, verdict):
     assert verdict_on(claim_of("flat", margin=margin), scores_with("flat", means)) == verdict
 
 
-@pytest.mark.parametrize("kind", ROWS)
+@cases("kind", ROWS)
 def test_nothing_is_judged_before_its_cells_have_run(kind):
     """A result that would be clear either way: it is not looked at."""
     for row in NAMES[: ROWS[kind]]:
@@ -116,7 +117,7 @@ def test_nothing_is_judged_before_its_cells_have_run(kind):
             assert verdict_on(claim_of(kind, margin=1.0), scores) == "incomplete"
 
 
-@pytest.mark.parametrize("kind", ROWS)
+@cases("kind", ROWS)
 def test_nothing_is_judged_before_all_cells_are_planned(kind):
     scores = scores_with(kind, [50.0] * NUM_CONTRASTS[kind], unplanned=1)
     assert verdict_on(claim_of(kind), scores) == "incomplete"
@@ -128,7 +129,7 @@ def test_an_open_row_is_no_matter_of_claims_about_others():
     assert verdict_on(claim_of("better"), scores) == "reproduced"
 
 
-@pytest.mark.parametrize("kind", ROWS)
+@cases("kind", ROWS)
 def test_a_claim_about_rows_that_are_not_there_is_not_asked(kind):
     scores = frame({"x": BASE, "y": BASE + 1})
     (judged,) = judge([claim_of(kind)], scores)
@@ -155,7 +156,7 @@ def test_flat_needs_the_row_that_all_others_are_compared_with():
     assert verdict_on(claim, without(scores, "a")) == "not asked"
 
 
-@pytest.mark.parametrize("kind", ["ordering", "rising", "flat"])
+@cases("kind", ["ordering", "rising", "flat"])
 def test_one_row_of_several_is_no_question(kind):
     scores = without(scores_with(kind, [1.0] * NUM_CONTRASTS[kind]), ["b", "c"])
     assert verdict_on(claim_of(kind, margin=5.0), scores) == "not asked"
@@ -167,8 +168,8 @@ def test_an_order_is_that_of_the_rows_that_are_there():
     assert verdict_on(claim_of("ordering"), scores) == "reproduced"
 
 
-@pytest.mark.parametrize("kind", ROWS)
-@pytest.mark.parametrize("n", [1, 2])
+@cases("kind", ROWS)
+@cases("n", [1, 2])
 def test_two_seeds_decide_nothing(kind, n):
     """Not even where all of them agree by fifty points."""
     steps = {"best": (0, -50, -60), "ordering": (0, -50, -100), "rising": (0, 50, 100), "flat": (0, 0, 0)}
@@ -251,7 +252,7 @@ def test_an_open_baseline_holds_up_no_claim_about_best():
     assert verdict_on(claim_of("best"), scores, baseline="SimCSE") == "reproduced"
 
 
-@pytest.mark.parametrize("num_rows", [2, 3, 4, 5, 6])
+@cases("num_rows", [2, 3, 4, 5, 6])
 def test_the_trend_is_the_line_of_least_squares_from_its_first_to_its_last_row(num_rows):
     names = list(NAMES[:num_rows])
     values = np.random.default_rng(num_rows).normal(70.0, 5.0, size=num_rows)

@@ -6,6 +6,7 @@ import pytest
 
 from rse_study.results.claims import Claim, judge
 from rse_study.results.comparisons import Scores
+from tests.cases import cases
 from tests.results.samples import around, half_width
 
 BASE = np.array([70.0, 73.5, 68.25, 71.0, 74.75])
@@ -44,7 +45,7 @@ def test_a_claim_is_judged_on_its_own_measure():
     ]
 
 
-@pytest.mark.parametrize("half", [1.01, 0.99, -0.99, -1.01])
+@cases("half", [1.01, 0.99, -0.99, -1.01])
 def test_less_may_be_better(half):
     """a has less than b by so many half widths: better where less is, worse where more is."""
     away = -half * half_width(N)

@@ -20,6 +20,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.result_file import Point
 from tests.analysis import gridded, searched, tabled
+from tests.cases import cases
 from tests.results.samples import around, half_width
 
 A_MINUS_B = {"a": 1.0, "b": -1.0}
@@ -250,9 +251,7 @@ def test_a_model_that_has_collapsed_at_its_last_step_is_marked(tmp_path):
     assert read(tmp_path).degenerate_rows == ("a",)
 
 
-@pytest.mark.parametrize(
-    ("state", "is_open"), [(tabled.FAILED, False), (tabled.PLANNED, True), (tabled.RUNNING, True)]
-)
+@cases(("state", "is_open"), [(tabled.FAILED, False), (tabled.PLANNED, True), (tabled.RUNNING, True)])
 def test_a_cell_that_has_no_score_is_open_unless_it_failed(tmp_path, state, is_open):
     found = read(tabled.make(tmp_path, {"a": (71.0, state), "b": (60.0, 61.0)}))
     assert math.isnan(found.table.loc["a", 1])

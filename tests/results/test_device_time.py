@@ -1,9 +1,9 @@
 """Device time: seconds of attempts times what they held."""
 
 import pandas as pd
-import pytest
 
 from rse_study.results.device_time import device_seconds, gpus_per_worker
+from tests.cases import cases
 
 ATTEMPTS = pd.DataFrame(
     {
@@ -15,7 +15,7 @@ ATTEMPTS = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize(("gpus", "seconds"), [(0.0, 180.0), (1.0, 60.0), (0.25, 15.0)])
+@cases(("gpus", "seconds"), [(0.0, 180.0), (1.0, 60.0), (0.25, 15.0)])
 def test_an_attempt_holds_gpus_or_else_threads_and_counts_when_it_has_ended(gpus, seconds):
     assert device_seconds(ATTEMPTS, gpus).tolist() == [seconds, 0.0]
     assert device_seconds(ATTEMPTS[:0], gpus).sum() == 0.0

@@ -11,6 +11,7 @@ from rse_study.results.cell_file import read_cell, write_cell
 from rse_study.results.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.records import Revision
 from rse_study.results.study_file import read_revisions, write_revisions
+from tests.cases import cases
 from tests.results.world import STUDY, cell_of, score_of
 
 REVISIONS = [
@@ -91,10 +92,8 @@ def test_damaged_scores_give_way_to_new_ones(tmp_path):
     assert read_evaluations(tmp_path) == [score_of("b", 2.0)]
 
 
-@pytest.mark.parametrize(("name", "write", "read"), FILES, ids=IDS)
-@pytest.mark.parametrize(
-    "damage", [lambda t: t[: len(t) // 2], lambda t: "", lambda t: t.replace("pairs", "words")]
-)
+@cases(("name", "write", "read"), FILES, ids=IDS)
+@cases("damage", [lambda t: t[: len(t) // 2], lambda t: "", lambda t: t.replace("pairs", "words")])
 def test_damage_is_noticed(tmp_path, name, write, read, damage):
     write(tmp_path)
     path = tmp_path / name
@@ -106,7 +105,7 @@ def test_damage_is_noticed(tmp_path, name, write, read, damage):
         read(tmp_path)
 
 
-@pytest.mark.parametrize(("name", "write", "read"), FILES, ids=IDS)
+@cases(("name", "write", "read"), FILES, ids=IDS)
 def test_unknown_fields_are_damage(tmp_path, name, write, read):
     kind = {"cell.json": "cell", "evaluations.json": "evaluations", "study.json": "revisions"}[name]
     write_sealed(tmp_path / name, kind, [{"colour": "red"}] if kind != "cell" else {"colour": "red"})

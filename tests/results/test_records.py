@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rse_study.results.records import OWN_COLUMNS, AxisRecord, Measure, ObjectiveRecord, StudyRecord
+from tests.cases import cases
 
 WORDS = st.sampled_from(["alpha", "beta", "step", "trial", "objective"])
 
@@ -47,7 +48,7 @@ def test_the_objective_is_asked_of_the_study(direction, less):
     assert study_that(direction).is_less_better() == less
 
 
-@pytest.mark.parametrize(
+@cases(
     ("metric", "less"),
     [
         ("attack-mr/pwws/success_rate", True),

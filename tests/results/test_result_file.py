@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rse_study.errors import InputError
 from rse_study.results.result_file import FILE_NAME, Point, Result, read_result, write_result
+from tests.cases import cases
 
 RESULT = Result(
     identity="a" * 64,
@@ -50,7 +51,7 @@ def test_a_second_result_replaces_the_first(tmp_path):
     assert read_result(tmp_path).seed == 4
 
 
-@pytest.mark.parametrize(
+@cases(
     ("damage", "message"),
     [
         (lambda text: text.replace("56.0", "99.0"), "checksum"),

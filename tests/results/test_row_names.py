@@ -1,10 +1,10 @@
 """What rows and trials are called, and which of them somebody means."""
 
 import pandas as pd
-import pytest
 
 from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import find_row, names_of_cells, names_of_rows, row_name
+from tests.cases import cases
 
 STUDY = StudyRecord(
     name="x",
@@ -17,7 +17,7 @@ STUDY = StudyRecord(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("label", "proposal", "name"),
     [
         ("", {"rho": 0.5}, "rho = 0.5"),
@@ -41,7 +41,7 @@ def test_axes_stand_in_the_order_of_the_file_and_under_its_names():
     assert names_of_cells(STUDY, cells) == ["optimizer.lr = 0.001, norm = l2"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rows", "names"),
     [
         (
@@ -73,7 +73,7 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("wanted", "name"),
     [
         ("SimCSE", "SimCSE"),
@@ -92,7 +92,7 @@ def test_a_row_is_found_by_every_spelling_that_means_one(wanted, name):
     assert find_row(STUDY, wanted, ROWS, {name: number for number, name in enumerate(ROWS)}) == name
 
 
-@pytest.mark.parametrize(
+@cases(
     ("wanted", "name"),
     [
         ("trial 12", "trial 12"),

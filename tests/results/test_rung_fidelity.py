@@ -15,6 +15,7 @@ from rse_study.results.rung_fidelity import (
 )
 from rse_study.results.stopping_draws import bracket_of, is_let_run
 from tests.analysis import let_run, searched
+from tests.cases import cases
 
 
 def rows(frame, sample):
@@ -53,7 +54,7 @@ def told(*lows, num=FEWEST, fair=0):
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("lows", "trusted_from"),
     [
         ((0.6, 0.7, 0.8), 10),

@@ -14,6 +14,7 @@ from rse_study.results.search_budget import (
     shortened,
     steps_of,
 )
+from tests.cases import cases
 from tests.results.world import HERE
 
 NOW = "2026-01-01T12:00:00+00:00"
@@ -134,7 +135,7 @@ def test_what_there_are_too_few_trials_to_confirm_is_not_waited_for():
     assert (ended.num_trials, ended.num_cells) == (2, 16 - 8 - 2)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("cells", "shares"),
     [
         ([cell(0, "complete"), cell(1, "running")], SPENT),

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from rse_study.results.seed_race import RacingTrial, race
+from tests.cases import cases
 
 T_95_2, T_95_4 = 2.919986, 2.131847
 """Student's one-sided quantiles of 2 and 4 degrees of freedom, from a table"""
@@ -43,8 +44,8 @@ def test_where_one_of_the_first_two_drops_out_the_next_trial_takes_its_place():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("off", "said"), [(-1e-3, "next"), (1e-3, "over")])
-@pytest.mark.parametrize("less_is_better", [False, True])
+@cases(("off", "said"), [(-1e-3, "next"), (1e-3, "over")])
+@cases("less_is_better", [False, True])
 def test_the_threshold_of_the_second_seed(off, said, less_is_better):
     """Against the incumbent's first seed, 60, not its mean; sd of the difference: sqrt(2) * sqrt(2 / 1) = 2."""
     sign = -1 if less_is_better else 1

@@ -23,6 +23,7 @@ from rse_study.results.statistics import (
     welch_interval,
     wilcoxon_p,
 )
+from tests.cases import cases
 
 # Differences in tenths, so that brute force may count in integers: all of one sign, mixed, with ties, with zeros,
 # with sums that are equal in tenths but not in binary fractions (0.1 + 0.2 - 0.3), and a sum of 0.
@@ -116,8 +117,8 @@ def test_an_end_is_not_excluded():
     ]
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
-@pytest.mark.parametrize("n", [2, 3, 8])
+@cases("level", [0.5, 0.9, 0.95, 0.999])
+@cases("n", [2, 3, 8])
 def test_t_interval_is_mean_plus_minus_quantile_times_standard_error(n, level):
     values = SAMPLE[:n].tolist()
     mean = sum(values) / n
@@ -126,8 +127,8 @@ def test_t_interval_is_mean_plus_minus_quantile_times_standard_error(n, level):
     assert ends(t_interval(SAMPLE[:n], level)) == pytest.approx([mean - half, mean + half], rel=1e-9)
 
 
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
-@pytest.mark.parametrize(("n", "m"), [(2, 2), (8, 3), (3, 8), (5, 5)])
+@cases("level", [0.5, 0.95, 0.99])
+@cases(("n", "m"), [(2, 2), (8, 3), (3, 8), (5, 5)])
 def test_welch_interval_has_the_degrees_of_freedom_of_satterthwaite(n, m, level):
     first, second = SAMPLE[:n].tolist(), SKEWED[:m].tolist()
     means = [sum(x) / len(x) for x in (first, second)]
@@ -146,10 +147,8 @@ def test_welch_interval_of_one_fixed_side_is_the_t_interval_of_the_other():
     assert ends(welch_interval(SAMPLE, np.full(5, 2.0))) == pytest.approx(ends(shifted))
 
 
-@pytest.mark.parametrize("level", [0.8, 0.95])
-@pytest.mark.parametrize(
-    "values", [SAMPLE, SKEWED, -SKEWED, SKEWED[[1, 6, 7]]], ids=["mild", "skewed", "mirrored", "three"]
-)
+@cases("level", [0.8, 0.95])
+@cases("values", [SAMPLE, SKEWED, -SKEWED, SKEWED[[1, 6, 7]]], ids=["mild", "skewed", "mirrored", "three"])
 def test_bca_interval_is_that_of_a_direct_computation(values, level):
     """Means over 40 seeds of 5,000 resamples, within 4 standard errors of their difference: Monte-Carlo alone."""
     ours = np.array([ends(bca_interval(values, level, 5000, seed)) for seed in range(40)])
@@ -158,7 +157,7 @@ def test_bca_interval_is_that_of_a_direct_computation(values, level):
     assert (np.abs(ours.mean(axis=0) - direct.mean(axis=0)) <= 4 * error + 1e-9).all()
 
 
-@pytest.mark.parametrize(("n", "level"), [(2, 0.9), (2, 0.95), (3, 0.99), (4, 0.999)])
+@cases(("n", "level"), [(2, 0.9), (2, 0.95), (3, 0.99), (4, 0.999)])
 def test_bca_interval_of_few_values_ends_at_the_outermost(n, level):
     """Widened (to 18 SD for n = 2) the tail is no share of the resamples, and 1 - tail rounds to 1."""
     values = SAMPLE[:n]
@@ -184,8 +183,8 @@ def test_bca_interval_leaves_the_global_generator_alone():
     assert np.random.random() == expected
 
 
-@pytest.mark.parametrize("interval_of", PAIRED)
-@pytest.mark.parametrize("values", [SAMPLE, SKEWED, SKEWED[:3]], ids=["mild", "skewed", "three"])
+@cases("interval_of", PAIRED)
+@cases("values", [SAMPLE, SKEWED, SKEWED[:3]], ids=["mild", "skewed", "three"])
 def test_a_higher_level_is_a_wider_interval_around_the_mean(interval_of, values):
     found = [interval_of(values, level) for level in (0.5, 0.8, 0.9, 0.95, 0.99)]
     for inner, outer in pairwise(found):
@@ -202,7 +201,7 @@ def test_intervals_follow_shift_scale_and_sign(interval_of):
     assert ends(interval_of(-SKEWED)) == pytest.approx([-high, -low], abs=tolerance)
 
 
-@pytest.mark.parametrize("value", [0.0, 2.0, 0.1])
+@cases("value", [0.0, 2.0, 0.1])
 def test_values_that_are_all_equal_are_an_interval_without_width(value):
     equal = np.full(3, value)
     for interval in (t_interval(equal), bca_interval(equal), welch_interval(equal + 1, np.ones(3))):
@@ -225,12 +224,12 @@ def test_one_simultaneous_interval_is_the_t_interval():
     assert ends(found) == pytest.approx(ends(t_interval(SKEWED, 0.9)))
 
 
-@pytest.mark.parametrize("tenths", TENTHS, ids=str)
+@cases("tenths", TENTHS, ids=str)
 def test_sign_flip_p_is_the_share_of_all_patterns(tenths):
     assert sign_flip_p(as_array(tenths)) == brute_sign_flip(tenths)
 
 
-@pytest.mark.parametrize("tenths", TENTHS, ids=str)
+@cases("tenths", TENTHS, ids=str)
 def test_wilcoxon_p_is_the_share_of_all_patterns(tenths):
     assert wilcoxon_p(as_array(tenths)) == brute_wilcoxon(tenths)
 
@@ -242,7 +241,7 @@ def test_exact_tests_of_any_differences_are_brute_force(tenths):
     assert wilcoxon_p(differences) == wilcoxon_p(-differences) == brute_wilcoxon(tenths)
 
 
-@pytest.mark.parametrize("scale", [1e-12, 1e-3, 1e9])
+@cases("scale", [1e-12, 1e-3, 1e9])
 def test_exact_tests_do_not_depend_on_the_unit(scale):
     differences = scale * as_array((1, 2, -3, 14, 7, 1, 7, -1))
     assert sign_flip_p(differences) == brute_sign_flip((1, 2, -3, 14, 7, 1, 7, -1))
@@ -259,7 +258,7 @@ def test_differences_that_are_equal_up_to_rounding_are_ties(scores):
     assert wilcoxon_p(differences) == brute_wilcoxon(tenths)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 8, 12])
+@cases("n", [1, 2, 5, 8, 12])
 def test_least_p_is_that_of_differences_of_one_sign(n):
     differences = as_array(range(1, n + 1))
     assert least_p(n) == sign_flip_p(differences) == wilcoxon_p(-differences) == 2 / 2**n
@@ -282,7 +281,7 @@ P_VALUES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("p_values", P_VALUES, ids=str)
+@cases("p_values", P_VALUES, ids=str)
 def test_holm_is_its_definition(p_values):
     assert holm(np.array(p_values)) == pytest.approx(brute_holm(p_values), rel=1e-12)
 
@@ -313,7 +312,7 @@ FACTORS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("n", "factor"), FACTORS)
+@cases(("n", "factor"), FACTORS)
 def test_effect_size_is_mean_over_sd_times_the_factor_of_hedges(n, factor):
     # 1 .. n: mean (n + 1) / 2, variance n (n + 1) / 12.
     uncorrected = (n + 1) / 2 / math.sqrt(n * (n + 1) / 12)
@@ -331,8 +330,8 @@ def test_effect_size_of_many_differences_needs_no_correction():
     assert effect_size(differences) == pytest.approx(1.0, abs=2e-3)
 
 
-@pytest.mark.parametrize("value", [2.0, 0.1, 1e-9])
-@pytest.mark.parametrize("n", [3, 6, 8])
+@cases("value", [2.0, 0.1, 1e-9])
+@cases("n", [3, 6, 8])
 def test_effect_size_without_spread_is_infinite(n, value):
     assert [effect_size(np.full(n, x)) for x in (value, -value, 0.0)] == [math.inf, -math.inf, 0.0]
 
@@ -353,22 +352,22 @@ OF_A_SAMPLE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("values", BAD_SAMPLES.values(), ids=BAD_SAMPLES)
-@pytest.mark.parametrize("figure_of", OF_A_SAMPLE.values(), ids=OF_A_SAMPLE)
+@cases("values", BAD_SAMPLES.values(), ids=BAD_SAMPLES)
+@cases("figure_of", OF_A_SAMPLE.values(), ids=OF_A_SAMPLE)
 def test_a_sample_that_gives_no_figure_is_refused(figure_of, values):
     with pytest.raises(ValueError, match=r"\w"):
         figure_of(np.array(values, dtype=float))
 
 
-@pytest.mark.parametrize("values", [[], [1.0, math.nan], [-math.inf, 1.0]], ids=str)
-@pytest.mark.parametrize("p_of", [sign_flip_p, wilcoxon_p, holm])
+@cases("values", [[], [1.0, math.nan], [-math.inf, 1.0]], ids=str)
+@cases("p_of", [sign_flip_p, wilcoxon_p, holm])
 def test_no_p_of_nothing_or_of_no_number(p_of, values):
     with pytest.raises(ValueError, match=r"\w"):
         p_of(np.array(values, dtype=float))
 
 
-@pytest.mark.parametrize("level", [-0.5, 0.0, 1.0, 95.0, math.nan])
-@pytest.mark.parametrize("figure_of", [
+@cases("level", [-0.5, 0.0, 1.0, 95.0, math.nan])
+@cases("figure_of", [
     t_interval, bca_interval, lambda x, level: welch_interval(x, x, level),
     lambda x, level: simultaneous_intervals([x, x], level),
 ])  # fmt: skip

@@ -13,6 +13,7 @@ from rse_study.results.frame_columns import COLUMNS
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched, tabled
+from tests.cases import cases
 
 HOSTILE = "<script>alert(1)</script>"
 CELL = {"row": "str", "stage": "str", "trial": "int64", "seed": "int64"}
@@ -65,8 +66,8 @@ def store(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ["joint", "parts", "new-search", "new-grid", "tabled"])
-@pytest.mark.parametrize("frame", list(PINNED))
+@cases("name", ["joint", "parts", "new-search", "new-grid", "tabled"])
+@cases("frame", list(PINNED))
 def test_columns_and_dtypes_are_the_same_for_every_study(store, name, frame):
     study = rse_study.open_study(name, store)
     found = getattr(study, frame)

@@ -12,6 +12,7 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.records import BASELINES
 from rse_study.study.baselines import measure_baselines
+from tests.cases import cases
 from tests.training.world import World, small_trial
 
 
@@ -35,7 +36,7 @@ def test_each_baseline_has_every_task(measured):
     assert found.keys() == {(name, pairs.name) for name in BASELINES for pairs in (materials.dev, other)}
 
 
-@pytest.mark.parametrize("pooling", ["cls", "mean", "first_last"])
+@cases("pooling", ["cls", "mean", "first_last"])
 def test_a_pooling_is_that_of_the_bases_own_weights(measured, pooling):
     materials, _, found = measured
     scores = evaluate_sts(Embedder(*load_encoder(materials.base, pooling)), [materials.dev])

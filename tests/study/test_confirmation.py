@@ -1,9 +1,8 @@
 import math
 
-import pytest
-
 from rse_study.results.selection import TrialResult
 from rse_study.study.confirmation import trials_to_confirm
+from tests.cases import cases
 
 STANDINGS = [
     TrialResult(0, 60, (57.0,)),  # the baseline
@@ -16,7 +15,7 @@ STANDINGS = [
 ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("num_best", "direction", "expected"),
     [
         (1, "maximize", [3]),

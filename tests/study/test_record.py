@@ -7,6 +7,7 @@ from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
 from rse_study.study.record import study_record
+from tests.cases import cases
 
 NO_SEARCH = [
     f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
@@ -15,10 +16,11 @@ GRID = "grid={axes: {beta: [1e-3, 1e-2], N: {int: [1, 3], into: [pgd.num_steps, 
 
 
 @pytest.fixture
-def record_of(content):
+def record_of(joint):
     dev = graded_pairs("dev")
 
     def record(*overrides):
+        content = joint()
         apply_overrides(content, overrides)
         return study_record(check_study(build(Study, content, where="x.yaml"), where="x.yaml"), dev)
 
@@ -55,7 +57,7 @@ def test_an_objective_under_attack_is_what_baselines_are_measured_by(record_of, 
     assert {measure.metric: measure.direction for measure in measures}[found.evaluation] == direction
 
 
-@pytest.mark.parametrize(
+@cases(
     ("overrides", "num_cells"),
     [
         (["confirm=null"], 16),

@@ -11,6 +11,7 @@ from rse_study.study.definition.reading import apply_overrides, build
 from rse_study.study.record import study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.trial import Trial
+from tests.cases import cases
 
 GRID = {
     "axes": {"beta": [1e-3, 1e-2], "N": {"int": [1, 2], "into": ["pgd.num_steps", "fgsm.num_steps"]}},
@@ -72,7 +73,7 @@ GRID_GROWS = [
 ]
 
 
-@pytest.mark.parametrize(("override", "said"), GRID_GROWS, ids=[override for override, _ in GRID_GROWS])
+@cases(("override", "said"), GRID_GROWS, ids=[override for override, _ in GRID_GROWS])
 def test_a_grid_grows(grid, override, said):
     assert change_between(grid(), grid(override)) == said
 
@@ -86,7 +87,7 @@ SEARCH_GROWS = [
 ]
 
 
-@pytest.mark.parametrize(("override", "said"), SEARCH_GROWS, ids=[override for override, _ in SEARCH_GROWS])
+@cases(("override", "said"), SEARCH_GROWS, ids=[override for override, _ in SEARCH_GROWS])
 def test_a_search_grows(search, override, said):
     assert change_between(search(), search(override)) == said
 
@@ -156,7 +157,7 @@ SEARCH_STAYS = [
 ]
 
 
-@pytest.mark.parametrize(("override", "said"), SEARCH_STAYS, ids=[override for override, _ in SEARCH_STAYS])
+@cases(("override", "said"), SEARCH_STAYS, ids=[override for override, _ in SEARCH_STAYS])
 def test_what_a_search_rests_on_stays(search, override, said):
     with pytest.raises(InputErrors) as caught:
         change_between(search(), search(override))
@@ -174,7 +175,7 @@ GRID_STAYS = [
 ]
 
 
-@pytest.mark.parametrize(("override", "said"), GRID_STAYS, ids=[override for override, _ in GRID_STAYS])
+@cases(("override", "said"), GRID_STAYS, ids=[override for override, _ in GRID_STAYS])
 def test_what_a_grid_rests_on_stays(grid, override, said):
     with pytest.raises(InputErrors) as caught:
         change_between(grid(), grid(override))
@@ -261,7 +262,7 @@ def test_a_search_frozen_before_there_were_generations_goes_on(search):
 VARIANTS = "search={kind: {variants: {paper: {}, small: {rho: 0.1}}}, beta: {log: [1e-3, 1e-2], when: {kind: paper}}}"
 
 
-@pytest.mark.parametrize(
+@cases(
     "changed",
     [
         VARIANTS.replace("paper", "base"),

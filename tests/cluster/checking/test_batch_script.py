@@ -4,6 +4,7 @@ import pytest
 
 from rse_study.cluster.checking.batch_script import check_batch_script
 from rse_study.cluster.render import render
+from tests.cases import cases
 from tests.cluster.golden_files import rendered
 from tests.cluster.samples import job_on, shipped
 
@@ -20,7 +21,7 @@ def test_a_rendered_script_has_no_problem(variant):
     assert list(check_batch_script(file.text, where="s")) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("option", "said"),
     [
         ("--exclusiv", "s: options: --exclusiv: no such option of sbatch. Did you mean 'exclusive'?"),

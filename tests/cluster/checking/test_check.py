@@ -1,7 +1,5 @@
 """What a cluster cannot give a study is refused, with path and remedy."""
 
-import pytest
-
 from rse_study.cli.arguments import study_file
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.examples import kept_examples
@@ -9,6 +7,7 @@ from rse_study.cluster.worker_capacity import num_fitting
 from rse_study.storage.location import secret_in
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.config import Resources
+from tests.cases import cases
 from tests.cluster.samples import CLUSTERS, shipped
 
 TRAIN = "resources={executor: train, workers: 2, threads: 1}"
@@ -24,7 +23,7 @@ def problems_on(name, study_overrides=(), *overrides):
     ]
 
 
-@pytest.mark.parametrize("name", CLUSTERS)
+@cases("name", CLUSTERS)
 def test_a_shipped_cluster_has_no_problem(name):
     assert problems_on(name) == []
 
@@ -88,7 +87,7 @@ def test_a_part_of_a_gpu_is_a_part_of_one():
     assert num_fitting(spec, Resources(gpus=0.6)) == 4
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "overrides", "is_refused"),
     [
         ("onprem", ["storage=/home/me/studies"], True),
@@ -111,7 +110,7 @@ def test_storage_that_is_not_shared_is_refused(name, overrides, is_refused):
     assert all("no other sees it. Name a URL" in problem for problem in problems)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "override", "problem"),
     [
         ("kuberay", "name=My_Cluster", "name = 'My_Cluster': Kubernetes takes a-z, 0-9 and -"),
@@ -140,7 +139,7 @@ def test_a_name_that_would_be_taken_is_offered():
     assert said.endswith("For example: my-cluster")
 
 
-@pytest.mark.parametrize("variable", ["AWS_SECRET_ACCESS_KEY", "RAY_AUTH_TOKEN", "DB_PASSWORD", "hf_token"])
+@cases("variable", ["AWS_SECRET_ACCESS_KEY", "RAY_AUTH_TOKEN", "DB_PASSWORD", "hf_token"])
 def test_a_secret_in_the_environment_is_refused(variable):
     (said,) = problems_on("slurm", (), f"environment.variables={{{variable}: '1234'}}")
     assert said.startswith(
@@ -159,7 +158,7 @@ def test_a_key_in_the_storages_url_is_refused_and_not_repeated():
     assert "5ecret" not in said
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "is_one"),
     [
         ("s3://bucket/prefix?region=us-east-1&endpoint_override=http://h:1", False),

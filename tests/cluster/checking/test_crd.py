@@ -9,6 +9,7 @@ import pytest
 from rse_study.cluster.checking.crd import check_manifest, read_schema
 from rse_study.errors import InputError
 from rse_study.yaml12 import parse_yaml
+from tests.cases import cases
 from tests.cluster.golden_files import rendered
 from tests.cluster.kuberay_schema import SCHEMA, needs_schema
 
@@ -45,7 +46,7 @@ def said_of(spec, schema=SMALL):
     return [str(problem).removeprefix("file: ") for problem in check_manifest(manifest, schema, where="file")]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("spec", "said"),
     [
         (
@@ -67,7 +68,7 @@ def test_a_field_that_is_wrong_is_said_with_its_path(spec, said):
     assert problem.startswith(said)
 
 
-@pytest.mark.parametrize(
+@cases(
     "spec",
     [
         {},

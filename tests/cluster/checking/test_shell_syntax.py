@@ -1,10 +1,9 @@
 """What a spec has of shell is read by bash before anybody runs it."""
 
-import pytest
-
 from rse_study.cluster.checking.shell_syntax import check_commands, check_shell
 from rse_study.cluster.render import render
 from rse_study.yaml12 import parse_yaml
+from tests.cases import cases
 from tests.cluster.golden_files import rendered
 from tests.cluster.samples import job_on, shipped
 
@@ -18,7 +17,7 @@ def test_a_local_script_is_read():
     assert "unexpected EOF" in str(problem)
 
 
-@pytest.mark.parametrize("name", ["onprem", "aws-gpu", "gcp-gpu", "azure-gpu"])
+@cases("name", ["onprem", "aws-gpu", "gcp-gpu", "azure-gpu"])
 def test_a_launchers_commands_are_read(name):
     content = parse_yaml(rendered(name)[0].text, where="")
     assert list(check_commands(content, where="s")) == []

@@ -2,12 +2,11 @@
 
 import shlex
 
-import pytest
-
 from rse_study.cluster import node_capacity as capacity
 from rse_study.cluster.node_capacity import NODES_VARIABLE
 from rse_study.cluster.renderers.ray_start import driver_variables
 from rse_study.yaml12 import parse_yaml
+from tests.cases import cases
 from tests.cluster.golden_files import rendered
 from tests.cluster.samples import shipped
 
@@ -18,7 +17,7 @@ def test_the_driver_reads_the_groups_of_the_spec():
     assert {kind: node.resources[kind] for kind in ("CPU", "GPU")} == {"CPU": 4, "GPU": 1}
 
 
-@pytest.mark.parametrize("name", ["local", "onprem", "slurm"])
+@cases("name", ["local", "onprem", "slurm"])
 def test_it_is_told_where_their_number_is_fixed_too_for_they_may_come_late(name):
     (node,) = capacity.nodes_to_come(driver_variables(shipped(name)))
     assert node.count == 2

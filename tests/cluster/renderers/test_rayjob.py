@@ -14,6 +14,7 @@ from rse_study.cluster.renderers.rayjob import config_map
 from rse_study.cluster.wheel import zipped
 from rse_study.errors import InputError
 from rse_study.yaml12 import parse_yaml
+from tests.cases import cases
 from tests.cluster.golden_files import rendered
 from tests.cluster.samples import WHEEL, job_on, shipped
 
@@ -61,9 +62,7 @@ def test_code_that_is_too_large_is_refused_with_another_way():
         render(spec, large)
 
 
-@pytest.mark.parametrize(
-    "study", ["a", "under_scored", "x" * 64, "a-very-long-name-that-ends-with-a-dash-here---"]
-)
+@cases("study", ["a", "under_scored", "x" * 64, "a-very-long-name-that-ends-with-a-dash-here---"])
 def test_a_submission_id_is_a_name_that_kubernetes_takes(study):
     name = numbered_id(f"{submission_stem(study)}-0123456789ab", 99)
     assert len(name) <= LONGEST_NAME

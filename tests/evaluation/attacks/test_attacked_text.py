@@ -1,10 +1,10 @@
 """Cutting texts into words and putting words back."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
+from tests.cases import cases
 from tests.evaluation.attacks.pwws_reference import cut
 
 ALPHABET = st.one_of(st.sampled_from(" '-_*@`.,ab\n\té×˗"), st.characters())
@@ -46,7 +46,7 @@ def test_words_are_those_of_a_character_by_character_reading(sentence):
     assert spans == cut(sentence)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sentence", "words"),
     [
         ("A good-natured film... isn't it?", ["A", "good-natured", "film", "isn't", "it"]),

@@ -16,6 +16,7 @@ from rse_study.evaluation.attacks.constraints.stopword_modification import Stopw
 from rse_study.evaluation.attacks.constraints.word_embedding_distance import WordEmbeddingDistance
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
+from tests.cases import cases
 
 PAIR = AttackedText.of(("The the end", "it ends"))
 
@@ -48,7 +49,7 @@ def test_positions():
     assert InputColumnModification("second").allows(AttackedText.of(("alone",)), 0)
 
 
-@pytest.mark.parametrize(("num_words", "share"), [(1, 0.4), (5, 0.4), (6, 0.4), (10, 0.05), (7, 1.0)])
+@cases(("num_words", "share"), [(1, 0.4), (5, 0.4), (6, 0.4), (10, 0.05), (7, 1.0)])
 def test_a_share_of_words(num_words, share):
     attacked, count = AttackedText.of((" ".join("w" * num_words),)), 0
     for position in range(num_words):

@@ -10,6 +10,7 @@ from rse_study.evaluation.attacks.goals import UNTARGETED, Deviation, Drift, Max
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Unknown
 from rse_study.evaluation.attacks.single_input import Target
+from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import Lexicon
 
@@ -32,7 +33,7 @@ def test_untargeted_wants_another_class():
     assert UNTARGETED.stops(now, clean, 1)
 
 
-@pytest.mark.parametrize(("clean", "gold"), [([0.5, 0.5], 2), ([1.0], 0), ([0.5, 0.5], -1)])
+@cases(("clean", "gold"), [([0.5, 0.5], 2), ([1.0], 0), ([0.5, 0.5], -1)])
 def test_a_victim_must_know_the_class(clean, gold):
     with pytest.raises(InputError, match="one probability for each class"):
         UNTARGETED.skips(np.array(clean), gold)

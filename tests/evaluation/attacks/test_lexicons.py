@@ -9,6 +9,7 @@ from rse_study.data.typos import KEYBOARD
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.attacks.lexicons import lookalikes, ppdb, stopwords
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
+from tests.cases import cases
 
 
 def write(folder, name, content):
@@ -64,7 +65,7 @@ def test_a_zero_vector_is_near_nothing_and_the_first_of_a_word_counts(tmp_path):
     assert vectors.cosine("a", "c") == 0.0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("content", "message"),
     [
         ("a 1 2\nb 1\n", r"v.txt:2: is no vector: a word and 2 finite numbers"),
@@ -91,7 +92,7 @@ def test_look_alikes_of_the_data(data_dir):
         assert all(len(other) == 1 and other != key for key, others in table.items() for other in others)
 
 
-@pytest.mark.parametrize("content", ["{", "[1]", '{"a": 3}'])
+@cases("content", ["{", "[1]", '{"a": 3}'])
 def test_files_that_hold_no_look_alikes(tmp_path, content):
     write(tmp_path, KEYBOARD, content)
     with pytest.raises(InputError, match=r"keyboard_en\.json"):

@@ -18,6 +18,7 @@ from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE, TextFooler
 from rse_study.evaluation.attacks.resources import AttackResources, NamedModel, Resource
 from rse_study.evaluation.attacks.single_input import SingleInput, Target
 from rse_study.streams import Streams
+from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import Score
 from tests.evaluation.attacks.conftest import letters
 from tests.evaluation.attacks.toy_data import STOPWORDS, lay
@@ -75,9 +76,7 @@ def test_a_recipe_takes_what_it_says_it_needs_and_nothing_else(name, victim, sen
     assert any(row.changed for row in run(recipe_of(name).build(given), victim, sentences))
 
 
-@pytest.mark.parametrize(
-    ("name", "need"), [(name, need) for name in RECIPES for need in RECIPES.get(name).needs]
-)
+@cases(("name", "need"), [(name, need) for name in RECIPES for need in RECIPES.get(name).needs])
 def test_each_need_is_missed_where_it_is_absent(name, need, victim, sentences, resources, tmp_path):
     given = replace(resources, data_dir=lay({*Resource} - {need}, tmp_path))
     without = {Resource.SENTENCE_SIMILARITY: {"encoder": None}, Resource.MASKED_LM: {"masked_lm": None}}
@@ -164,11 +163,7 @@ def agrees(attacked, row):
 
 
 @each
-@pytest.mark.parametrize(
-    "text",
-    ["", "...", "good1", "👍", "مرحبا بالعالم", "a" * 5000, "\x00", "good1 " * 300],
-    ids=shown,
-)
+@cases("text", ["", "...", "good1", "👍", "مرحبا بالعالم", "a" * 5000, "\x00", "good1 " * 100], ids=shown)
 def test_odd_texts(name, text, resources):
     examples = Labelled("toy", "test", [(text,)], np.array([0]), ("no", "yes"))
     attack = recipe_of(name).build(resources)
@@ -180,7 +175,8 @@ def test_odd_texts(name, text, resources):
 @each
 def test_which_side_of_a_pair_may_change(name, resources, sentences, weights):
     pairs = [
-        (first, second) for (first,), (second,) in zip(sentences.texts, sentences.texts[5:], strict=False)
+        (first, second)
+        for (first,), (second,) in zip(sentences.texts[:12], sentences.texts[5:], strict=False)
     ]
     targets = [Target(index, text, 0.0) for index, text in enumerate(pairs)]
     recipe = recipe_of(name)

@@ -11,6 +11,7 @@ from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import UNTARGETED
 from rse_study.evaluation.attacks.search.greedy import Greedy
 from rse_study.evaluation.attacks.search.leave_one_out import Deleted, Unknown
+from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import Lexicon
 
@@ -30,9 +31,7 @@ def visits(victim, text):
     return [each for each in asked if any(new in each for new in ("uno", "due", "tre"))]
 
 
-@pytest.mark.parametrize(
-    ("ranking", "unknown"), [(Unknown(), -5.0), (Unknown(token="?"), 0.0), (Deleted(), 0.0)]
-)
+@cases(("ranking", "unknown"), [(Unknown(), -5.0), (Unknown(token="?"), 0.0), (Deleted(), 0.0)])
 def test_the_heaviest_word_is_visited_first(ranking, unknown):
     victim = BagOfWords(WEIGHTS | {"[UNK]": unknown})
     row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=ranking)), victim, "one two three")

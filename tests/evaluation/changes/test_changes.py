@@ -14,6 +14,7 @@ from rse_study.evaluation.changes.letters import delete, homoglyph, insert, keyb
 from rse_study.evaluation.changes.surface import punctuation
 from rse_study.evaluation.changes.synonyms import synonym
 from rse_study.evaluation.changes.words import in_case_of, in_words
+from tests.cases import cases
 
 NOTHING = ChangeResources(Path())  # of changes that read no table
 LETTERS = ("typo_swap", "typo_delete", "typo_insert", "typo_repeat", "keyboard", "homoglyph")
@@ -95,7 +96,7 @@ def test_a_share_of_words_is_edited_and_what_is_between_stays():
     assert chosen == {"<a> b c", "a <b> c", "a b <c>"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("short", "long"),
     [
         ("I'm here and don't care", "I am here and do not care"),
@@ -111,7 +112,7 @@ def test_contractions_both_ways(short, long):
     assert contract(long, draws(), NOTHING) == short
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("i do n't know , it 's late , you ca n't", "i do not know , it is late , you cannot"),
@@ -126,7 +127,7 @@ def test_expanding(text, expected):
     assert expand(text, draws(), NOTHING) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("Yes, he is. I know what it is", "Yes, he is. I know what it is"),  # ends a clause
@@ -140,7 +141,7 @@ def test_contracting(text, expected):
     assert contract(text, draws(), NOTHING) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("good", "good."),
@@ -179,8 +180,8 @@ def test_synonyms_of_content_words_only(data_dir):
     assert outcomes(synonym, "zxqy", resources) == {"zxqy"}
 
 
-@pytest.mark.parametrize("text", HARD.values(), ids=HARD)
-@pytest.mark.parametrize("name", list(CHANGES))
+@cases("text", HARD.values(), ids=HARD)
+@cases("name", list(CHANGES))
 def test_hard_texts_survive_every_change(name, text, data_dir):
     resources = ChangeResources(data_dir, share=0.5)
     new = CHANGES.get(name)(text, draws(), resources)
@@ -191,13 +192,13 @@ def test_hard_texts_survive_every_change(name, text, data_dir):
         assert new == text
 
 
-@pytest.mark.parametrize("name", LETTERS[:4])
-@pytest.mark.parametrize("text", [HARD["arabic"], HARD["hebrew"], HARD["accents"], HARD["one_word"]])
+@cases("name", LETTERS[:4])
+@cases("text", [HARD["arabic"], HARD["hebrew"], HARD["accents"], HARD["one_word"]])
 def test_letters_of_any_script_can_slip(name, text, tables):
     assert CHANGES.get(name)(text, draws(), tables) != text
 
 
-@pytest.mark.parametrize("name", list(CHANGES))
+@cases("name", list(CHANGES))
 def test_a_document_of_ten_thousand_words(name, data_dir):
     text = " ".join(f"{('great', 'film', 'it is', 'Do not')[i % 4]} word," for i in range(5000))
     new = CHANGES.get(name)(text, draws(), ChangeResources(data_dir, share=0.02))

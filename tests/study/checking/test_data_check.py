@@ -6,6 +6,7 @@ import pytest
 
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
+from tests.cases import cases
 
 SHIPPED = Path(__file__).parents[3] / "search_spaces"
 NO_GRID = [
@@ -43,7 +44,7 @@ def test_a_near_name_is_said(tmp_path):
     assert said(["base.corpus.source=sentences.txt"], tmp_path) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("override", "what"),
     [
         ("base.encoder.name=./nowhere", "base.encoder.name = './nowhere': no such folder"),

@@ -8,13 +8,15 @@ from rse_study.study.checking.rules import check_rules
 from rse_study.study.checking.validation import check_study, read_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
+from tests.cases import cases
 
 JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
 
 @pytest.fixture
-def said(content):
+def said(joint):
     def check(*overrides, broken=()):
+        content = joint()
         apply_overrides(content, overrides)
         study = build(Study, content, where="x.yaml")
         return [str(problem) for problem in check_rules(study, where="x.yaml", broken=broken)]
@@ -146,7 +148,7 @@ GRIDS = [
 ]
 
 
-@pytest.mark.parametrize(("overrides", "texts"), GRIDS, ids=[overrides[0] for overrides, _ in GRIDS])
+@cases(("overrides", "texts"), GRIDS, ids=[overrides[0] for overrides, _ in GRIDS])
 def test_a_grid_is_compared_with_a_row_it_has_and_a_paper_that_measures_alike(said, overrides, texts):
     assert said(*NO_SEARCH, GRID % "''", *overrides) == texts
 
@@ -164,7 +166,7 @@ def test_what_could_not_be_read_is_not_compared(said, broken):
     assert len(said(*overrides, broken={broken})) == (broken != "grid")
 
 
-@pytest.mark.parametrize(("overrides", "text"), CASES, ids=[overrides[0] for overrides, _ in CASES])
+@cases(("overrides", "text"), CASES, ids=[overrides[0] for overrides, _ in CASES])
 def test_what_breaks_a_rule_is_told_with_its_way_out(said, overrides, text):
     assert said(*overrides) == [text]
 
@@ -173,7 +175,7 @@ def test_rules_about_what_could_not_be_read_are_left_out(said):
     assert len(said("seeds=[0, 4]", "allowance.max_cost=10", broken={"seeds"})) == 1
 
 
-@pytest.mark.parametrize(
+@cases(
     "objective", ["{metric: robust/spearman}", "{metric: robust/drift, direction: minimize}", "{metric: dev}"]
 )
 def test_replayed_pairs_may_be_the_objective_and_need_not(said, objective):
@@ -188,9 +190,7 @@ def test_a_grid_may_watch_whatever_is_of_a_frozen_encoder(said):
 BY_MR = ["objective.metric=robust/accuracy", "base.replayed={recipe: pwws, labelled: MR}"]
 
 
-@pytest.mark.parametrize(
-    "name", ["MR/fast", "MR/full", "SST2/fast", "attack-mr/pwws", "attack-sst2/textfooler"]
-)
+@cases("name", ["MR/fast", "MR/full", "SST2/fast", "attack-mr/pwws", "attack-sst2/textfooler"])
 def test_a_search_reports_nothing_of_the_texts_it_selects_by(said, name):
     assert said(*BY_MR, f"evaluations=[CR/fast, {name}]") == [
         f"x.yaml: evaluations.1 = {name!r}: the search selects by MR, attacked (base.replayed.labelled): it has seen "

@@ -1,12 +1,11 @@
 from typing import get_args
 
-import pytest
-
 from rse_study.study.checking.samplers import TRAITS, sampler_problems
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Choice, Float
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
+from tests.cases import cases
 
 NUMBERS = Space(Trial(), (Axis("rho", Float(float=(0, 1)), ("rho",)),))
 CHOICES = Space(Trial(), (Axis("norm", Choice(choice=("l1", "l2")), ("norm",)),))
@@ -16,7 +15,7 @@ def test_every_sampler_a_study_may_name_has_traits():
     assert set(get_args(Sampler.model_fields["name"].annotation)) == TRAITS.keys()
 
 
-@pytest.mark.parametrize("name", TRAITS)
+@cases("name", TRAITS)
 def test_only_cma_es_refuses_several_objectives_and_constraints(name):
     for counts in ({"num_objectives": 2}, {"num_constraints": 1}):
         problems = list(sampler_problems(Sampler(name=name), NUMBERS, **counts))
@@ -24,7 +23,7 @@ def test_only_cma_es_refuses_several_objectives_and_constraints(name):
         assert all(what == "sampler.name = 'cma_es'" and "tpe" in remedy for what, _, remedy in problems)
 
 
-@pytest.mark.parametrize("name", TRAITS)
+@cases("name", TRAITS)
 def test_only_cma_es_needs_an_axis_of_numbers(name):
     assert not list(sampler_problems(Sampler(name=name), NUMBERS))
     assert len(list(sampler_problems(Sampler(name=name), CHOICES))) == (name == "cma_es")

@@ -12,6 +12,7 @@ from rse_study.study.definition.reading import apply_overrides, build, read_spec
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 from tests.architecture.findings import require_none
+from tests.cases import cases
 
 SHIPPED = Path(str(files("search_spaces")))
 JOINT = SHIPPED / "joint.yaml"
@@ -144,7 +145,7 @@ def test_all_problems_are_said_at_once():
     assert "search.rho: low 1" in text
 
 
-@pytest.mark.parametrize("name", ["joint", "mini_joint", "mini_robust"])
+@cases("name", ["joint", "mini_joint", "mini_robust"])
 def test_shipped_searches_are_valid_and_begin_with_the_papers_setting(name):
     checked = read_study(SHIPPED / f"{name}.yaml")
     assert checked.warnings == ()
@@ -176,7 +177,7 @@ def test_a_bound_that_only_may_be_reached_is_a_warning():
     assert any("delta can reach its bound" in warning for warning in checked.warnings)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("overrides", "way"),
     [
         (["search.alpha={log: [1e-6, 0.1]}"], "1.6125"),  # PGD: 16 * 0.1, and the start at 0.1 / sqrt(64)
@@ -236,7 +237,7 @@ def test_more_trials_than_points_are_refused(content):
         check_study(build(Study, content, where="x.yaml"), where="x.yaml")
 
 
-@pytest.mark.parametrize(
+@cases(
     "overrides",
     [
         ["resources.workers=3"],

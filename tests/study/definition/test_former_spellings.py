@@ -12,6 +12,7 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.schema import json_schema
 from rse_study.study.record import resolved
 from rse_study.training.trial import Trial
+from tests.cases import cases
 
 ABSENT, NONE = ({"method": {"token_level": {"presence": word}}} for word in ("absent", "none"))
 
@@ -36,8 +37,8 @@ def test_a_budget_is_an_allowance(tmp_path):
     assert not {"budget", "allowance"} & resolved(told).keys()
 
 
-@pytest.mark.parametrize("word", ["budget", "allowance"])
-@pytest.mark.parametrize("other", ["budget", "allowance"])
+@cases("word", ["budget", "allowance"])
+@cases("other", ["budget", "allowance"])
 def test_either_may_be_overridden_by_either(tmp_path, word, other):
     assert study(tmp_path, f"{word}: {{max_hours: 2}}", [f"{other}.max_hours=6"]).allowance.max_hours == 6
     assert study(tmp_path, f"{word}: {{max_hours: 2}}", [f"{other}=null"]).allowance.max_hours == 0
@@ -98,7 +99,7 @@ def test_a_pattern_that_matches_nothing_is_refused(tmp_path):
         study(tmp_path, "evaluations: [SUBY/*]")
 
 
-@pytest.mark.parametrize(
+@cases(
     "content",
     [
         {"budget": {"max_hours": 1}},

@@ -6,6 +6,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.reading import overlay, read_extended, read_spec
 from rse_study.training.trial import Trial
+from tests.cases import cases
 
 JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
@@ -77,7 +78,7 @@ def test_each_of_several_may_extend_and_two_may_extend_the_same(tmp_path):
     assert read_extended(path) == {"a": 0, "b": 1, "c": 0}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("over", "culprit"),
     [
         ("extends: over.yaml\n", "over.yaml: extends = 'over.yaml'"),
@@ -113,7 +114,7 @@ def test_the_one_of_several_that_is_missing_is_named(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("written", "shown"),
     [
         ("3", "3"),
@@ -174,7 +175,7 @@ OVERRIDES = [
 ]
 
 
-@pytest.mark.parametrize(("override", "holds"), OVERRIDES, ids=[override for override, _ in OVERRIDES])
+@cases(("override", "holds"), OVERRIDES, ids=[override for override, _ in OVERRIDES])
 def test_an_override_changes_a_study(override, holds):
     assert holds(read_study(JOINT, [override]))
 

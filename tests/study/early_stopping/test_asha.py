@@ -1,11 +1,11 @@
 """Successive halving, against the rule said in another way and an example of its paper."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rse_study.study.definition.stopping_rules import Asha
 from rse_study.study.early_stopping import verdict
+from tests.cases import cases
 from tests.study.early_stopping.waiting import VALUES, waiting
 
 
@@ -13,7 +13,7 @@ def said(value, others, factor, direction="maximize"):
     return verdict(Asha(first=1, factor=factor), waiting(value, {1: others}, direction=direction))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("first", "factor", "num_steps", "expected"),
     [(15, 2, 60, (15, 30)), (15, 2, 61, (15, 30, 60)), (10, 3, 10, ()), (1, 3, 28, (1, 3, 9, 27))],
 )

@@ -4,6 +4,7 @@ import pytest
 
 from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import read_study
+from tests.cases import cases
 
 JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
@@ -81,7 +82,7 @@ def test_the_first_rung_is_found_wanting_before_the_others():
     assert problem.startswith("early_stopping.first = 10: ")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("override", "words"),
     [
         ("early_stopping.every=15", "early_stopping: `every` and `factor` both say how far"),

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from rse_study.study.planning.estimates import Range, exactly, seen, sum_of_draws
+from tests.cases import cases
 
 
 def test_what_is_known_has_no_spread():
@@ -12,7 +13,7 @@ def test_what_is_known_has_no_spread():
     assert sum_of_draws([exactly(3.0)], 0) == exactly(0.0)
 
 
-@pytest.mark.parametrize("num_draws", [1, 4, 32, 33, 400])
+@cases("num_draws", [1, 4, 32, 33, 400])
 def test_four_sums_in_five_lie_between_low_and_high(num_draws):
     draw = random.Random(0)
     values = [draw.lognormvariate(0, 0.8) for _ in range(64)]

@@ -10,6 +10,7 @@ from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import check_allowance, plan
 from rse_study.study.planning.throughput import Throughput
+from tests.cases import cases
 from tests.study.planning.priced import grid_of, known, one_second
 
 RHOS = {"axes": {"rho": [0, 0.5, 1]}}
@@ -193,7 +194,7 @@ def priced(content, sizes):
     return replace(planned, stages=(replace(stage, cost=replace(stage.cost, seconds=seconds)),))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("hours", "cost", "outcome"),
     [
         (0.0, 0.0, ""),

@@ -9,9 +9,10 @@ from rse_study.study.definition.stopping_rules import Asha, Hyperband, Median
 from rse_study.study.early_stopping import PASSES, TrialAtRung, effective, verdict
 from rse_study.study.planning.estimates import exactly
 from rse_study.study.planning.rung_shares import SHARES, shares_past, stopped_share
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("first", "factor", "num_steps", "rungs", "share"),
     [
         (15, 2, 60, (15, 30), (15 + 15 / 2 + 30 / 4) / 60),

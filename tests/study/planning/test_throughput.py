@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-import pytest
-
 from rse_study.study.definition.config import Resources
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.throughput import Setting, Throughput, TimedWork, num_devices
 from rse_study.study.planning.workload import BatchShape
+from tests.cases import cases
 
 SHAPE = BatchShape("tiny", "main", 32, 32, "float32")
 HERE = Setting(SHAPE, False, 1, 1)
@@ -23,7 +22,7 @@ def test_cells_alike_tell_the_rate_and_its_spread():
     assert told.seconds_per_work(SHAPE, ALONE) == Range(1.0, 70 / 30, 3.0)
 
 
-@pytest.mark.parametrize(
+@cases(
     "other",
     [{"encoder": "minilm"}, {"revision": "v2"}, {"precision": "bf16"}],
     ids=lambda change: next(iter(change)),
@@ -72,7 +71,7 @@ def test_scaling_is_said():
     assert "scaled" in note
 
 
-@pytest.mark.parametrize(
+@cases(
     ("used", "devices"),
     [
         ({}, 1),
