@@ -118,7 +118,7 @@ def measure(surface: Surface, domains: AxisDomains, arm: Arm, options: argparse.
 
 
 def cells(one: AnytimeResult, random: AnytimeResult) -> tuple[str, ...]:
-    """Return the row of an arm in the table of a surface; `random` is the arm it is held against."""
+    """Return the row of an arm in a surface's table, held against `random`."""
     reached, saving = one.reaches(random.mean[-1]), one.saving(random)
     figures = (one.mean[-1], one.low[-1], one.high[-1])
     steps = "not reached" if reached is None else f"{reached:,}"
