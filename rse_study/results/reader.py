@@ -4,9 +4,11 @@ Reads while somebody else writes; imports no torch, ray or optuna.
 """
 
 import json
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 import pandas as pd
 
@@ -23,6 +25,26 @@ from rse_study.results.selection import TrialResult
 from rse_study.results.standings import standings_of
 
 
+Arguments = ParamSpec("Arguments")
+
+
+def once(
+    read: Callable[Concatenate["Reader", Arguments], pd.DataFrame],
+) -> Callable[Concatenate["Reader", Arguments], pd.DataFrame]:
+    """Read a frame once inside `with`: a comparison asks for the same one up to eight times."""
+
+    @wraps(read)
+    def kept(self: "Reader", *args: Arguments.args, **named: Arguments.kwargs) -> pd.DataFrame:
+        if self._frames is None:
+            return read(self, *args, **named)
+        asked = (read.__name__, args, *named.items())
+        if asked not in self._frames:
+            self._frames[asked] = read(self, *args, **named)
+        return self._frames[asked].copy(deep=False)
+
+    return kept
+
+
 class Reader:
     """Read-only view of a study's ledger.
 
@@ -33,6 +55,7 @@ class Reader:
     def __init__(self, study_dir: Path) -> None:
         self._study_dir = study_dir
         self._db = open_study(study_dir)
+        self._frames: dict[tuple[Any, ...], pd.DataFrame] | None = None
 
     def close(self) -> None:
         """Close the connection."""
@@ -40,6 +63,7 @@ class Reader:
 
     def __enter__(self) -> "Reader":
         self._db.execute("BEGIN")  # one snapshot, from the first SELECT on
+        self._frames = {}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
@@ -72,6 +96,7 @@ class Reader:
         frame["study"] = [json.loads(text) for text in frame["study"]]
         return frame
 
+    @once
     def cells(self, retired: bool = False) -> pd.DataFrame:
         """Return one row per cell, by trial and seed, with the columns of `CellRecord`.
 
@@ -151,6 +176,7 @@ class Reader:
         )
         return frame.astype({"value": float})
 
+    @once
     def evaluations(self, retired: bool = False) -> pd.DataFrame:
         """Return one row per score.
 
@@ -234,6 +260,7 @@ class Reader:
         last = ledger.last_points(study.objective.metric)
         return path_state(study, self._current_cells(), last, ledger.importance(), self.race_state())
 
+    @once
     def trials_table(self) -> pd.DataFrame:
         """Return one row per cell, by trial and seed, for readers.
 

@@ -7,6 +7,7 @@ from transformers import BertModel
 
 from rse_study.cli.app import app
 from rse_study.data import builtin
+from tests.analysis import tabled
 from tests.tiny_models import save_bert, word_tokenizer, words_of
 
 NUM_POSITIONS = 48
@@ -23,6 +24,34 @@ def models_folder(tmp_path_factory):
     save_bert(root / "headless", tokenizer, BertModel, max_position_embeddings=NUM_POSITIONS)
     save_bert(root / "other", other, max_position_embeddings=NUM_POSITIONS)
     return root
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory):
+    """Make a grid, or hand out the one that was made so before: for reading only."""
+    found = {}
+
+    def grid(name, rows, seeds=None, **study):
+        asked = repr((name, rows, seeds, study))
+        if asked not in found:
+            folder = tmp_path_factory.mktemp("kept") / name
+            found[asked] = tabled.make(folder, rows, seeds, name=name, **study)
+        return found[asked]
+
+    return grid
+
+
+@pytest.fixture
+def make(kept, tmp_path):
+    """Put a grid that others read, too, into the store."""
+
+    def link(name, rows, seeds=None, **study):
+        path = tmp_path / "studies" / name
+        path.parent.mkdir(exist_ok=True)
+        path.symlink_to(kept(name, rows, seeds, **study))
+        return path
+
+    return link
 
 
 @dataclass

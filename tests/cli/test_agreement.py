@@ -93,10 +93,32 @@ def test_no_claim_is_judged_while_a_lost_cell_is_to_run_again(rse, lost):
     assert "cells of 1 row are still to run" in rse("check", "old_grid").out
 
 
-def test_a_report_has_no_failed_cell_where_one_was_lost(rse, lost, grid_dir):
-    """Its opening, all its tables and its failures say the same; the reason stands with the attempt."""
-    assert rse("report", "old_grid").code == 0
+ROW = "optimizer.lr = 0.001"
+
+
+def test_a_row_has_one_name_on_every_screen(rse, lost):
+    """As the study's file calls its axis, which has the symbol xi."""
+    (name,) = [one["name"] for one in status_of(rse)["lost"]]
+    assert name == "row optimizer.lr = 0.01 seed 1"
+    assert list(json.loads(rse("plan", "old_grid.yaml", "--json").out)["new"]) == ["optimizer.lr = 0.01"]
+    assert "\n    optimizer.lr = 0.01: seeds 1" in rse("plan", "old_grid.yaml").out
+    assert f"\n{ROW} " in rse("check", "old_grid").out
+
+
+def test_a_run_and_its_report_call_a_cell_what_status_calls_it(rse, lost, grid_dir, monkeypatch):
+    """As the ledger has it: the cell alone does not say which other rows there are."""
+    cell = SimpleNamespace(identity=lost, stage="grid", number=1, seed=1, label="", proposal={})
+
+    def pretend(checked, folder, prepare, read, callback, **settings):
+        callback.lost(cell, "worker killed")
+
+    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
+    said = rse("run", "old_grid.yaml").out
+    assert "row optimizer.lr = 0.01 seed 1: lost: worker killed; tried again" in said
     report = (grid_dir / "report.html").read_text(encoding="utf-8")
+    assert ROW in report
+    assert "xi = " not in report
+    # Its opening, all its tables and its failures say that no cell failed; the reason stands with the attempt.
     assert "5 of 6 cells complete, 1 missing." in report
     assert "<td>failed</td>" not in report
     assert "No cell failed." in report
@@ -105,46 +127,10 @@ def test_a_report_has_no_failed_cell_where_one_was_lost(rse, lost, grid_dir):
     assert "worker killed by signal 9" in lost_ones
 
 
-ROW = "optimizer.lr = 0.001"
-
-
-def test_a_row_has_one_name_on_every_screen_and_in_the_report(rse, lost, grid_dir):
-    """As the study's file calls its axis, which has the symbol xi."""
-    (name,) = [one["name"] for one in status_of(rse)["lost"]]
-    assert name == "row optimizer.lr = 0.01 seed 1"
-    assert list(json.loads(rse("plan", "old_grid.yaml", "--json").out)["new"]) == ["optimizer.lr = 0.01"]
-    assert "\n    optimizer.lr = 0.01: seeds 1" in rse("plan", "old_grid.yaml").out
-    assert f"\n{ROW} " in rse("check", "old_grid").out
-    assert rse("report", "old_grid").code == 0
-    report = (grid_dir / "report.html").read_text(encoding="utf-8")
-    assert ROW in report
-    assert "xi = " not in report
-
-
-def test_a_run_calls_a_cell_what_status_calls_it(rse, lost, monkeypatch):
-    """As the ledger has it: the cell alone does not say which other rows there are."""
-    cell = SimpleNamespace(identity=lost, stage="grid", number=1, seed=1, label="", proposal={})
-
-    def pretend(checked, folder, prepare, read, callback, **settings):
-        callback.lost(cell, "worker killed")
-
-    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
-    assert (
-        "row optimizer.lr = 0.01 seed 1: lost: worker killed; tried again" in rse("run", "old_grid.yaml").out
-    )
-
-
-@pytest.mark.parametrize(
-    "spelling", ["optimizer.lr = 0.001", "optimizer.lr=1e-3", "xi = 0.001", "xi = 1/1000", " xi=0.0010"]
-)
-def test_compare_takes_a_row_in_every_spelling_that_means_it(rse, grid_dir, spelling):
-    ended = rse("compare", "old_grid:SimCSE", f"old_grid:{spelling}", "--unpaired")
+def test_compare_takes_a_row_in_another_spelling_and_refuses_what_means_none(rse, grid_dir):
+    ended = rse("compare", "old_grid:SimCSE", "old_grid:xi = 1/1000", "--unpaired")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines()[1].startswith(f"SimCSE minus {ROW}: +0.73, 95 % [")
-
-
-@pytest.mark.parametrize("spelling", ["xi = 0.002", "lr = 0.001", "xi = 0.001, rho = 1", "xi"])
-def test_compare_refuses_what_means_no_row(rse, grid_dir, spelling):
-    ended = rse("compare", "old_grid:SimCSE", f"old_grid:{spelling}", "--unpaired")
+    ended = rse("compare", "old_grid:SimCSE", "old_grid:lr = 0.001", "--unpaired")
     assert ended.code == 2
-    assert ended.err.startswith(f"old_grid: no row {spelling!r} with a score. ")
+    assert ended.err.startswith("old_grid: no row 'lr = 0.001' with a score. ")

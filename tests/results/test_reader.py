@@ -182,6 +182,17 @@ def test_inside_with_everything_is_of_one_moment(study_dir, cells):
             assert len(later.trials_table()) == before + 1
 
 
+def test_who_changes_a_frame_changes_it_for_nobody_else(searched_dir):
+    """Inside `with` a frame is read once."""
+    with Reader(searched_dir) as reader:
+        changed = reader.cells()
+        changed["status"] = "gone"
+        changed.loc[:, "trial"] = 99
+        again = reader.cells()
+    assert not (again["status"] == "gone").any()
+    assert not (again["trial"] == 99).any()
+
+
 def test_evaluations_carry_their_metric_name(study_dir):
     rows = [
         EvaluationRow(subject="start", task="pairs", split="dev", value=0.0, num_examples=9, degenerate=True)

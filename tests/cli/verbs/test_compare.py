@@ -16,14 +16,6 @@ NUMBERS = re.compile(r"[-+]\d+\.\d+")
 
 
 @pytest.fixture
-def make(tmp_path):
-    def write(name, rows, seeds=None, **study):
-        return tabled.make(tmp_path / "studies" / name, rows, seeds, name=name, **study)
-
-    return write
-
-
-@pytest.fixture
 def one(make):
     return make("one", {"rho = 0.5": FIRST, "SimCSE": SECOND})
 
@@ -58,11 +50,6 @@ def test_two_rows_are_paired_by_seed(rse, one):
         f"5 seeds paired, SD {GAINS.std(ddof=1):.2f}, p = 0.0625 (sign-flip), {wilcoxon:.4f} (Wilcoxon)"
         in line
     )
-
-
-def test_turned_around_the_sign_turns(rse, one):
-    line = rse("compare", "one:SimCSE", "one:rho = 0.5").out.splitlines()[1]
-    assert line.startswith("SimCSE minus rho = 0.5: -1.15, 95 % [-")
 
 
 def test_seeds_are_matched_by_number_not_by_order(rse, make):
@@ -112,9 +99,10 @@ def test_a_row_may_have_a_colon_in_its_name(rse, make):
     assert line.startswith("written back: last minus written back: never: +1.15")
 
 
-def test_a_study_may_be_a_folder(rse, one, tmp_path):
-    ended = rse("compare", f"{one}:rho = 0.5", f"{one}:SimCSE", "--store", "nowhere")
+def test_a_study_may_be_a_folder_and_turned_around_the_sign_turns(rse, one):
+    ended = rse("compare", f"{one}:SimCSE", f"{one}:rho = 0.5", "--store", "nowhere")
     assert ended.code == 0
+    assert ended.out.splitlines()[1].startswith("SimCSE minus rho = 0.5: -1.15, 95 % [-")
 
 
 def test_another_metric_may_be_asked_for(rse, make):
@@ -124,10 +112,20 @@ def test_another_metric_may_be_asked_for(rse, make):
     assert ended.out.startswith("STS-B/test: one:a minus one:b\na minus b: +1.15, 95 % [")
 
 
-@pytest.mark.parametrize("base", ["base", "trial 0", "trial = 0"])
-def test_confirmed_trials_of_a_search_are_rows(rse, tmp_path, base):
-    searched.make(tmp_path / "studies" / "joint", searched.search, searched.confirm)
-    ended = rse("compare", "joint:trial = 12", f"joint:{base}", "--unpaired")
+@pytest.fixture
+def joint(searched_once, tmp_path):
+    """A search that is confirmed, in the store."""
+    (tmp_path / "studies").mkdir(exist_ok=True)
+    (tmp_path / "studies" / "joint").symlink_to(searched_once)
+
+
+@pytest.fixture(scope="module")
+def searched_once(tmp_path_factory):
+    return searched.make(tmp_path_factory.mktemp("searched") / "joint", searched.search, searched.confirm)
+
+
+def test_confirmed_trials_of_a_search_are_rows(rse, joint):
+    ended = rse("compare", "joint:trial = 12", "joint:trial 0", "--unpaired")
     assert ended.code == 0
     assert ended.out.splitlines()[1].startswith("trial 12 minus base: +1.70, 95 % [")
 
@@ -142,16 +140,12 @@ def test_seeds_that_only_one_has_are_left_out_and_said(rse, make):
     assert float(NUMBERS.search(line)[0]) == pytest.approx(expected, abs=0.005)
 
 
-def test_a_seed_that_failed_in_both_is_no_seed_that_one_has(rse, make):
-    make("one", {"a": (*FIRST[:4], tabled.FAILED), "b": (*SECOND[:4], tabled.FAILED)})
+def test_a_failed_cell_is_a_seed_less_and_one_that_failed_in_both_is_no_seed_that_one_has(rse, make):
+    make("one", {"all": FIRST, "a": (*FIRST[:4], tabled.FAILED), "b": (*SECOND[:4], tabled.FAILED)})
+    assert compared(rse("compare", "one:all", "one:b"))[-1].endswith("; without seeds 4, which only one has")
     line = rse("compare", "one:a", "one:b").out.splitlines()[1]
     assert "4 seeds paired" in line
     assert "without" not in line
-
-
-def test_a_failed_cell_is_a_seed_less(rse, make):
-    make("one", {"a": FIRST, "b": (*SECOND[:4], tabled.FAILED)})
-    assert compared(rse("compare", "one:a", "one:b"))[-1].endswith("; without seeds 4, which only one has")
 
 
 def test_unrelated_seeds_are_not_paired(rse, make):
@@ -245,8 +239,7 @@ def test_a_metric_nobody_measured_is_refused_with_the_nearest(rse, one):
     )
 
 
-def test_two_measures_are_not_compared(rse, one, tmp_path):
-    searched.make(tmp_path / "studies" / "joint", searched.search, searched.confirm)
+def test_two_measures_are_not_compared(rse, one, joint):
     refused(
         rse("compare", "one:SimCSE", "joint:base"),
         "one:SimCSE, joint:base: not the same measure: 'STS-B dev, Spearman x100' is not 'builtin dev, Spearman x100'."
