@@ -11,20 +11,24 @@ SMALL = TinyEncoder(
     num_heads=2,
     intermediate_size=64,
     initializer_range=0.1,
-    training=MaskedLMTraining(num_steps=150, max_epochs=20, batch_size=32, lr=1e-2),
+    training=MaskedLMTraining(num_steps=60, max_epochs=20, batch_size=32, lr=1e-2),
 )
 SYLLABLES = ["ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ru"]
 
 
-@pytest.fixture(scope="session")
-def sentences():
-    """600 distinct sentences of ten topics with six words each: the other words tell which topic is meant."""
+def topical(syllables=SYLLABLES, num=600):
+    """Distinct sentences of ten topics with two words each: the other words tell which topic is meant."""
     rng = random.Random(0)
-    topics = [[first + second for second in SYLLABLES[:6]] for first in SYLLABLES]
+    topics = [[first + second for second in syllables[:2]] for first in syllables]
     found: dict[str, None] = {}
-    while len(found) < 600:
+    while len(found) < num:
         found[" ".join(rng.choices(rng.choice(topics), k=rng.randint(4, 9)))] = None
     return list(found)
+
+
+@pytest.fixture(scope="session")
+def sentences():
+    return topical()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """A trial's materials: complete, built once, the right generator, and refused before anything long is done."""
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -13,7 +14,6 @@ from rse_study.assets import minilm, prepare, tiny
 from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.minilm import MiniLMGenerator
 from rse_study.assets.store import META
-from rse_study.assets.tiny import TinyEncoder
 from rse_study.data import builtin
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
@@ -22,25 +22,22 @@ from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Selection, Trial
 from tests.heard import Heard
 
+from .conftest import SMALL, topical
+
 pytestmark = pytest.mark.xdist_group("prepare")  # what the fixtures made is used by all
-# Enough to beat the commonest token clearly (it is a quarter of the built-in sentences' tokens).
-SPEC = TinyEncoder(
-    vocabulary_size=1000,
-    hidden_size=64,
-    num_heads=2,
-    intermediate_size=128,
-    training=MaskedLMTraining(num_steps=250, max_epochs=40, batch_size=32, lr=5e-3),
-)
-TUNED = MiniLMGenerator(training=MaskedLMTraining(num_steps=100, max_epochs=20, batch_size=32, lr=3e-3))
+# Enough to beat the commonest token clearly.
+SPEC = SMALL.model_copy(update={"vocabulary_size": 300})
+TUNED = MiniLMGenerator(training=MaskedLMTraining(num_steps=40, max_epochs=20, batch_size=32, lr=1e-2))
 NUM = 500
+SENTENCES = topical(["ta", "so", "ve", "hi", "gu", "ra", "no", "me", "li", "zu"], NUM)
 NONE = {"lambda2": 0.0}
 
 
 def trial(*, encoder="tiny", method=None, num_sentences=NUM, **changes):
-    """A trial on built-in sentences, small enough for a small encoder."""
+    """A trial on sentences of few words, small enough for a small encoder."""
     settings = {
         "encoder": {"name": str(encoder), "pooling": "mean"},
-        "corpus": {"source": {"kind": "builtin", "num_sentences": num_sentences}},
+        "corpus": {"source": "sentences.txt", "limit": num_sentences},
         "method": method or {},
         "selection": {"dev": "builtin"},
         "batch_size": 16,
@@ -54,26 +51,37 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A data folder that holds the sentences and nothing else."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "sentences.txt").write_text("\n".join(SENTENCES))
+    return folder
+
+
 @pytest.fixture(scope="module", autouse=True)
-def small_defaults(tmp_path_factory):
-    """The real paths through `prepare` with a small budget, and a small encoder without a head in MiniLM's place."""
+def first(cache, data, tmp_path_factory):
+    """The first trial's materials and what was heard meanwhile; from then on its encoder without a head is MiniLM.
+
+    The real paths through `prepare`, with a small budget.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tiny, "TinyEncoder", lambda: SPEC)
         patch.setitem(tiny.TINY, "tiny", SPEC)
         patch.setattr(minilm, "MiniLMGenerator", lambda: TUNED)
-        folder = tmp_path_factory.mktemp("minilm") / "model"
-        base = tiny.tiny_encoder(tmp_path_factory.mktemp("other"), builtin.corpus(0, NUM))
-        save_encoder(folder, *load_encoder(base))
+        heard, folder = Heard(), tmp_path_factory.mktemp("minilm") / "model"
+        made = prepare(trial(), cache, data, heard)
+        save_encoder(folder, *load_encoder(made.base))
         patch.setattr(minilm, "minilm_folder", lambda: folder)
-        yield
+        yield made, heard
 
 
 @pytest.fixture
-def ready(cache, tmp_path):
-    """Prepare a trial; the data folder is empty."""
+def ready(cache, data):
+    """Prepare a trial."""
 
     def ready(wanted, callback=SILENCE):
-        return prepare(wanted, cache, tmp_path, callback)
+        return prepare(wanted, cache, data, callback)
 
     return ready
 
@@ -86,15 +94,14 @@ def assets(cache):
 
 
 class TestComplete:
-    def test_everything_a_run_needs_is_there(self, ready):
-        heard = Heard()
-        found = ready(trial(), heard)
+    def test_everything_a_run_needs_is_there(self, first):
+        found, heard = first
         assert heard.messages[0].startswith(f"corpus: {NUM} sentences")
         assert heard.names == ["asset tiny: masked-LM steps", "corpus: sentences tokenised"]
         assert heard.activities[-1] == ("corpus: sentences tokenised", NUM, NUM)
         corpus, (encoder, tokenizer) = TokenisedCorpus.open(found.corpus), load_encoder(found.base)
         assert (len(corpus), corpus.meta.max_length) == (NUM, 16)
-        assert corpus.row(0).tolist()[:3] == tokenizer(builtin.corpus(0, NUM)[0]).input_ids[:3]
+        assert corpus.row(0).tolist()[:3] == tokenizer(SENTENCES[0]).input_ids[:3]
         assert encoder.hidden_size == SPEC.hidden_size
         assert found.generator == found.base
         assert found.dev.fingerprint == builtin.graded_pairs("dev").fingerprint
@@ -102,20 +109,15 @@ class TestComplete:
         assert found.fingerprints["base"] == found.fingerprints["generator"]
         assert found.fingerprints["corpus"] == corpus.fingerprint
 
-    def test_the_second_call_builds_nothing(self, ready, cache):
-        first = ready(trial())
+    def test_the_second_call_builds_nothing(self, ready, first, cache):
         before, heard = assets(cache), Heard()
         second = ready(trial(), heard)
         assert assets(cache) == before
         assert heard.activities == []
-        assert (second.corpus, second.base, second.fingerprints) == (
-            first.corpus,
-            first.base,
-            first.fingerprints,
-        )
+        assert dataclasses.replace(second, dev=first[0].dev) == first[0]
 
     def test_its_folders_are_absolute_whatever_the_study_wrote(
-        self, ready, small_copy, cache, tmp_path, monkeypatch
+        self, ready, small_copy, cache, data, tmp_path, monkeypatch
     ):
         """Workers have another working directory; fingerprints are those of the same folders by their whole names."""
         base, other = small_copy("base"), small_copy("other")
@@ -124,17 +126,17 @@ class TestComplete:
         monkeypatch.chdir(tmp_path)
         linked = tmp_path / "assets_of_all"
         linked.symlink_to(cache)
-        found = prepare(trial(encoder="./base", method=method), Path(linked.name), tmp_path)
+        found = prepare(trial(encoder="./base", method=method), Path(linked.name), data)
         assert (found.base, found.generator) == (str(base), str(other))
         assert found.corpus.is_absolute()
         assert found.fingerprints == whole.fingerprints
 
     @pytest.mark.slow
-    def test_what_changes_is_built_beside_what_was_there(self, ready, cache):
-        first, before = ready(trial()), assets(cache)
-        longer, other = ready(trial(max_length=20)), ready(trial(num_sentences=NUM + 1))
-        assert longer.base == first.base != other.base
-        assert len({first.corpus, longer.corpus, other.corpus}) == 3
+    def test_what_changes_is_built_beside_what_was_there(self, ready, first, cache):
+        made, before = first[0], assets(cache)
+        longer, other = ready(trial(max_length=20)), ready(trial(num_sentences=NUM - 1))
+        assert longer.base == made.base != other.base
+        assert len({made.corpus, longer.corpus, other.corpus}) == 3
         after = assets(cache)
         assert {name: after[name] for name in before} == before
 

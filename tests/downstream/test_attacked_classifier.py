@@ -54,17 +54,25 @@ def base(tmp_path_factory):
     return str(folder)
 
 
-@pytest.fixture
-def weights(base, tmp_path):
-    return ModelFiles(base, "mean", tmp_path / "made", tmp_path / "kept")
+@pytest.fixture(scope="module")
+def made(evaluation, base, tmp_path_factory):
+    """The victim of all evaluations of `evaluation`."""
+    folder = tmp_path_factory.mktemp("made")
+    evaluation().victim(ModelFiles(base, "mean", folder, folder))
+    return folder
 
 
 @pytest.fixture
+def weights(base, made, tmp_path):
+    return ModelFiles(base, "mean", Path(shutil.copytree(made, tmp_path / "made")), tmp_path / "kept")
+
+
+@pytest.fixture(scope="module")
 def embed(base):
     return Embedder(*load_encoder(base, "mean"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def evaluation(data_dir):
     """PWWS on words that WordNet knows; the victim sees the toy groups of words."""
 
@@ -230,14 +238,14 @@ def test_similarity_under_attack(data_dir, weights, embed):
     assert attacks.outcomes["is_counted"].tolist() == [True] * 4
 
 
-@pytest.mark.parametrize("name", ["attack-mr", "attack-sst2", "attack-mrpc", "attack-mnli_matched"])
-def test_attack_sets_are_read_by_name(data_dir, name):
-    found = read_evaluation(
-        f"{name}/pwws", data_dir, Settings(Attacks(num_inputs=5, num_training=50), FineTuning())
-    )
-    assert (found.name, len(found.inputs), len(found.training)) == (f"{name}/pwws", 5, 50)
-    assert found.inputs.classes == found.training.classes
-    assert len(found.whole) == 1000
+def test_attack_sets_are_read_by_name(data_dir):
+    for name in ("attack-mr/pwws", "attack-mrpc/pwws", "attack-mnli_matched/pwws"):
+        found = read_evaluation(
+            name, data_dir, Settings(Attacks(num_inputs=5, num_training=50), FineTuning())
+        )
+        assert (found.name, len(found.inputs), len(found.training)) == (name, 5, 50)
+        assert found.inputs.classes == found.training.classes
+        assert len(found.whole) == 1000
 
 
 def test_a_set_that_is_not_here_is_said_to_be_missing(tmp_path, data_dir):
@@ -246,12 +254,12 @@ def test_a_set_that_is_not_here_is_said_to_be_missing(tmp_path, data_dir):
         read_evaluation("attack-mr/pwws", tmp_path)
 
 
-@pytest.mark.parametrize("task", ADVERSARIAL_STS)
-def test_adversarial_sts_is_read_by_name(data_dir, task):
-    found = read_evaluation(f"{task}/pwws", data_dir, Settings(Attacks(num_inputs=5), FineTuning()))
-    assert found.name == f"{task}/pwws"
-    assert found.pairs.split == "test" != found.fitting.split
-    assert found.num_sentences == 2 * (5 + len(found.fitting))
+def test_adversarial_sts_is_read_by_name(data_dir):
+    for task in ADVERSARIAL_STS:
+        found = read_evaluation(f"{task}/pwws", data_dir, Settings(Attacks(num_inputs=5), FineTuning()))
+        assert found.name == f"{task}/pwws"
+        assert found.pairs.split == "test" != found.fitting.split
+        assert found.num_sentences == 2 * (5 + len(found.fitting))
 
 
 def test_a_recipe_without_its_model_is_refused_by_name(data_dir):

@@ -42,9 +42,15 @@ def base(tmp_path_factory):
     return str(folder)
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Classifiers by their settings and texts: each is trained once for all tests that ask for it."""
+    return tmp_path_factory.mktemp("made")
+
+
 @pytest.fixture
-def weights(base, tmp_path):
-    return ModelFiles(base, "mean", tmp_path / "made", tmp_path / "kept")
+def weights(base, made, tmp_path):
+    return ModelFiles(base, "mean", made, tmp_path / "kept")
 
 
 @pytest.fixture(autouse=True)
@@ -106,11 +112,11 @@ def test_snli_is_learnt_and_scored_on_test(tmp_path, weights):
 def test_mnli_has_two_splits_and_a_missing_one_is_left_out(tmp_path, weights):
     write_nli(tmp_path, "mnli/multinli_1.0_train", 60, seed=0)
     write_nli(tmp_path, "mnli/multinli_1.0_dev_matched", 12, seed=1)
-    alone = _read("MNLI", tmp_path)
+    alone = _read("MNLI", tmp_path, _settings(ONE_EPOCH))
     assert alone.lacking == ("nli/mnli/multinli_1.0_dev_mismatched.jsonl",)
     assert list(_scored(alone, weights)) == ["accuracy dev_matched"] == list(alone.labels)
     write_nli(tmp_path, "mnli/multinli_1.0_dev_mismatched", 15, seed=2)
-    both = _read("MNLI", tmp_path)
+    both = _read("MNLI", tmp_path, _settings(ONE_EPOCH))
     rows = _scored(both, weights)
     assert list(rows) == ["accuracy dev_matched", "accuracy dev_mismatched"] == list(both.labels)
     assert [row.num_examples for row in rows.values()] == [12, 15]
@@ -182,10 +188,11 @@ def test_one_classifier_serves_tasks_with_the_same_training(tmp_path, weights):
     write_nli(tmp_path, "mnli/multinli_1.0_dev_matched", 4, seed=77)
     anli, mnli = (_read(task, tmp_path, _settings(ONE_EPOCH)) for task in ("ANLI", "MNLI"))
     assert anli.training.fingerprint == mnli.training.fingerprint
-    one, steps = _steps(anli, weights)
+    own = replace(weights, made=tmp_path / "own")
+    one, steps = _steps(anli, own)
     assert steps
     assert one.num_removed == 0  # else the two would be trained on different texts
-    assert _steps(mnli, weights) == (one, [])
+    assert _steps(mnli, own) == (one, [])
 
 
 def test_scored_texts_are_left_out_of_training(tmp_path, weights):
@@ -210,17 +217,16 @@ def test_asked_again_nothing_trains_and_elsewhere_the_same_comes_out(tmp_path, w
 
 def test_interrupted_it_goes_on(tmp_path, weights):
     _snli(tmp_path)
-    asked = _read("SNLI", tmp_path)
+    asked, own = _read("SNLI", tmp_path), replace(weights, made=tmp_path / "own")
 
     def ctrl_c(progress):
         if progress.t == 6:
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        asked.classifier(weights, ctrl_c)
-    assert _steps(asked, weights)[1][0] == 7
-    whole = _scored(asked, replace(weights, made=tmp_path / "elsewhere"))
-    assert _scored(asked, weights) == whole
+        asked.classifier(own, ctrl_c)
+    assert _steps(asked, own)[1][0] == 7
+    assert _scored(asked, own) == _scored(asked, weights)
 
 
 def test_other_settings_are_other_figures(tmp_path):

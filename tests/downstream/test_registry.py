@@ -7,9 +7,8 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.registry import EVALUATIONS
 
 
-@pytest.mark.parametrize(
-    ("patterns", "expanded"),
-    [
+def test_patterns_are_expanded_in_the_order_of_the_file():
+    for patterns, expanded in (
         ([], ()),
         (["STS-B/test", "MR/fast"], ("STS-B/test", "MR/fast")),
         (["attack-mr/*"], tuple(f"attack-mr/{recipe}" for recipe in RECIPES)),
@@ -17,10 +16,8 @@ from rse_study.evaluation.registry import EVALUATIONS
         (["MR/*", "MR/fast"], ("MR/fast", "MR/full")),
         (["MR/full", "MR/*"], ("MR/full", "MR/fast")),
         (["[MC]R/fast", "?R/fast"], ("MR/fast", "CR/fast")),
-    ],
-)
-def test_patterns_are_expanded_in_the_order_of_the_file(patterns, expanded):
-    assert expand_evaluations(patterns) == expanded
+    ):
+        assert expand_evaluations(patterns) == expanded
 
 
 def test_a_star_is_every_evaluation_once():
@@ -32,16 +29,13 @@ def test_single_names_are_left_to_the_rules_of_a_study():
     assert expand_evaluations(["STS-B/tets", "MR/fast", "MR/fast"]) == ("STS-B/tets", "MR/fast", "MR/fast")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "message"),
-    [
+def test_a_pattern_that_matches_nothing_says_what_is_near():
+    for pattern, message in (
         ("attack-rm/*", r"'attack-rm/\*' matches no evaluation. Did you mean 'attack-mr/\*'\?"),
         ("*/fats", r"'\*/fats' matches no evaluation. Did you mean '\*/fast'\?"),
-    ],
-)
-def test_a_pattern_that_matches_nothing_says_what_is_near(pattern, message):
-    with pytest.raises(ValueError, match=message):
-        expand_evaluations(["MR/fast", pattern])
+    ):
+        with pytest.raises(ValueError, match=message):
+            expand_evaluations(["MR/fast", pattern])
 
 
 def test_every_family_has_its_class_and_every_name_one_family():
