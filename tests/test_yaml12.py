@@ -60,3 +60,8 @@ def test_a_path_that_cannot_be_one_is_refused(tmp_path, name, said):
     with pytest.raises(InputError, match=said) as caught:
         read_yaml(tmp_path / name)
     assert caught.value.remedy
+
+
+def test_who_changes_what_was_read_changes_it_for_nobody_else():
+    parse_yaml("a: {b: [1]}", where="x")["a"]["b"].append(2)
+    assert parse_yaml("a: {b: [1]}", where="x") == {"a": {"b": [1]}}
