@@ -17,7 +17,6 @@ import numpy as np
 from pydantic import Field, PositiveFloat
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 from rse_study.registry import Registry
@@ -64,7 +63,7 @@ class Fit:
 
     def accuracy(self, features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"]) -> float:
         """Share of rows whose label is predicted, 0..1."""
-        return float(accuracy_score(labels, self.predict(features)))
+        return float(np.mean(self.predict(features) == labels))
 
 
 def fit_probe(features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], C: float) -> Fit:

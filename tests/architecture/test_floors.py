@@ -38,7 +38,7 @@ for module in {light}:
 def test_reading_results_imports_nothing_heavy():
     code = LOOK.format(light=LIGHT, heavy=HEAVY)
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stderr) == (0, "")
+    assert run.returncode == 0, run.stderr
 
 
 def test_importing_the_package_imports_nothing():

@@ -1,5 +1,6 @@
 """Attacks on similarity: what each goal wants, which side it may touch, and the figures by straight loops."""
 
+import functools
 import math
 from dataclasses import replace
 
@@ -40,12 +41,17 @@ def everything_of(pairs):
     return targets_of(pairs, np.arange(len(pairs)))
 
 
-def run(goal, sides="both", pairs=PAIRS, **settings) -> list[AttackOutcome]:
-    settings = {"max_queries": PLENTY, "seed": 0, **settings}
-    return sorted(
-        attack_all(toy_recipe(goal, sides), victim_of(embed, SCORE), everything_of(pairs), **settings),
-        key=lambda r: r.index,
+def attacked(goal, sides, pairs) -> list[AttackOutcome]:
+    rows = attack_all(
+        toy_recipe(goal, sides), victim_of(embed, SCORE), everything_of(pairs), max_queries=PLENTY, seed=0
     )
+    return sorted(rows, key=lambda row: row.index)
+
+
+@functools.cache
+def run(goal, sides="both") -> list[AttackOutcome]:
+    """What comes of all pairs: several tests look at it."""
+    return attacked(goal, sides, PAIRS)
 
 
 def test_cosines_are_those_of_each_pair_alone():
@@ -91,7 +97,7 @@ def test_drift_skips_nothing_and_does_not_ask_for_gold(tau):
         assert row.outcome == ("succeeded" if moved >= tau else "failed")
     assert any(row.outcome == "succeeded" for row in rows)
     without = replace(PAIRS, gold=np.full(len(PAIRS), 2.5))
-    assert [replace(row, label=0.0) for row in run(Drift(tau=tau), pairs=without)] == [
+    assert [replace(row, label=0.0) for row in attacked(Drift(tau=tau), "both", without)] == [
         replace(row, label=0.0) for row in rows
     ]
 

@@ -47,7 +47,7 @@ def test_nested_folds_equal_plain_loops(seed):
         assert choose_by_folds(features[train], labels[train], SMALL, seed) == C
 
 
-@pytest.mark.parametrize("distance", [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("distance", [1.0, 3.0])
 def test_clouds_are_told_apart_as_well_as_can_be(distance):
     features, labels = clouds(3000, distance)
     bayes = (1 + math.erf(distance / 2 / math.sqrt(2))) / 2

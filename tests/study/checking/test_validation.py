@@ -11,7 +11,6 @@ from rse_study.study.definition.domains import Choice, Log
 from rse_study.study.definition.reading import apply_overrides, build, read_spec
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
-from tests.architecture.findings import require_none
 from tests.cases import cases
 
 SHIPPED = Path(str(files("search_spaces")))
@@ -114,21 +113,12 @@ BAD = [
 ]
 
 
-def test_bad_settings_are_refused_where_they_stand():
-    def problems(override):
-        try:
-            read_study(JOINT, [override])
-        except InputErrors as error:
-            return error.problems
-        return []
-
-    found = {override: problems(override) for override, _ in BAD}
-    require_none(
-        f"{override}: {said!r} is not said in {[str(problem) for problem in found[override]]}"
-        for override, said in BAD
-        if not any(said in str(problem) for problem in found[override])
-    )
-    assert {problem.where for several in found.values() for problem in several} == {str(JOINT)}
+@cases(("override", "said"), BAD)
+def test_a_bad_setting_is_refused_where_it_stands(override, said):
+    with pytest.raises(InputErrors) as caught:
+        read_study(JOINT, [override])
+    assert said in str(caught.value)
+    assert all(problem.where == str(JOINT) for problem in caught.value.problems)
 
 
 def test_all_problems_are_said_at_once():
@@ -165,11 +155,10 @@ def test_the_quickstart_compares_with_the_papers_weights_over_eight_seeds():
     assert checked.study.seeds == tuple(range(8))
 
 
-def test_shipped_trials_are_valid():
-    paths = sorted((SHIPPED / "trials").glob("*.yaml"))
-    assert paths
-    for path in paths:
-        assert read_spec(Trial, path).method.has_adversary == ("simcse" not in path.stem), path
+@cases("path", sorted((SHIPPED / "trials").glob("*.yaml")), ids=lambda path: path.stem)
+def test_shipped_trials_are_valid(path):
+    trial = read_spec(Trial, path)
+    assert trial.method.has_adversary == ("simcse" not in path.stem)
 
 
 def test_a_bound_that_only_may_be_reached_is_a_warning():
@@ -270,15 +259,15 @@ def problems_of(overrides):
     return [str(problem).removeprefix(f"{JOINT}: ") for problem in caught.value.problems]
 
 
-def test_no_axis_or_row_changes_what_all_trials_are_judged_by():
+@cases("path", WRITTEN)
+def test_no_axis_or_row_changes_what_all_trials_are_judged_by(path):
     """Two scores under two attacks are no comparison; nor are two sets found against two encoders."""
-    for path, (here, other) in WRITTEN.items():
-        judge = path.split(".")[0]
-        (said,) = problems_of([f"search.{path}={{choice: [{here}, {other}]}}"])
-        assert said.startswith(f"search.{path}: writes base.{judge}, ")
-        assert said.endswith("all trials of a study are judged alike. Make it a study of its own")
-        (said,) = problems_of([*NO_SEARCH, ROWS % f"{path}: {other}"])
-        assert said.startswith(f"grid.rows.other: writes base.{judge}, ")
+    judge, (here, other) = path.split(".")[0], WRITTEN[path]
+    (said,) = problems_of([f"search.{path}={{choice: [{here}, {other}]}}"])
+    assert said.startswith(f"search.{path}: writes base.{judge}, ")
+    assert said.endswith("all trials of a study are judged alike. Make it a study of its own")
+    (said,) = problems_of([*NO_SEARCH, ROWS % f"{path}: {other}"])
+    assert said.startswith(f"grid.rows.other: writes base.{judge}, ")
 
 
 def test_no_axis_or_row_watches_something_else():

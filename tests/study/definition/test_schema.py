@@ -8,7 +8,7 @@ from jsonschema import Draft7Validator
 from rse_study.study.definition.reading import overlay
 from rse_study.study.definition.schema import json_schema
 from rse_study.yaml12 import read_yaml
-from tests.architecture.findings import require_none
+from tests.cases import cases
 
 SHIPPED = Path(str(files("search_spaces")))
 SCHEMA = SHIPPED / "study.schema.json"
@@ -29,16 +29,12 @@ def test_the_shipped_schema_is_that_of_the_code():
 STUDIES = sorted(path for path in SHIPPED.rglob("*.yaml") if path.parent.name not in ("bases", "trials"))
 
 
-def test_shipped_studies_satisfy_it_and_name_it(validator):
-    def findings(path):
-        yield from (error.message for error in validator.iter_errors(read_yaml(path)))
-        up = "../" * (len(path.relative_to(SHIPPED).parts) - 1)
-        named = f"# yaml-language-server: $schema={up}{SCHEMA.name}\n"
-        if not path.read_text(encoding="utf-8").startswith(named):
-            yield f"does not begin with {named}"
-
-    assert len(STUDIES) > 80
-    require_none(f"{path.stem}: {said}" for path in STUDIES for said in findings(path))
+@cases("path", STUDIES, ids=lambda path: path.stem)
+def test_shipped_studies_satisfy_it_and_name_it(validator, path):
+    assert [error.message for error in validator.iter_errors(read_yaml(path))] == []
+    up = "../" * (len(path.relative_to(SHIPPED).parts) - 1)
+    named = f"# yaml-language-server: $schema={up}{SCHEMA.name}\n"
+    assert path.read_text(encoding="utf-8").startswith(named)
 
 
 GOOD = [
@@ -58,13 +54,10 @@ GOOD = [
 ]
 
 
-def test_what_a_study_may_say(validator):
+@cases("content", GOOD, ids=str)
+def test_what_a_study_may_say(validator, content):
     whole = {"name": "a", "question": "b", "base": {}}
-    require_none(
-        f"{content}: {error.message}"
-        for content in GOOD
-        for error in validator.iter_errors(overlay(whole, content))
-    )
+    assert [error.message for error in validator.iter_errors(overlay(whole, content))] == []
 
 
 def test_a_file_that_extends_leaves_out_and_takes_away(validator):
@@ -100,16 +93,11 @@ BAD = [
 ]
 
 
-def test_what_a_study_may_not_say_is_marked_where_it_stands(validator):
-    def marked(content):
-        for error in validator.iter_errors({"extends": "x.yaml", **content}):
-            while error.context:
-                error = max(error.context, key=lambda inner: len(inner.absolute_path))
-            yield list(error.absolute_path)
-
-    found = [list(marked(content)) for content, _ in BAD]
-    require_none(
-        f"{content}: {places}"
-        for (content, at), places in zip(BAD, found, strict=True)
-        if [place[: len(at)] for place in places] != [at]
-    )
+@cases(("content", "at"), BAD, ids=[str(content) for content, _ in BAD])
+def test_what_a_study_may_not_say_is_marked_where_it_stands(validator, content, at):
+    found = list(validator.iter_errors({"extends": "x.yaml", **content}))
+    assert len(found) == 1
+    deepest = found[0]
+    while deepest.context:
+        deepest = max(deepest.context, key=lambda error: len(error.absolute_path))
+    assert list(deepest.absolute_path)[: len(at)] == at
