@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests import needs
+
 # A busy machine is no failure; a failure must be repeatable.
 settings.register_profile("suite", deadline=None, derandomize=True)
 settings.load_profile("suite")
@@ -63,7 +65,7 @@ def data_dir() -> Path:
     """The folder of real data: RSE_STUDY_DATA, else ../shared/data seen from the project. Skips where absent."""
     folder = Path(os.environ.get("RSE_STUDY_DATA") or Path(__file__).parents[2] / "shared" / "data")
     if not (folder / "sts").is_dir():
-        pytest.skip(f"no data: neither RSE_STUDY_DATA nor {folder}")
+        pytest.skip(needs.reason_without_data())
     return folder
 
 

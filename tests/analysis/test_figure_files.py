@@ -1,13 +1,13 @@
 """Figures of a page as files: what the page shows, under its names; a clear word where there is no browser."""
 
 import re
-import shutil
 
 import pytest
 
 from analysis.figure_files import figures_in, write_figures
 from analysis.report import render
 from rse_study.errors import InputError
+from tests import needs
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def test_every_figure_of_the_page_is_found_under_its_name(html):
 
 
 @pytest.mark.xdist_group("browser")
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@needs.programs("chromium")
 @pytest.mark.parametrize(
     ("kind", "start"), [("svg", b"<svg"), pytest.param("png", b"\x89PNG", marks=pytest.mark.slow)]
 )

@@ -1,7 +1,5 @@
 """The figures' data and what is drawn of it; and as files, where there is a browser."""
 
-import shutil
-
 import pytest
 
 from benchmarks.own_base.figures import (
@@ -14,6 +12,7 @@ from benchmarks.own_base.figures import (
 from benchmarks.own_base.frames import loss_frame, score_frame
 from benchmarks.own_base.plan import read_plan
 from benchmarks.own_base.rows import OwnBaseRows, read_rows
+from tests import needs
 
 from .test_rows import plan
 
@@ -49,7 +48,7 @@ def test_a_folder_without_rows_has_its_floor(tmp_path):
 
 @pytest.mark.slow  # a browser
 @pytest.mark.xdist_group("browser")
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@needs.programs("chromium")
 def test_a_browser_draws_both(frames, tmp_path):
     paths = write_own_base_figures(*frames, tmp_path)
     assert [path.name for path in paths] == ["own_base_dev.png", "own_base_losses.png"]
