@@ -3,6 +3,7 @@
 import os
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -58,6 +59,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         ]
         if lone:
             raise pytest.UsageError("this pytest-xdist does not keep groups of tests with this pytest")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """The last thing said: what was skipped and why, a line for each reason, the most frequent first."""
+    yield
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    if reasons:
+        terminalreporter.section(f"{len(skipped)} skipped")
+    for reason, count in reasons.most_common():
+        terminalreporter.line(f"{count:5}  {reason}")
 
 
 @pytest.fixture(scope="session")
