@@ -3,12 +3,15 @@
 import os
 import secrets
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests import needs
 
 # A busy machine is no failure; a failure must be repeatable.
 settings.register_profile("suite", deadline=None, derandomize=True)
@@ -58,12 +61,24 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             raise pytest.UsageError("this pytest-xdist does not keep groups of tests with this pytest")
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """The last thing said: what was skipped and why, a line for each reason, the most frequent first."""
+    yield
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    if reasons:
+        terminalreporter.section(f"{len(skipped)} skipped")
+    for reason, count in reasons.most_common():
+        terminalreporter.line(f"{count:5}  {reason}")
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of real data: RSE_STUDY_DATA, else ../shared/data seen from the project. Skips where absent."""
     folder = Path(os.environ.get("RSE_STUDY_DATA") or Path(__file__).parents[2] / "shared" / "data")
     if not (folder / "sts").is_dir():
-        pytest.skip(f"no data: neither RSE_STUDY_DATA nor {folder}")
+        pytest.skip(needs.reason_without_data())
     return folder
 
 

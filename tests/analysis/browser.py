@@ -10,14 +10,11 @@ import time
 from base64 import b64decode
 from pathlib import Path
 
-import pytest
-
 SWITCHES = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run", "--hide-scrollbars", "--remote-debugging-pipe",
 ]  # fmt: skip
 PATIENCE_S = 60
-needs_browser = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
 
 
 class PageLeftError(Exception):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from urllib.parse import unquote
 
@@ -16,6 +15,7 @@ from analysis.page import embedded
 from analysis.sections.attacked import summary_table
 from rse_study.errors import InputError
 from rse_study.results.attack_file import read_attacks
+from tests import needs
 from tests.analysis.outline import Outline
 from tests.results.attacked import end, keep, outcome, skipped
 from tests.slow import mostly_slow
@@ -269,7 +269,7 @@ def seen(request, html, tmp_path_factory):
 
 
 @pytest.mark.xdist_group("browser")
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@needs.programs("chromium")
 class TestInABrowser:
     def test_nothing_goes_wrong_and_nothing_runs_that_is_text(self, seen):
         assert seen["wrong"] == []

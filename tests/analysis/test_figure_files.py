@@ -1,12 +1,12 @@
 """Figures of a page as files: what the page shows, under its names; a clear word where there is no browser."""
 
 import re
-import shutil
 
 import pytest
 
 from analysis.figure_files import figures_in, write_figures
 from rse_study.errors import InputError
+from tests import needs
 
 pytestmark = pytest.mark.xdist_group("browser")  # the pages are written once
 
@@ -32,7 +32,7 @@ def test_every_figure_of_the_page_is_found_under_its_name(html):
     assert history.layout.template.layout.paper_bgcolor == "white"  # as on paper, whatever the page's theme
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@needs.programs("chromium")
 @pytest.mark.parametrize(
     ("kind", "start"), [("svg", b"<svg"), pytest.param("png", b"\x89PNG", marks=pytest.mark.slow)]
 )

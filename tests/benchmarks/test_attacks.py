@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks import attacks
 from rse_study.data.location import data_dir
+from tests import needs
 
 TOY = [
     *("--recipes", "pwws", "--inputs", "2", "--repeat", "2", "--training", "60", "--epochs", "1"),
@@ -23,7 +24,7 @@ def measured(folder):
 def test_queries_and_seconds_of_each_repeat_are_written(tmp_path):
     needed = ("attack/mr/mr.txt.gz", "transfer/MR", "lexicon/wordnet")
     if not all((data_dir() / name).exists() for name in needed):
-        pytest.skip("needs attack/mr, MR and WordNet (RSE_STUDY_DATA)")
+        pytest.skip(needs.reason_without_data("attack/mr, MR, WordNet"))
     content = measured(tmp_path)
     (row,) = content["rows"]
     assert len(row["queries"]) == len(row["cpu_seconds"]) == 2

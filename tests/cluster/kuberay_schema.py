@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import needs
+
 SCHEMA = Path(os.environ.get("RSE_STUDY_DATA") or "absent") / "kuberay" / "rayjob-v1-schema.json.gz"
 needs_schema = pytest.mark.skipif(
-    not SCHEMA.is_file(), reason="RSE_STUDY_DATA has no kuberay/rayjob-v1-schema.json.gz"
+    not SCHEMA.is_file(), reason=needs.reason_without_data("kuberay/rayjob-v1-schema.json.gz")
 )

@@ -1,7 +1,6 @@
 """What kubectl is told, what it prints of RayJobs, and how its errors are read aloud. No server is needed."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from rse_study.cluster.kuberay_backend import KubeRayBackend, report_of
 from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.wheel import Wheel
 from rse_study.errors import InputError
+from tests import needs
 from tests.cases import cases
 
 NAME = "rse-grid-0123456789ab"
@@ -68,7 +68,7 @@ def test_commands_name_namespace_and_files(tmp_path):
     assert {f"rayjob.ray.io/{NAME}", f"configmap/{NAME}"} <= set(delete)
 
 
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+@needs.programs("kubectl")
 def test_a_server_that_does_not_answer_is_said_in_one_line(monkeypatch, tmp_path):
     config = tmp_path / "config"
     cluster = {"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}

@@ -11,10 +11,10 @@ import pytest
 
 from rse_study.storage.storage import ledger_key
 from tests.nodes.namespaces import SHARED, Nodes
-from tests.nodes.slurm import Slurm, environment, reason_without, running_slurm
+from tests.nodes.slurm import Slurm, environment, needs_slurm, running_slurm
 
 pytestmark = [
-    pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
+    needs_slurm,
     pytest.mark.slow,
     pytest.mark.xdist_group("slurm"),
 ]

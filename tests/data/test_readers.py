@@ -5,6 +5,7 @@ import pytest
 
 from rse_study.data.readers import SUBSETS, read_sts, sts_splits
 from rse_study.errors import InputError, MissingFile
+from tests import needs
 from tests.cases import cases
 
 # counts as published; the data folder here lacks some tasks
@@ -34,7 +35,7 @@ def test_every_split_has_a_count():
 @cases("variant", ["orig", "senteval"])
 def test_published_counts(data_dir, task, split, variant):
     if not (data_dir / "sts" / {"STS-B": "STSBenchmark", "SICK-R": "SICK"}.get(task, task)).is_dir():
-        pytest.skip(f"{task} is not in the data folder")
+        pytest.skip(needs.reason_without_data(task))
     pairs = read_sts(task, split, data_dir, (variant,))
     assert len(pairs) == NUM_PAIRS[task, split]
     assert pairs.gold.min() >= (1 if task == "SICK-R" else 0)

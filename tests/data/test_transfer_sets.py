@@ -6,6 +6,7 @@ import pytest
 from rse_study.data.catalogue import catalogue, verify
 from rse_study.data.transfer_sets import read_transfer, read_transfer_task, transfer_splits, transfer_tasks
 from rse_study.errors import InputError, MissingFile
+from tests import needs
 from tests.cases import cases
 
 # counts of each class, as published
@@ -32,7 +33,7 @@ def test_every_split_has_counts():
 @pytest.mark.parametrize(("task", "split"), COUNTS)
 def test_published_counts(data_dir, task, split):
     if not (data_dir / "transfer" / task).is_dir():
-        pytest.skip(f"{task} is not in the data folder")
+        pytest.skip(needs.reason_without_data(task))
     found = read_transfer(task, split, data_dir)
     assert (found.name, found.split) == (task, split)
     assert np.bincount(found.labels).tolist() == COUNTS[task, split]

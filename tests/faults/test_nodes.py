@@ -11,16 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.nodes.ledgers import Rows, changed, differences, rows_of
-from tests.nodes.namespaces import reason_without
+from tests.nodes.namespaces import needs_nodes
 from tests.nodes.proving_ground import ProvingGround, proving_ground, worker_of
 from tests.nodes.small_studies import TWO_WORKERS, grid
 from tests.nodes.submission import Submission, attempts_of, steps_redone
 
-pytest.importorskip("moto")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("faults_of_nodes"),
-    pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
+    needs_nodes,
 ]
 
 CELLS = grid("faulted", num_steps=100, every=10, seeds=[0, 1])

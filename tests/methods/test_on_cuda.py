@@ -9,7 +9,7 @@ from rse_study.data.batches import Batch
 from rse_study.methods.method import StepOutcome
 from tests.methods.problem import make_batch, make_networks, make_run, settings, take_step
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 CUDA = torch.device("cuda")
 
 

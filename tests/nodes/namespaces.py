@@ -1,6 +1,6 @@
 """Several machines on one: a network namespace each, a bridge between them, and a disk of their own.
 
-Nothing of it is left in the machine's own network. It takes root and iproute2.
+Nothing of it is left in the machine's own network. It takes root, iproute2 and procps.
 """
 
 import fcntl
@@ -13,11 +13,14 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+from tests import needs
+
 PROJECT = Path(__file__).parents[2]
-TOOLS = ("ip", "unshare", "nsenter", "setpriv")
+TOOLS = ("ip", "nsenter", "ps", "setpriv", "unshare")
 LOCKS = Path("/run/lock")
 MORTAL = ("setpriv", "--pdeathsig=KILL")
 """ends with the process that started it, however that one ends"""
@@ -49,17 +52,20 @@ while :; do wait || true; done
 """
 
 
+@cache
 def reason_without() -> str:
     """Why this machine cannot have nodes; empty where it can."""
+    if missing := needs.reason_without(*TOOLS):
+        return missing
     if os.geteuid() != 0:
-        return "network namespaces need root"
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    if missing:
-        return f"not installed: {', '.join(missing)}"
+        return "needs root, for network namespaces"
     probe = subprocess.run(
         ["unshare", "--net", "--mount", "--pid", "--fork", "--uts", "--ipc", "true"], capture_output=True
     )
-    return "" if probe.returncode == 0 else "this machine allows no namespaces"
+    return "" if probe.returncode == 0 else "needs a kernel that allows namespaces"
+
+
+needs_nodes = needs.skip_for(reason_without())
 
 
 class Node:

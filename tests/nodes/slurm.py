@@ -1,21 +1,21 @@
 """A real Slurm over nodes of a test: munge on each, slurmctld on the first, one slurmd per node.
 
-It takes Debian's packages `slurm-wlm` and `munge`, and nodes that share a folder. Accounting is off, as on many small
+It takes Debian's packages slurm-wlm and munge, and nodes that share a folder. Accounting is off, as on many small
 clusters: `sacct` answers that it is disabled.
 """
 
 import secrets
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests import needs
 from tests.nodes import namespaces
 from tests.nodes.namespaces import SHARED, Node, Nodes
 
-TOOLS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol", "scancel")
+TOOLS = ("munged", "sbatch", "slurmctld", "slurmd")
 START_SECONDS = 60.0
 
 CONFIGURATION = """
@@ -55,12 +55,7 @@ ConstrainRAMSpace=no
 """
 
 
-def reason_without() -> str:
-    """Why this machine cannot have a Slurm; empty where it can."""
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    if missing:
-        return f"not installed (slurm-wlm, munge): {', '.join(missing)}"
-    return namespaces.reason_without()
+needs_slurm = needs.skip_for(needs.reason_without(*TOOLS) or namespaces.reason_without())
 
 
 class Slurm:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.nodes.namespaces import PROJECT, SHARED, Nodes, reason_without, send
+from tests.nodes.namespaces import PROJECT, SHARED, Nodes, needs_nodes, send
 
-pytestmark = pytest.mark.skipif(bool(reason_without()), reason=reason_without())
+pytestmark = needs_nodes
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,10 @@ import time
 
 import pytest
 
-from tests.nodes.namespaces import Nodes, reason_without
+from tests.nodes.namespaces import Nodes, needs_nodes
 from tests.nodes.s3_server import ACCESS, S3Server
 
-pytest.importorskip("moto")
-pytestmark = pytest.mark.skipif(bool(reason_without()), reason=reason_without())
+pytestmark = needs_nodes
 
 CLIENT = """
 import sys

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.nodes.namespaces import SHARED, Nodes
-from tests.nodes.slurm import Slurm, environment, reason_without, running_slurm
+from tests.nodes.slurm import Slurm, environment, needs_slurm, running_slurm
 
-pytestmark = pytest.mark.skipif(bool(reason_without()), reason=reason_without())
+pytestmark = needs_slurm
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from rse_study.data.location import cache_dir
 from tests.nodes.autoscaling import IDLE_MINUTES
-from tests.nodes.namespaces import Node, Nodes, reason_without
+from tests.nodes.namespaces import Node, Nodes, needs_nodes
 from tests.nodes.ray_cluster import ENVIRONMENT, NODES, TOKEN_PATH
 from tests.nodes.small_studies import grid
 from tests.nodes.submission import attempts_of
@@ -17,7 +17,7 @@ from tests.nodes.submission import attempts_of
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("autoscaling"),
-    pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
+    needs_nodes,
 ]
 MOST = 3
 TYPES = json.dumps([{"name": "worker", "resources": {"CPU": 1}, "max": MOST}])

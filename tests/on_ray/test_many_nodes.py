@@ -5,16 +5,15 @@ from pathlib import Path
 import pytest
 
 from tests.nodes.ledgers import differences, rows_of
-from tests.nodes.namespaces import reason_without
+from tests.nodes.namespaces import needs_nodes
 from tests.nodes.proving_ground import proving_ground
 from tests.nodes.small_studies import TWO_WORKERS, grid, search
 from tests.nodes.submission import attempts_of
 
-pytest.importorskip("moto")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("many_nodes"),
-    pytest.mark.skipif(bool(reason_without()), reason=reason_without()),
+    needs_nodes,
 ]
 
 

@@ -36,7 +36,6 @@ class S3Server:
 
 @contextmanager
 def s3_server() -> Iterator[S3Server]:
-    pytest.importorskip("moto.server", reason="moto[server] is not installed")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

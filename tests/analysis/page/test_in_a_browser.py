@@ -10,11 +10,12 @@ from analysis.chosen import ChosenPair, ChosenRows, write_chosen
 from analysis.index import write_index
 from analysis.report import write_report
 from rse_study.results.ledger import Ledger
+from tests import needs
 from tests.analysis import gridded, searched, tabled
-from tests.analysis.browser import needs_browser, saved
+from tests.analysis.browser import saved
 from tests.slow import mostly_slow
 
-pytestmark = [pytest.mark.xdist_group("browser"), needs_browser]
+pytestmark = [pytest.mark.xdist_group("browser"), needs.programs("chromium")]
 ALL_DRAWN = "[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('.main-svg'))"
 OVERFLOWING = """(() => {
   const edge = document.documentElement.clientWidth + 1;

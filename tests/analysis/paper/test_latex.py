@@ -1,12 +1,12 @@
 """LaTeX of a table: escaping, headings in two lines, and what pdflatex says of it."""
 
-import shutil
 import subprocess
 
 import pandas as pd
 import pytest
 
 from analysis.paper.latex import escaped, latex
+from tests import needs
 from tests.analysis.paper.typeset import lines_between, typeset
 
 LETTERS = list("&%$#_{}~^\\<>|[\N{MINUS SIGN}\N{PLUS-MINUS SIGN}\N{ASTERISK OPERATOR}\N{DAGGER}")
@@ -55,7 +55,7 @@ def test_label_and_comment_stand_where_they_belong():
     assert lines[lines.index(r"\caption{c}") + 1] == r"\label{tab:some-study}"
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@needs.programs("pdflatex")
 def test_it_compiles(tmp_path):
     odd = "".join(LETTERS)
     table = pd.DataFrame([[odd, "1", "2", "3"], ["[a", "", "", ""]], columns=pd.MultiIndex.from_tuples(PAIRS))

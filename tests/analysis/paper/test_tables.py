@@ -28,7 +28,7 @@ OTHERS = "other representations"  # as figure 3 calls what it does not name
 def papers():
     """The lines of the four papers, by name of the file."""
     if not PAPERS.is_dir():
-        pytest.skip(f"the papers are not here: {PAPERS}")
+        pytest.skip("needs the texts of the papers, which are not ours to ship")
     return {path.name: path.read_text(encoding="utf-8").split("\n") for path in PAPERS.glob("*.txt")}
 
 

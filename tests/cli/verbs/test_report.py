@@ -1,9 +1,9 @@
 """`report`: of a study, and its tables."""
 
-import shutil
-
 import pandas as pd
 import pytest
+
+from tests import needs
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_report_brings_tables_for_a_paper_and_says_what_to_cite(rse, ran, tmp_
 
 
 @pytest.mark.xdist_group("browser")
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@needs.programs("chromium")
 def test_a_report_brings_its_figures(rse, ran, tmp_path):
     ended = rse("report", "little", "--figures", "figures")
     assert (ended.code, ended.err) == (0, "")

