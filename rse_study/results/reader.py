@@ -24,7 +24,6 @@ from rse_study.results.search_budget import BudgetShare, as_far_as_it_went, budg
 from rse_study.results.selection import TrialResult
 from rse_study.results.standings import standings_of
 
-
 Arguments = ParamSpec("Arguments")
 
 

@@ -8,7 +8,6 @@ import pytest
 from analysis.figure_files import figures_in, write_figures
 from rse_study.errors import InputError
 
-
 pytestmark = pytest.mark.xdist_group("browser")  # the pages are written once
 
 

@@ -10,7 +10,6 @@ from rse_study.results.schema import ledger_path
 from tests.analysis import gridded, searched, tabled
 from tests.analysis.outline import Outline
 
-
 pytestmark = pytest.mark.xdist_group("index")  # the reports are written once
 
 

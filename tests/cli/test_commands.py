@@ -83,7 +83,15 @@ LEAVES_OUT = {
     "validate quickstart": MODELS,
     "data list": MODELS,
     "report little": MODELS,
-    "plan quickstart --store empty": ["ray", "optuna", "transformers", "pandas", "scipy", "sklearn", "datasets"],
+    "plan quickstart --store empty": [
+        "ray",
+        "optuna",
+        "transformers",
+        "pandas",
+        "scipy",
+        "sklearn",
+        "datasets",
+    ],
 }
 """What each command does not import: seconds of its time."""
 IMPORTS = """

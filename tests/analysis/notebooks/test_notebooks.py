@@ -151,7 +151,9 @@ def test_parameters_are_filled_in_whatever_they_hold():
 
 
 def test_the_fitting_notebook_is_chosen(store):
-    kinds = {name: fitting_kind(open_study(name, store)) for name in ("joint", "parts", "new-grid", "attacked")}
+    kinds = {
+        name: fitting_kind(open_study(name, store)) for name in ("joint", "parts", "new-grid", "attacked")
+    }
     others = dict.fromkeys(("parts", "new-grid", "attacked"), "ablations")
     assert kinds == {"joint": "search"} | others
 

@@ -11,7 +11,6 @@ from analysis.search import ranking, trials
 from analysis.sections.front import bounds, front, front_table
 from tests.analysis import fronted
 
-
 pytestmark = pytest.mark.xdist_group("front")  # the page is drawn once
 
 

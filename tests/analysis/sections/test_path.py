@@ -1,7 +1,5 @@
 import dataclasses
 
-import pytest
-
 from analysis.answer import StageProgress
 from analysis.figures.path import path_data
 from analysis.progress import stage_progress
