@@ -3,10 +3,11 @@
 import subprocess
 
 
-def test_the_files_are_printed(rse):
+def test_the_files_are_printed_and_nothing_is_written_without_a_folder(rse, tmp_path):
     ended = rse("cluster", "render", "slurm", "joint")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith("# ---- job.sbatch\n#!/bin/bash\n#SBATCH --job-name=rse-joint-")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_files_are_written_with_all_the_job_needs(rse, tmp_path):
@@ -27,11 +28,6 @@ def test_a_manifest_with_a_wheel_in_it_is_cut_on_the_screen(rse):
     assert "characters in all: --out DIR writes them" in out
     assert "kind: RayJob" in out
     assert len(out) < 50_000
-
-
-def test_nothing_is_written_without_a_folder(rse, tmp_path):
-    rse("cluster", "render", "local", "joint")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_run_there_is_not_rendered(rse):

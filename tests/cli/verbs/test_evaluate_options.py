@@ -1,5 +1,6 @@
 """`evaluate` refuses what was given and would decide nothing, before anything is loaded; defaults are no matter."""
 
+import re
 from typing import get_args, get_type_hints
 
 import pytest
@@ -7,7 +8,8 @@ import typer
 
 from rse_study.cli.app import app
 from rse_study.cli.commands import evaluate
-from rse_study.cli.verbs.evaluate_options import USED
+from rse_study.cli.verbs.evaluate_options import USED, require_used
+from rse_study.errors import InputError
 from rse_study.training.classifier.config import FineTuning
 
 VALUES = {
@@ -17,14 +19,13 @@ VALUES = {
     "--sides": "both",
 }  # fmt: skip
 # Most are the defaults: to write them down is to expect that they decide something.
+COMMAND = typer.main.get_command(app).commands["evaluate"]
 OPTIONS = {
     param.name: param.opts[0]
-    for param in typer.main.get_command(app).commands["evaluate"].params
+    for param in COMMAND.params
     if param.opts[0].startswith("--") and param.name != "help"
 }
 TUNING = ("epochs", "lr", "max_length")
-USES = [(suite, name) for suite in USED for name in OPTIONS if name in USED[suite] and name != "suite"]
-IDLE = [(suite, name) for suite in USED for name in OPTIONS if name not in USED[suite]]
 
 
 def written(flag):
@@ -37,25 +38,27 @@ def test_the_table_is_of_every_option_and_every_suite():
     assert set(USED) == set(get_args(get_type_hints(evaluate)["suite"]))
 
 
-@pytest.mark.parametrize(("suite", "name"), IDLE, ids=str)
-def test_what_a_suite_does_not_use_is_refused(rse, suite, name):
-    ended = rse("evaluate", "nowhere/model", "--suite", suite, *written(OPTIONS[name]))
-    assert ended.code == 2
-    told = f"--suite {suite}: {OPTIONS[name]} would decide nothing: it uses --suite, --data, --pooling, --threads, "
-    assert ended.err.startswith(told), ended.err
-    others = [other for other in USED if name in USED[other]]
-    assert ended.err.rstrip().endswith(f". Leave it out, or choose --suite {' or '.join(others)}")
-
-
-@pytest.mark.parametrize(("suite", "name"), USES, ids=str)
-def test_what_a_suite_uses_is_not(rse, suite, name):
-    ended = rse("evaluate", "nowhere/model", "--suite", suite, *written(OPTIONS[name]))
-    assert ended.code == 2  # of a model and data that are not there
-    assert f"--suite {suite}: " not in ended.err, ended.err
+@pytest.mark.parametrize("suite", USED)
+def test_what_a_suite_uses_is_taken_and_anything_else_refused(suite):
+    for name, flag in OPTIONS.items():
+        if name == "suite":
+            continue
+        context = COMMAND.make_context("evaluate", ["nowhere/model", "--suite", suite, *written(flag)])
+        if name in USED[suite]:
+            assert require_used(context, suite)[name] == flag
+            continue
+        told = (
+            f"--suite {suite}: {flag} would decide nothing: it uses --suite, --data, --pooling, --threads, "
+        )
+        with pytest.raises(InputError, match=f"^{re.escape(told)}") as refused:
+            require_used(context, suite)
+        others = " or ".join(other for other in USED if name in USED[other])
+        assert str(refused.value).endswith(f". Leave it out, or choose --suite {others}")
 
 
 def test_several_are_refused_at_once(rse):
     ended = rse("evaluate", "nowhere/model", "--goal", "drift", "--variant", "orig", "--lr", "1")
+    assert ended.code == 2
     assert ended.err.startswith("--suite sts: --lr, --goal would decide nothing")
     ended = rse("evaluate", "nowhere/model", "--suite", "nli", "--goal", "drift", "--variant", "orig")
     assert ended.err.rstrip().endswith(". Leave it out")  # no suite uses both
@@ -98,8 +101,6 @@ def test_what_one_of_them_uses_is_not_and_unknown_names_are_told_first(rse, argu
 
 def test_a_fine_tuning_is_by_default_what_a_study_does():
     """One name, one setting: figures of the command and of a study are then of the same classifiers."""
-    defaults = {
-        param.name: param.default for param in typer.main.get_command(app).commands["evaluate"].params
-    }
+    defaults = {param.name: param.default for param in COMMAND.params}
     own = FineTuning().model_dump()
     assert {name: defaults[name] for name in TUNING} == {name: own[name] for name in TUNING}
