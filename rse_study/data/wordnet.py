@@ -57,8 +57,12 @@ def _reader(archive: Path) -> Any:
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
+    class English(WordNetCorpusReader):
+        def map_wn(self, version: str = "wordnet") -> None:
+            """No map between versions: words of other languages alone need it, and it takes as long as all the rest."""
+
     folder = str(archive.parents[1])
     nltk.data.path.insert(0, folder)  # it reads from nowhere else
     with warnings.catch_warnings():  # that other languages are not there
         warnings.simplefilter("ignore", UserWarning)
-        return WordNetCorpusReader(nltk.data.find("corpora/wordnet.zip/wordnet/", [folder]), None)
+        return English(nltk.data.find("corpora/wordnet.zip/wordnet/", [folder]), None)

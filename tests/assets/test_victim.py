@@ -1,6 +1,7 @@
 import json
 import os
 import signal
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,12 +24,19 @@ def base(tmp_path_factory):
     return str(folder)
 
 
-@pytest.fixture
-def build(base, tmp_path):
-    """A victim and how many steps it took."""
+@pytest.fixture(scope="module")
+def build_at(base):
+    """A victim in a folder and the steps it took."""
 
     def built(
-        training=None, *, seed=0, inputs=INPUTS, spec=LEARNS, on_progress=lambda progress: None, **changes
+        at,
+        training=None,
+        *,
+        seed=0,
+        inputs=INPUTS,
+        spec=LEARNS,
+        on_progress=lambda progress: None,
+        **changes,
     ):
         steps = []
 
@@ -38,7 +46,7 @@ def build(base, tmp_path):
 
         settings = {"base": base, "pooling": "mean"} | changes
         found = victim(
-            tmp_path,
+            at,
             **settings,
             training=training or _training(),
             inputs=inputs,
@@ -51,6 +59,22 @@ def build(base, tmp_path):
     return built
 
 
+@pytest.fixture
+def build(build_at, tmp_path):
+    return partial(build_at, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return tmp_path_factory.mktemp("victims")
+
+
+@pytest.fixture(scope="module")
+def trained(build_at, root):
+    """The victim by default and the steps it took."""
+    return build_at(root)
+
+
 def _training(num=80, **changes):
     """Groups of words, one of the inputs among them twice."""
     data = singles(num, **changes)
@@ -58,8 +82,8 @@ def _training(num=80, **changes):
     return Labelled(data.name, data.split, texts, np.append(data.labels, [0, 0]), data.classes)
 
 
-def test_it_is_trained_once_and_never_saw_what_it_is_asked(build, tmp_path):
-    found, steps = build()
+def test_it_is_trained_once_and_never_saw_what_it_is_asked(build_at, trained, root):
+    found, steps = trained
     assert steps
     meta = json.loads((found.folder / "meta.json").read_text())
     num_twins = num_found(singles().texts, Labelled("t", "t", [("red blue",)], np.zeros(1, int), ("a",)))
@@ -68,18 +92,16 @@ def test_it_is_trained_once_and_never_saw_what_it_is_asked(build, tmp_path):
     assert meta["weights"] == hash_file(found.folder / "model.safetensors")
     assert (meta["dev_accuracy"], meta["weak"]) == (found.dev_accuracy, False)
     assert found.dev_accuracy > 0.9
-    assert found.folder == asset_path(tmp_path, "victim", _key(found.folder))
+    assert found.folder == asset_path(root, "victim", _key(found.folder))
     before = {path: path.stat().st_mtime_ns for path in found.folder.rglob("*")}
-    again, further = build()
+    again, further = build_at(root)
     assert (again, further) == (found, [])
     assert {path: path.stat().st_mtime_ns for path in found.folder.rglob("*")} == before
-    assert [path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")] == [
-        found.folder.name
-    ]
+    assert [path.name for path in root.iterdir() if path.suffix != ".lock"] == [found.folder.name]
 
 
-def test_it_says_what_the_classifier_said_and_is_an_encoder(build):
-    found, _ = build()
+def test_it_says_what_the_classifier_said_and_is_an_encoder(trained):
+    found, _ = trained
     unseen = singles(60, seed=9)
     predicted = found.load().predict(unseen.texts)
     assert (predicted.argmax(1) == unseen.labels).mean() > 0.95
@@ -124,7 +146,7 @@ def test_a_poor_one_is_marked_weak(build):
     assert found.dev_accuracy < 0.6
 
 
-def test_interrupted_it_goes_on_where_it_stopped(build, tmp_path):
+def test_interrupted_it_goes_on_where_it_stopped(build, trained, tmp_path):
     def ctrl_c(progress):
         if progress.t == 6:
             os.kill(os.getpid(), signal.SIGINT)
@@ -135,10 +157,14 @@ def test_interrupted_it_goes_on_where_it_stopped(build, tmp_path):
     assert steps[0] == 7
     assert not list(tmp_path.glob(".*.steps"))
     weights = (interrupted.folder / "model.safetensors").read_bytes()
-    (interrupted.folder / "meta.json").unlink()  # as if it had never been finished: the whole way once more
-    whole, steps = build()
-    assert steps[0] == 1
-    assert (whole.folder / "model.safetensors").read_bytes() == weights
+    assert (trained[0].folder / "model.safetensors").read_bytes() == weights
+
+
+def test_one_that_was_never_finished_is_made_again(build):
+    spec = LEARNS.model_copy(update={"epochs": 1})
+    first, _ = build(spec=spec)
+    (first.folder / "meta.json").unlink()
+    assert build(spec=spec)[1][0] == 1
 
 
 def _key(folder):
