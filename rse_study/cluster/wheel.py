@@ -21,7 +21,7 @@ from rse_study.errors import InputError
 DISTRIBUTION = "rse-study"
 PACKAGES = ("rse_study", "analysis", "search_spaces", "clusters")
 TAGS = b"Wheel-Version: 1.0\nGenerator: rse-study\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-PRESET = 1
+PRESET: Final = 1
 """Of xz: 0.4 s for 0.74 MB, where its default takes 3 s for 0.6 MB."""
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # what zip can say; a date of today would make other bytes every time
 
