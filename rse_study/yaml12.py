@@ -18,12 +18,6 @@ RULE = "the file must be valid YAML 1.2"
 OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b).*", re.MULTILINE)  # by its rules 1e-5 would be a text
 
 
-@lru_cache(maxsize=256)
-def _parsed(text: str) -> Any:
-    """What a text holds: studies extend the same files again and again, and each takes some 10 ms."""
-    return YAML(typ="safe", pure=True).load(text)
-
-
 def read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping in a YAML file.
 
@@ -51,7 +45,7 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
         line = f"{where}:{text.count(chr(10), 0, other.start()) + 1}"
         raise InputError(other.group(), where=line, rule=RULE, remedy="Remove the line")
     try:
-        content = deepcopy(_parsed(text))
+        content = deepcopy(_load(text))
     except MarkedYAMLError as error:
         mark = error.problem_mark
         line = f"{where}:{mark.line + 1}" if mark else where
@@ -70,3 +64,9 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
             "the file holds no mapping", where=where, rule="it must be `key: value` lines", remedy=remedy
         )
     return content
+
+
+@lru_cache(maxsize=128)
+def _load(text: str) -> Any:
+    """Return what a text says. Most shipped studies extend the same few files, and reading is slow."""
+    return YAML(typ="safe", pure=True).load(text)
