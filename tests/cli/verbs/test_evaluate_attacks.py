@@ -26,14 +26,14 @@ def test_what_cannot_run_is_refused_first(rse, data_dir, arguments, words):
 
 
 def test_similarity_goes_on_with_more_pairs_and_refuses_another_encoder(
-    rse, models_folder, data_dir, tmp_path
+    rse, models_folder, toy_data, tmp_path
 ):
     """A sample of two pairs grows to four; another model, pooling or goal is another attack."""
 
     def attacked(model, *arguments):
         return rse(
             "evaluate", str(models_folder / model), "--suite", "attacks", "--on", "AdvSTS-B", "--recipe", "pwws",
-            "--data", str(data_dir), "--out", "kept", "--max-queries", "30", "--json", *arguments,
+            "--data", str(toy_data), "--out", "kept", "--max-queries", "30", "--json", *arguments,
         )  # fmt: skip
 
     path = tmp_path / "kept" / "AdvSTS-B-pwws.jsonl"
@@ -55,12 +55,12 @@ def test_similarity_goes_on_with_more_pairs_and_refuses_another_encoder(
 
 
 def test_the_table_tells_the_goal_and_says_nothing_of_success_where_none_is_reached(
-    rse, models_folder, data_dir
+    rse, models_folder, toy_data
 ):
     def attacked(out, *arguments):
         ended = rse(
             "evaluate", str(models_folder / "encoder"), "--suite", "attacks", "--on", "AdvSTS-B", "--recipe", "pwws",
-            "--pooling", "mean", "--data", str(data_dir), "--max-queries", "10", "--out", out, *arguments,
+            "--pooling", "mean", "--data", str(toy_data), "--max-queries", "10", "--out", out, *arguments,
         )  # fmt: skip
         assert ended.code == 0, ended.err
         return ended

@@ -46,12 +46,12 @@ def test_a_damaged_folder_is_refused_in_words(rse, folder):
     assert "mr-pwws.jsonl: holds no outcomes" in ended.err
 
 
-def test_attacks_end_with_their_page(rse, models_folder, data_dir, tmp_path):
+def test_attacks_end_with_their_page(rse, models_folder, toy_data, tmp_path):
     """A victim of two layers: what it is worth does not matter here."""
     asked = ("--recipe", "pwws", "--inputs", "4", "--max-queries", "30", "--epochs", "1", "--max-length", "8")
     ended = rse(
         "evaluate", str(models_folder / "encoder"), "--suite", "attacks", "--pooling", "mean", "--threads", "1",
-        "--data", str(data_dir), "--out", "kept", "--json", *asked,
+        "--data", str(toy_data), "--out", "kept", "--json", *asked,
     )  # fmt: skip
     assert ended.code == 0, ended.err
     (row,) = json.loads(ended.out)
