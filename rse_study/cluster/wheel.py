@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from rse_study.errors import InputError
 
