@@ -1,5 +1,6 @@
 """LaTeX of a table: escaping, headings in two lines, and what pdflatex says of it."""
 
+import os
 import subprocess
 
 import pandas as pd
@@ -63,5 +64,6 @@ def test_it_compiles(tmp_path):
     document = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{text}\end{{document}}"
     (tmp_path / "t.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    env = os.environ | {"HOME": str(tmp_path)}  # where it puts fonts that it makes
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
