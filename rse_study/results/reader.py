@@ -30,10 +30,10 @@ Arguments = ParamSpec("Arguments")
 def once(
     read: Callable[Concatenate["Reader", Arguments], pd.DataFrame],
 ) -> Callable[Concatenate["Reader", Arguments], pd.DataFrame]:
-    """Read a frame once inside `with`: a comparison asks for the same one up to eight times."""
+    """Read a frame once inside `with`: a comparison asks for it up to 8 times."""
 
     @wraps(read)
-    def kept(self: "Reader", *args: Arguments.args, **named: Arguments.kwargs) -> pd.DataFrame:
+    def answer(self: "Reader", *args: Arguments.args, **named: Arguments.kwargs) -> pd.DataFrame:
         if self._frames is None:
             return read(self, *args, **named)
         asked = (read.__name__, args, *named.items())
@@ -41,7 +41,7 @@ def once(
             self._frames[asked] = read(self, *args, **named)
         return self._frames[asked].copy(deep=False)
 
-    return kept
+    return answer
 
 
 class Reader:
