@@ -1,4 +1,4 @@
-"""Docstrings a reader can rely on: a short first sentence, and every argument where there are more than two."""
+"""Docstrings a reader can rely on: a short first sentence, natural English, and no entry that says nothing."""
 
 import ast
 import re
@@ -7,13 +7,27 @@ from collections.abc import Iterator
 import pytest
 
 from tests.architecture.findings import require_none
-from tests.architecture.sources import PACKAGES, Module, modules
+from tests.architecture.sources import PACKAGES, Module, definitions, modules
 from tests.cases import cases
 
 LONGEST = 80  # characters of the first line
-MOST_UNEXPLAINED = 2  # arguments that a sentence can still explain
-# A command's docstring is its --help; tests/cli/test_commands.py sees that help= explains each of its arguments.
-COMMANDS = ("rse_study.cli.commands", "rse_study.cli.cluster_commands")
+FEWEST_WORDS = 5  # an entry of so few says what name and type have said
+NO_OPENINGS = {
+    "Of",
+    "By",
+    "As",
+    "For",
+    "With",
+    "Without",
+    "From",
+    "In",
+    "On",
+    "At",
+    "To",
+    "What",
+    "Who",
+    "Whose",
+}
 SECTION = "Parameters\n----------\n"
 pytestmark = pytest.mark.xdist_group("sources")  # parsed once
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -28,14 +42,24 @@ def test_the_first_line_is_a_short_sentence_of_its_own():
     )
 
 
-def test_more_than_two_arguments_are_explained_one_by_one():
+def test_an_entry_of_parameters_adds_to_name_and_type():
+    require_none(
+        f"{module.at(node.lineno)}: {node.name}: {problem}"
+        for module in modules(*PACKAGES)
+        for node in definitions(module.tree)
+        for problem in entry_problems(ast.get_docstring(node))
+    )
+
+
+def test_a_docstring_begins_as_a_sentence_does():
     require_none(
         f"{module.at(line)}: {name}: {problem}"
         for module in modules(*PACKAGES)
-        if module.name not in COMMANDS
-        for line, name, node in _public(module)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        for problem in argument_problems(node)
+        for line, name, node in [
+            (1, module.name, module.tree),
+            *((node.lineno, node.name, node) for node in definitions(module.tree)),
+        ]
+        for problem in opening_problems(ast.get_docstring(node))
     )
 
 
@@ -77,24 +101,27 @@ def first_line_problems(docstring: str | None) -> Iterator[str]:
         yield "no blank line after the first sentence. Say it in one line, the rest below a blank one"
 
 
-def argument_problems(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
-    """What a documented function with many arguments does not say of them."""
-    docstring, names = ast.get_docstring(node), argument_names(node)
-    if docstring is None or len(names) <= MOST_UNEXPLAINED:
-        return
-    if SECTION not in docstring:
-        yield f"{len(names)} arguments ({', '.join(names)}) and no section Parameters (numpydoc). Write one"
-        return
-    section = docstring.partition(SECTION)[2]
-    for name in names:
-        if not re.search(rf"^(\*{{0,2}}\w+, )*\*{{0,2}}{name}\b", section, re.MULTILINE):
-            yield f"argument {name} is not in its section Parameters. Say its meaning and unit there"
+def entries(docstring: str) -> Iterator[tuple[str, str]]:
+    """Head and text of each entry of the section Parameters."""
+    section = docstring.partition(SECTION)[2].partition("\n\n")[0]
+    for head, text in re.findall(r"^(\S.*)\n((?:^[ ]+.*\n?)*)", section, re.MULTILINE):
+        yield head, " ".join(text.split())
 
 
-def argument_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """What a caller passes: all but self, cls and collected ones."""
-    arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-    return [each.arg for each in arguments if each.arg not in ("self", "cls")]
+def entry_problems(docstring: str | None) -> Iterator[str]:
+    """What is wrong with the entries of a section Parameters."""
+    for head, text in entries(docstring or ""):
+        if len(text.split()) <= FEWEST_WORDS:
+            yield f"`{head}` is explained by {text!r}. Say more than name and type do, or leave the entry out"
+        if ":" in head:
+            yield f"`{head}` repeats the type of the signature. Leave it out"
+
+
+def opening_problems(docstring: str | None) -> Iterator[str]:
+    """What is wrong with the first word of a docstring."""
+    first = (docstring or "").partition(" ")[0]
+    if first in NO_OPENINGS:
+        yield f"begins with {first!r}. Begin with a noun or a verb, as one would say it aloud"
 
 
 @cases(
@@ -114,18 +141,22 @@ def test_first_lines_are_judged(docstring, num_problems):
 @cases(
     ("parameters", "num_problems"),
     [
-        (["a : int", "    Steps.", "b, c", "    Bounds."], 0),
-        (["a", "    Steps.", "b", "    A bound."], 1),
-        ([], 1),
+        (["steps", "    Optimiser steps between two measurements of dev."], 0),
+        (["figure", "    Gets it."], 1),
+        (["a", "    The bound of the ball in", "    embedding units.", "b", "    Another."], 1),
+        (["a : int", "    Optimiser steps between two measurements of dev."], 1),
     ],
 )
-def test_parameters_are_looked_for(parameters, num_problems):
-    lines = ["def f(self, a, b, *, c):", '    """Do it.', "", "    Parameters", "    ----------"]
-    source = "\n".join([*lines, *(f"    {line}" for line in parameters), '    """'])
-    (function,) = ast.parse(source).body
-    assert len(list(argument_problems(function))) == num_problems
+def test_entries_are_judged(parameters, num_problems):
+    docstring = "\n".join(
+        ["Do it.", "", "Parameters", "----------", *parameters, "", "Raises", "------", "Oh"]
+    )
+    assert len(list(entry_problems(docstring))) == num_problems
 
 
-def test_two_arguments_need_no_section():
-    (function,) = ast.parse('def f(self, a, b):\n    """Do it."""').body
-    assert not list(argument_problems(function))
+@cases(
+    ("docstring", "num_problems"),
+    [("Of the objective.", 1), ("What a search sees.", 1), ("Offers it.", 0), (None, 0)],
+)
+def test_openings_are_judged(docstring, num_problems):
+    assert len(list(opening_problems(docstring))) == num_problems
