@@ -91,18 +91,13 @@ def read_columns(reader: Reader, table: str, baseline: str) -> tuple[TableCell, 
     baseline
         The grid's, or nothing.
     """
-    columns = columns_of(table, _encoder(reader))
+    columns = columns_of(table, reader.study().encoder)
     minus = baseline or (START if any(START in column.printed for column in columns) else "")
     scores = _by_column(
         columns, measured_scores(reader, [one.metric for one in columns if one.metric != MEAN])
     )
     found = [cell for column, frame in scores for cell in _cells(column, frame, minus)]
     return _in_order(_together(found))
-
-
-def _encoder(reader: Reader) -> str:
-    base = reader.study().resolved.get("base") or {}
-    return str(base.get("encoder", {}).get("name", ""))
 
 
 def _by_column(columns: Sequence[Column], measured: Mapping[str, Scores]) -> list[tuple[Column, Scores]]:

@@ -101,11 +101,11 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
     study, cells = reader.study(), reader.cells()
     if study.kind != "grid":
         return None
-    paper = study.resolved.get("paper") or {}
+    paper = study.settings.paper
     scores, own = row_scores(reader), own_baseline(study, cells)
     baseline = _row_named(study, baseline, cells) if baseline else own
     contrasts = against(scores.table, baseline) if baseline in scores.table.index else {}
-    table = paper.get("table", "")
+    table = paper.table
     claims, printed = claims_of(table), printed_values(table)
     measured = measured_scores(reader, [claim.measure for claim in claims if claim.measure])
     known = baseline_scores(reader.evaluations(), study.objective.evaluation).dropna(subset="value")
@@ -113,7 +113,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         name=study.name,
         label=label_of(study.objective),
         table=table,
-        scale=paper.get("scale", "paper"),
+        scale=paper.scale,
         scores=scores,
         baseline=baseline,
         compared=dict(zip(contrasts, compare(scores.table, list(contrasts.values())), strict=True)),

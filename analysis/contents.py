@@ -12,6 +12,7 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.search_budget import BudgetShare
+from rse_study.results.search_state import SearchState
 from rse_study.results.selection import TrialResult
 from rse_study.results.study_results import StudyResults
 
@@ -97,7 +98,8 @@ class Contents:
 
 def read_contents(reader: Reader) -> Contents:
     """All frames of a ledger."""
-    study, metrics = reader.study(), reader.metrics(retired=True)
+    search, metrics = SearchState.read(reader), reader.metrics(retired=True)
+    study = search.study
     curves = metrics.loc[metrics["name"] == study.objective.metric, ["cell", "t", "value"]]
     metric_names = metrics["name"].unique()
     watched = [name for name in metric_names if is_watched(study, name)]
@@ -117,12 +119,12 @@ def read_contents(reader: Reader) -> Contents:
         revisions=reader.revisions(),
         events=reader.events(),
         provenance=reader.provenance(),
-        standings=tuple(reader.standings("search")) if study.kind == "search" else (),
-        race=reader.race_state(),
+        standings=search.standings,
+        race=search.race,
         collapsed=reader.collapsed(),
-        path=reader.path_state(),
-        search_budget=reader.search_budget(),
-        num_path_cells=reader.num_path_cells(),
+        path=search.path,
+        search_budget=search.budget,
+        num_path_cells=search.num_path_cells,
     )
 
 
@@ -145,7 +147,7 @@ def is_watched(study: StudyRecord, metric: str) -> bool:
     if metric == study.objective.metric or metric.endswith("/degenerate"):
         return False
     evaluation = metric.rpartition("/")[0]
-    return evaluation == "robust" or evaluation in study.resolved.get("base", {}).get("watched", {})
+    return evaluation == "robust" or evaluation in (study.settings.of_base("watched") or {})
 
 
 def is_diagnostic(study: StudyRecord, metric: str) -> bool:

@@ -8,7 +8,7 @@ from analysis.answer import StageProgress
 from analysis.contents import PAPER_SETTING, Contents
 from analysis.front import labels
 from analysis.scores import differences, is_higher_better, scores
-from analysis.search import confirm_plan, confirmed, num_confirmed
+from analysis.search import confirm_plan, confirmed
 from analysis.search_answer import ConfirmedTrial
 from rse_study.results.records import FINISHED
 
@@ -19,7 +19,7 @@ def stage_progress(contents: Contents, stage: str) -> StageProgress:
     planned = {
         "grid": study.num_cells,
         "search": contents.race.most_cells if contents.race else study.num_trials,
-        "confirm": num_confirmed(confirm_plan(study)),
+        "confirm": confirm_plan(study).num_cells,
         "path": contents.num_path_cells,
     }
     return StageProgress(int(cells["status"].isin(FINISHED).sum()), max(planned[stage], len(cells)))

@@ -9,6 +9,7 @@ from analysis.formats import show_axis_value, show_condition, show_value
 from analysis.phrases import counted, join_words
 from rse_study.results.records import AxisRecord, StudyRecord
 from rse_study.results.selection import chosen_first
+from rse_study.results.settings import ConfirmSettings
 
 ORDINALS = {2: "second", 3: "third"}
 
@@ -76,22 +77,12 @@ def chosen_of(contents: Contents) -> list[str]:
     return chosen_first(contents.standings, contents.study.directions)
 
 
-def confirm_plan(study: StudyRecord) -> dict[str, Any]:
-    """Return what the study says about confirmation: seeds, num_best, baseline.
-
-    Empty where nothing is confirmed.
-    """
-    plan = study.resolved.get("confirm") or {}
-    if plan and study.num_confirmable is not None:  # its budget ended the search before there were more
-        return {**plan, "num_best": min(plan["num_best"], study.num_confirmable)}
+def confirm_plan(study: StudyRecord) -> ConfirmSettings:
+    """Return how the search is confirmed: no seeds where it is not."""
+    plan = study.settings.confirm
+    if study.num_confirmable is not None:  # its budget ended the search before there were more
+        return plan.model_copy(update={"num_best": min(plan.num_best, study.num_confirmable)})
     return plan
-
-
-def num_confirmed(plan: dict[str, Any]) -> int:
-    """Cells of the confirmation: best trials and baseline, times seeds."""
-    if not plan:
-        return 0
-    return (plan["num_best"] + (plan["baseline"] == BASE)) * len(plan["seeds"])
 
 
 def confirmed(contents: Contents) -> pd.DataFrame:
@@ -162,14 +153,8 @@ def paper_setting(contents: Contents) -> dict[str, Any]:
 
 def _value_in_file(study: StudyRecord, axis: AxisRecord) -> Any:
     """None of an axis that the base need not have, and of variants, which are no field of it."""
-    is_field = "variants" not in (study.resolved.get("search") or {}).get(axis.name, {})
-    return _at(study.resolved.get("base", {}), axis.paths[0]) if is_field and not axis.when else None
-
-
-def _at(content: Any, path: str) -> Any:
-    for name in path.split("."):
-        content = content.get(name) if isinstance(content, dict) else None
-    return content
+    is_field = "variants" not in study.settings.search.get(axis.name, {})
+    return study.settings.of_base(axis.paths[0]) if is_field and not axis.when else None
 
 
 def _domain(axis: AxisRecord) -> tuple[str, str]:

@@ -56,7 +56,7 @@ def hours_per_cell(contents: Contents) -> tuple[float, float]:
 
     NaN where it says nothing.
     """
-    said = (contents.study.resolved.get("allowance") or {}).get("hours_per_cell")
+    said = contents.study.settings.allowance.get("hours_per_cell")
     low, high = said or (float("nan"), float("nan"))
     return float(low), float(high)
 

@@ -122,8 +122,7 @@ def settings_of(study: StudyRecord, cell: Mapping[Hashable, Any]) -> str:
 
     Such as `optimizer.lr = 1e+30`.
     """
-    rows = study.resolved.get("grid", {}).get("rows") or {}
-    own = rows.get(cell["label"]) if cell["label"] else None
+    own = study.settings.grid.rows.get(cell["label"]) if cell["label"] else None
     values = cell["proposal"] if own is None else _flat(own)
     return ", ".join(f"{name} = {show_value(value)}" for name, value in values.items())
 

@@ -18,7 +18,7 @@ from analysis.scores import (
     seeds_of,
     show_scores,
 )
-from analysis.search import confirm_plan, confirmed, num_confirmed, trials
+from analysis.search import confirm_plan, confirmed, trials
 from analysis.sections.grid import STEPS
 from analysis.sections.scores import above_text, dots, row_classes
 
@@ -26,7 +26,7 @@ from analysis.sections.scores import above_text, dots, row_classes
 def confirmation(contents: Contents) -> str:
     """Section "Confirmed"; nothing where the study confirms nothing."""
     plan, cells = confirm_plan(contents.study), confirmed(contents)
-    if not plan and cells.empty:
+    if not plan.seeds and cells.empty:
         return ""
     frame = scores(contents, cells)
     tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
@@ -136,15 +136,15 @@ def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -
     """
     plan = confirm_plan(contents.study)
     if cells.empty:
-        best = "the best trial" if plan["num_best"] == 1 else f"the best {plan['num_best']} trials"
-        who = f"{best} and the paper's setting" if plan["baseline"] == "base" else best
-        return f"Planned, not done yet: {who} with {join_words(f'seed {seed}' for seed in plan['seeds'])}."
+        best = "the best trial" if plan.num_best == 1 else f"the best {plan.num_best} trials"
+        who = f"{best} and the paper's setting" if plan.baseline == "base" else best
+        return f"Planned, not done yet: {who} with {join_words(f'seed {seed}' for seed in plan.seeds)}."
     open_cells = cells[cells["status"] != "complete"]
     texts = [
         f"{name}, seed {seed} ({show_status(status)})"
         for name, seed, status in open_cells[["name", "seed", "status"]].values
     ]
-    unplanned = num_confirmed(plan) - len(cells)
+    unplanned = plan.num_cells - len(cells)
     if unplanned > 0:
         texts.append(f"{counted(unplanned, 'cell')} not even begun")
     bare = frame[(frame["kind"] != "baseline") & (frame["status"] == NOT_MEASURED)]

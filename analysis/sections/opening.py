@@ -12,7 +12,7 @@ from analysis.formats import show_number, show_value
 from analysis.front import labels
 from analysis.phrases import counted, join_words
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
-from analysis.search import confirm_plan, num_confirmed, paper_setting, trials
+from analysis.search import confirm_plan, paper_setting, trials
 from analysis.search_answer import search_answer
 
 ORDER = ("complete", "stopped_early", "failed", "running")
@@ -44,7 +44,7 @@ def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAns
     """
     less = contents.study.objective.direction == "minimize"
     if contents.study.kind == "search":
-        confirm = stage_progress(contents, "confirm") if confirm_plan(contents.study) else None
+        confirm = stage_progress(contents, "confirm") if confirm_plan(contents.study).seeds else None
         search, found = stage_progress(contents, "search"), confirmed_trial(contents)
         return search_answer(search, confirm, found, *confirmed_objectives(contents))
     if comparison is None:
@@ -181,9 +181,9 @@ def states(contents: Contents) -> str:
         cells, most = contents.stage("search"), contents.race.most_cells
         parts.append(state("Their seeds, as far as they race", counts(cells, most)))
     if study.is_ended_by_budget:
-        most = study.resolved.get("num_trials", study.num_trials)
+        most = study.settings.num_trials or study.num_trials
         parts.append(f"The search's budget had room for no more; its file asks for {most} trials.")
-    planned = num_confirmed(confirm_plan(study))
+    planned = confirm_plan(study).num_cells
     if planned or len(contents.stage("confirm")):
         parts.append(state("Confirmation", counts(contents.stage("confirm"), planned)))
     if contents.num_path_cells:
@@ -233,7 +233,7 @@ def caution(contents: Contents) -> str:
         if num
         else "Nothing has ended yet. "
     )
-    seeds = confirm_plan(study).get("seeds", ())
+    seeds = confirm_plan(study).seeds
     if not seeds:
         return text + "This study confirms nothing: it proposes, and none of its numbers is a result."
     where = f" on {join_words(study.evaluations)}" if study.evaluations else ""

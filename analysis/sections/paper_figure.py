@@ -59,7 +59,7 @@ def repeated(contents: Contents) -> str:
 
     Nothing where it names none.
     """
-    return str((contents.study.resolved.get("paper") or {}).get("table", ""))
+    return contents.study.settings.paper.table
 
 
 def remark(contents: Contents, *, has_lines: bool) -> str:

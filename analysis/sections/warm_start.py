@@ -14,8 +14,7 @@ def known_before(contents: Contents) -> str:
 
     Trials that were listed, and what another study told.
     """
-    warm, known = contents.study.resolved.get("warm_start") or {}, known_data(contents)
-    listed = len(warm.get("trials", ()))
+    known, listed = known_data(contents), len(contents.study.settings.warm_start.trials)
     if not listed and known.empty:
         return ""
     parts = [page.paragraph(describe_warm_start(contents, listed, known))]

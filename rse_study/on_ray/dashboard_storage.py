@@ -25,6 +25,7 @@ from optuna.trial import FrozenTrial, TrialState
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader
 from rse_study.results.records import AxisRecord, StudyRecord
+from rse_study.results.standings import standings_of
 
 CellRow = dict[str, Any]  # of the reader's frame of cells
 
@@ -108,7 +109,9 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
         for identity, rows in values.groupby("cell")
     }
     rows, distributions = _search(study, cells) if study.kind == "search" else _grid(cells)
-    means = {one.key: one.values[0] for one in reader.standings("search")} if study.raced_seeds else {}
+    means = (
+        {one.key: one.values[0] for one in standings_of(reader.ledger, "search")} if study.raced_seeds else {}
+    )
     return [
         _trial(number, row, histories.get(row["identity"], {}), distributions, means.get(row["identity"]))
         if row

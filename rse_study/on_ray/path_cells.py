@@ -2,12 +2,11 @@
 
 from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.stages import Identify
-from rse_study.results.ablation_path import PathPoint, PathState, path_state
-from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.ablation_path import PathPoint, PathState
+from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.ledger import Ledger
-from rse_study.results.race_state import race_of
-from rse_study.results.records import CellRecord, StudyRecord
-from rse_study.results.search_budget import as_far_as_it_went
+from rse_study.results.records import CellRecord
+from rse_study.results.search_state import search_state
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
 
@@ -29,9 +28,8 @@ def path_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
     identify : callable
         Gives a cell's identity by its trial and seed.
     """
-    study, records = ledger.study(), ledger.cells()
-    assert study is not None, "cells are planned after their study was frozen"
-    state = _state(checked, study, ledger, identify)
+    records = ledger.cells()
+    state = _state(checked, ledger, identify)
     path = checked.study.ablation_path
     if state is None or path is None:
         return []
@@ -60,7 +58,7 @@ def path_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
     return cells
 
 
-def _state(checked: CheckedStudy, study: StudyRecord, ledger: Ledger, identify: Identify) -> PathState | None:
+def _state(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> PathState | None:
     """How far the path is, by cells that would run today as they ran then."""
     names = [axis.name for axis in checked.space.axes]
 
@@ -71,15 +69,11 @@ def _state(checked: CheckedStudy, study: StudyRecord, ledger: Ledger, identify: 
         return identify(trial, record.seed) == record.identity
 
     cells = [
-        record.model_copy(
-            update={"status": status_for_next_run(ledger.study_dir, record.identity, record.status)}
-        )
-        for record in ledger.cells()
-        if not record.retired and (record.stage == "search" or is_todays(record))
+        record
+        for record in cells_for_next_run(ledger, ledger.study_dir)
+        if record.stage == "search" or is_todays(record)
     ]
-    study = as_far_as_it_went(ledger, study, cells)
-    last_points, importance = ledger.last_points(study.objective.metric), ledger.importance()
-    return path_state(study, cells, last_points, importance, race_of(ledger, study, cells))
+    return search_state(ledger, cells, is_held=True).path
 
 
 def _end(state: PathState, point: PathPoint) -> int | None:

@@ -29,7 +29,7 @@ from rse_study.on_ray.shared_cells import bring_shared_cells
 from rse_study.on_ray.stages import confirm_cells, grid_cells
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.on_ray.warm_start import known_trials
-from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.queries import now
 from rse_study.results.records import (
@@ -42,7 +42,8 @@ from rse_study.results.records import (
     Status,
     StudyRecord,
 )
-from rse_study.results.search_budget import as_far_as_it_went, budget_shares, ended_by
+from rse_study.results.search_budget import budget_shares, ended_by
+from rse_study.results.search_state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
@@ -225,13 +226,11 @@ class StudyRun:
 
     def _say_where_it_ended(self) -> None:
         """Note once that the search's budget has ended it."""
-        frozen, shares = self._ledger.study(), budget_shares(self._ledger, now())
-        assert frozen is not None, "a search is run after it was frozen"
-        cells = [one.model_copy(update={"status": self._status_of(one)}) for one in self._ledger.cells()]
-        ended = as_far_as_it_went(self._ledger, frozen, cells)
-        if not ended.is_ended_by_budget:
+        cells = cells_for_next_run(self._ledger, self._folders.study)
+        state = search_state(self._ledger, cells, is_held=True)
+        if not state.study.is_ended_by_budget:
             return
-        said = ended_by(ended, shares)
+        said = ended_by(state.study, state.budget)
         if not any(event["text"] == said for event in self._ledger.last_events(MANY_EVENTS)):
             self._ledger.log("budget", said)
         self._callback.message(said)

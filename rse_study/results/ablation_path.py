@@ -13,6 +13,7 @@ from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.race_state import RaceState
 from rse_study.results.ranking import best_first, over_seeds
 from rse_study.results.records import FINISHED, CellRecord, ImportanceRow, StudyRecord
+from rse_study.results.settings import ConfirmSettings, PathSettings
 from rse_study.results.standings import by_trial
 
 FlipOrder = Literal["greedy", "importance"]
@@ -156,13 +157,13 @@ def path_state(
     race
         Of the search's seeds, by `race_state`; None where it runs one.
     """
-    settings, cells = settings_of(study), [cell for cell in cells if not cell.retired]
-    ends = _ends(study, cells, last_points) if settings and is_search_over(study, cells, race) else None
+    settings, cells = study.settings.ablation_path, [cell for cell in cells if not cell.retired]
+    ends = _ends(study, cells, last_points) if settings.seeds and is_search_over(study, cells, race) else None
     if ends is None:
         return None
     base, best = ends
     differing = [axis.name for axis in study.axes if base.proposal[axis.name] != best.proposal[axis.name]]
-    order, seeds = settings["order"], tuple(settings["seeds"])
+    order, seeds = settings.order, settings.seeds
     axes = differing if order == "greedy" else by_importance(differing, importance)
     bare = PathState(order, seeds, base, best, tuple(axes), (), {})
     found = _values_by_proposal(cells, last_points)
@@ -177,11 +178,6 @@ def path_state(
     known = PathState(order, seeds, base, best, tuple(axes), rounds, {})
     values = {point: result for point in known.points if (result := values_of(point)) is not None}
     return PathState(order, seeds, base, best, tuple(axes), rounds, values)
-
-
-def settings_of(study: StudyRecord) -> dict[str, Any]:
-    """What the study says about its path; empty where it has none."""
-    return study.resolved.get("ablation_path") or {}
 
 
 def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceState | None = None) -> bool:
@@ -233,15 +229,15 @@ def num_path_cells(
     race
         Of the search's seeds; None where it runs one.
     """
-    settings, cells = settings_of(study), list(cells)
-    if not settings:
+    settings, cells = study.settings, list(cells)
+    if not settings.ablation_path.seeds:
         return 0
     if state is not None and state.is_over:
         return sum(cell.stage == "path" and not cell.retired for cell in cells)
     if state is None and is_search_over(study, cells, race):
         return 0
     num_axes = len(study.axes) if state is None else len(state.axes)
-    return most_path_cells(num_axes, settings, study.resolved.get("confirm") or {})
+    return most_path_cells(num_axes, settings.ablation_path, settings.confirm)
 
 
 def num_planned(
@@ -262,14 +258,14 @@ def num_planned(
     race
         Of the search's seeds; None where it runs one.
     """
-    settings, num_cells = settings_of(study), study.num_cells - (race.num_saved if race else 0)
-    if not settings:
+    settings, num_cells = study.settings, study.num_cells - (race.num_saved if race else 0)
+    if not settings.ablation_path.seeds:
         return num_cells
-    most = most_path_cells(len(study.axes), settings, study.resolved.get("confirm") or {})
+    most = most_path_cells(len(study.axes), settings.ablation_path, settings.confirm)
     return num_cells - most + num_path_cells(study, cells, state, race)
 
 
-def most_path_cells(num_axes: int, settings: Mapping[str, Any], confirm: Mapping[str, Any]) -> int:
+def most_path_cells(num_axes: int, path: PathSettings, confirm: ConfirmSettings) -> int:
     """Return how many cells a path over so many axes has.
 
     Without those that the confirmation runs.
@@ -283,9 +279,9 @@ def most_path_cells(num_axes: int, settings: Mapping[str, Any], confirm: Mapping
     confirm
         Of the confirmation: baseline, seeds; empty without one.
     """
-    shared = set(settings["seeds"]) & set(confirm.get("seeds", ()))
-    num_ends = 1 + (confirm.get("baseline") == BASE)
-    return num_points(num_axes, settings["order"]) * len(settings["seeds"]) - num_ends * len(shared)
+    shared = set(path.seeds) & set(confirm.seeds)
+    num_ends = 1 + (confirm.baseline == BASE)
+    return num_points(num_axes, path.order) * len(path.seeds) - num_ends * len(shared)
 
 
 def _ends(

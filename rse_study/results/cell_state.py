@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from rse_study.results.records import AttemptOutcome, Status
+from rse_study.results.queries import LedgerQueries
+from rse_study.results.records import AttemptOutcome, CellRecord, Status
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import cell_folder
 
@@ -34,6 +35,15 @@ def status_for_next_run(study_dir: Path, identity: str, status: Status) -> Statu
     """
     has_result = status != "failed" or (cell_folder(study_dir, identity) / FILE_NAME).exists()
     return status if has_result else "planned"
+
+
+def cells_for_next_run(ledger: LedgerQueries, study_dir: Path) -> list[CellRecord]:
+    """Return the cells of a study's newest revision, each with the status that the next run finds."""
+    return [
+        one.model_copy(update={"status": status_for_next_run(study_dir, one.identity, one.status)})
+        for one in ledger.cells()
+        if not one.retired
+    ]
 
 
 def count_cells(statuses: Iterable[Status], num_planned: int) -> dict[str, int]:

@@ -91,7 +91,7 @@ def own_baseline(study: StudyRecord, cells: pd.DataFrame) -> str:
     """
     if study.kind != "grid":
         return BASE
-    written = str((study.resolved.get("grid") or {}).get("baseline") or "")
+    written = study.settings.grid.baseline
     return (find_cells_row(study, written, cells) or written) if written else ""
 
 

@@ -12,17 +12,12 @@ from typing import Any, Concatenate, ParamSpec
 
 import pandas as pd
 
-from rse_study.results.ablation_path import PathState, num_path_cells, num_planned, path_state, settings_of
-from rse_study.results.cell_state import HAS_RESULT, count_cells, status_for_next_run
+from rse_study.results.cell_state import HAS_RESULT, cells_for_next_run, status_for_next_run
 from rse_study.results.connect import open_study
 from rse_study.results.lock import holder
-from rse_study.results.queries import JSON_COLUMNS, LedgerQueries, now
-from rse_study.results.race_state import RaceState, race_of
-from rse_study.results.records import WITHDRAWN, CellRecord, Stage, Status, StudyRecord, evaluation_name
+from rse_study.results.queries import JSON_COLUMNS, LedgerQueries
+from rse_study.results.records import WITHDRAWN, CellRecord, Status, StudyRecord, evaluation_name
 from rse_study.results.schema import ledger_path
-from rse_study.results.search_budget import BudgetShare, as_far_as_it_went, budget_shares, settings_of_budget
-from rse_study.results.selection import TrialResult
-from rse_study.results.standings import standings_of
 
 Arguments = ParamSpec("Arguments")
 
@@ -68,23 +63,22 @@ class Reader:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         self.close()
 
-    def study(self) -> StudyRecord:
-        """The study's newest revision.
+    @property
+    def ledger(self) -> LedgerQueries:
+        """The same ledger as records."""
+        return LedgerQueries(self._db)
 
-        Of a search that its budget has ended, with the trials there was room for.
-        """
-        ledger = LedgerQueries(self._db)
-        study = ledger.frozen_study(str(ledger_path(self._study_dir)))
-        if not settings_of_budget(study):
-            return study
-        return as_far_as_it_went(ledger, study, self._current_cells(), is_held=self._is_held())
-
-    def search_budget(self) -> tuple[BudgetShare, ...]:
-        """How far each limit of a search is used up; empty without one."""
-        return budget_shares(LedgerQueries(self._db), now(), is_held=self._is_held())
-
-    def _is_held(self) -> bool:
+    def is_held(self) -> bool:
+        """Whether a live process runs the study."""
         return holder(self._study_dir) is not None
+
+    def study(self) -> StudyRecord:
+        """Return the study's newest revision, as it was frozen."""
+        return self.ledger.frozen_study(str(ledger_path(self._study_dir)))
+
+    def records(self) -> list[CellRecord]:
+        """Return the cells of the newest revision, each with the status that the next run finds."""
+        return cells_for_next_run(self.ledger, self._study_dir)
 
     def revisions(self) -> pd.DataFrame:
         """Return one row per edition of the study, oldest first.
@@ -136,19 +130,12 @@ class Reader:
 
     def last_points(self, metric: str) -> pd.DataFrame:
         """t and value of a metric's last point, by cell."""
-        points = LedgerQueries(self._db).last_points(metric)
+        points = self.ledger.last_points(metric)
         return pd.DataFrame.from_dict(points, orient="index", columns=["t", "value"])
 
     def final_values(self, metric: str) -> dict[str, float]:
         """A metric's value where each cell ended, or what the cell cost, by cell."""
-        return LedgerQueries(self._db).final_values(metric)
-
-    def standings(self, stage: Stage) -> list[TrialResult[str]]:
-        """Where the cells of a stage ended by all that a search chooses by.
-
-        By trial and seed.
-        """
-        return standings_of(LedgerQueries(self._db), stage)
+        return self.ledger.final_values(metric)
 
     def collapsed(self) -> frozenset[str]:
         """Cells whose last value of the objective is that of a collapsed model."""
@@ -210,7 +197,7 @@ class Reader:
 
     def provenance(self) -> list[dict[str, Any]]:
         """What every run said about itself, oldest first, with its time under `at`."""
-        return LedgerQueries(self._db).provenance()
+        return self.ledger.provenance()
 
     def events(self) -> pd.DataFrame:
         """Everything noted, oldest first: at, kind, cell, text."""
@@ -223,41 +210,6 @@ class Reader:
         """
         rows = self._db.execute("SELECT identity, status FROM cell")
         return {identity: status_for_next_run(self._study_dir, identity, status) for identity, status in rows}
-
-    def counts(self) -> dict[str, int]:
-        """Count cells by `cell_state.count_cells`."""
-        statuses, current = self.statuses_for_next_run(), "SELECT identity FROM cell WHERE NOT retired"
-        known = (statuses[identity] for (identity,) in self._db.execute(current))
-        return count_cells(known, self.num_planned())
-
-    def num_planned(self) -> int:
-        """Return how many cells the study has in all, as far as it is known."""
-        study = self.study()
-        cells = self._current_cells() if settings_of(study) else []
-        return num_planned(study, cells, self.path_state(), self.race_state())
-
-    def num_path_cells(self) -> int:
-        """Return how many cells of its own the ablation path has.
-
-        0 of a study without one.
-        """
-        study = self.study()
-        if not settings_of(study):
-            return 0
-        return num_path_cells(study, self._current_cells(), self.path_state(), self.race_state())
-
-    def race_state(self) -> RaceState | None:
-        """Return how far the race of a search's seeds is; None of a study that runs none."""
-        study = self.study()
-        return race_of(LedgerQueries(self._db), study, self._current_cells()) if study.raced_seeds else None
-
-    def path_state(self) -> PathState | None:
-        """Return how far the ablation path is: `ablation_path.path_state`."""
-        study, ledger = self.study(), LedgerQueries(self._db)
-        if not settings_of(study):
-            return None
-        last = ledger.last_points(study.objective.metric)
-        return path_state(study, self._current_cells(), last, ledger.importance(), self.race_state())
 
     @once
     def trials_table(self) -> pd.DataFrame:
@@ -277,15 +229,9 @@ class Reader:
         table["t"] = cells["identity"].map(last["t"]).astype("Int64")
         return table.join(cells[["duration_s", "reason", "identity"]])
 
-    def _current_cells(self) -> list[CellRecord]:
-        """With the status that the next run finds."""
-        statuses = self.statuses_for_next_run()
-        cells = (cell for cell in LedgerQueries(self._db).cells() if not cell.retired)
-        return [cell.model_copy(update={"status": statuses[cell.identity]}) for cell in cells]
-
     def _fingerprints(self) -> dict[str, str]:
         """By evaluation; none of a study that was frozen before they were noted."""
-        study = LedgerQueries(self._db).study()
+        study = self.ledger.study()
         return study.fingerprints if study else {}
 
     def _read(self, query: str, *values: Any) -> pd.DataFrame:

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_serializer
 
+from rse_study.results.settings import StudySettings
+
 Status = Literal["planned", "running", "complete", "failed", "stopped_early"]
 AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost"]
 Stage = Literal["grid", "search", "confirm", "path"]
@@ -207,6 +209,11 @@ class StudyRecord(Record):
     resolved: dict[str, Any] = Field(default_factory=dict)
 
     @property
+    def settings(self) -> StudySettings:
+        """The sections of the study's file, by name."""
+        return StudySettings.model_validate(self.resolved)
+
+    @property
     def all_objectives(self) -> tuple[ObjectiveRecord, ...]:
         """The first, and the others of a search with several."""
         return (self.objective, *self.other_objectives)
@@ -219,7 +226,7 @@ class StudyRecord(Record):
     @property
     def raced_seeds(self) -> tuple[int, ...]:
         """The seeds of a search that races them, in order; none where it runs one."""
-        seeds = tuple(self.resolved.get("seeds", ())) if self.kind == "search" else ()
+        seeds = self.settings.seeds if self.kind == "search" else ()
         return seeds if len(seeds) > 1 else ()
 
     @property
@@ -233,7 +240,7 @@ class StudyRecord(Record):
     @property
     def encoder(self) -> str:
         """What is trained, as the study's file names it; empty where an axis says it."""
-        return str(((self.resolved.get("base") or {}).get("encoder") or {}).get("name", ""))
+        return str(self.settings.of_base("encoder.name") or "")
 
     def is_less_better(self, metric: str = "") -> bool:
         """Whether an encoder should have little of a metric; of the objective without one.

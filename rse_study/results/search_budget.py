@@ -4,7 +4,6 @@ What is spent, and what one more cell would bring it to, follows from the ledger
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from rse_study.results.attempt_spans import (
     Use,
@@ -15,7 +14,7 @@ from rse_study.results.attempt_spans import (
     spans_without_attempts,
 )
 from rse_study.results.device_time import gpus_per_worker
-from rse_study.results.queries import LedgerQueries, now
+from rse_study.results.queries import LedgerQueries
 from rse_study.results.race_state import RaceState, race_of
 from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, StudyRecord
 
@@ -40,11 +39,6 @@ class BudgetShare(Record):
         return self.with_next <= self.limit
 
 
-def settings_of_budget(study: StudyRecord) -> Mapping[str, Any]:
-    """What the study says about its search's end; empty where it says nothing."""
-    return study.resolved.get("search_budget") or {}
-
-
 def budget_shares(ledger: LedgerQueries, now: str, *, is_held: bool = True) -> tuple[BudgetShare, ...]:
     """Return how far each limit of a search is used up; empty without one.
 
@@ -59,8 +53,8 @@ def budget_shares(ledger: LedgerQueries, now: str, *, is_held: bool = True) -> t
     """
     study = ledger.study()
     assert study is not None, "nothing was frozen yet"
-    settings = settings_of_budget(study)
-    limits = {name: float(settings.get(name) or 0) for name in LIMITS}
+    settings = study.settings.search_budget
+    limits: dict[str, float] = {name: getattr(settings, name) for name in LIMITS}
     if not any(limits.values()):
         return ()
     cells, attempts = ledger.cells(), ledger.attempts()
@@ -68,9 +62,9 @@ def budget_shares(ledger: LedgerQueries, now: str, *, is_held: bool = True) -> t
     gpus = gpus_per_worker([cell.provenance for cell in cells], ledger.provenance())
     spans, longest = spans_of(attempts, now, gpus, is_held=is_held), longest_seconds(attempts)
     spans += spans_without_attempts(searched, attempts, now, gpus)
-    amount = float(study.resolved["base"]["budget"]["amount"])
+    amount = float(study.settings.of_base("budget.amount"))
     device_hours = device_hours_of(spans, longest)
-    price = float(settings.get("price_per_hour") or 0)
+    price = settings.price_per_hour
     uses = {
         "hours": hours_of(spans, longest),
         "steps": steps_of(searched, _steps_in_search(ledger, study, searched), amount),
@@ -156,28 +150,17 @@ def steps_of(cells: Sequence[CellRecord], last_steps: Mapping[str, int], amount:
 
 
 def as_far_as_it_went(
-    ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord], *, is_held: bool = True
+    ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord], shares: Sequence[BudgetShare]
 ) -> StudyRecord:
-    """Return the study with as many trials as its budget had room for.
+    """Return the frozen study with as many trials as its budget had room for.
 
-    The study itself where its search goes on, or ran all of them. `resolved` keeps what its file says.
-
-    Parameters
-    ----------
-    ledger
-        Has what was spent.
-    study
-        As it was frozen.
-    cells
-        Its cells, with the status that the next run finds.
-    is_held
-        Whether a live process runs the study.
+    The study itself where its search goes on, or ran all of them. `resolved` keeps what its file says; `cells` have
+    the status that the next run finds.
     """
-    if not settings_of_budget(study):
+    if not shares:
         return study
     searched = searched_cells(cells, ledger.attempts())
-    race = race_of(ledger, study, searched)
-    return shortened(study, searched, budget_shares(ledger, now(), is_held=is_held), race)
+    return shortened(study, searched, shares, race_of(ledger, study, searched))
 
 
 def shortened(
@@ -208,9 +191,9 @@ def shortened(
     if is_over or has_room or any(cell.status == "running" for cell in searched):
         return study
     trials = {cell.trial: cell.label for cell in searched if not cell.is_left_behind}
-    confirm = study.resolved.get("confirm") or {}
-    able = len(trials) - (confirm.get("baseline") == "base" and "base" in trials.values())
-    num_unconfirmed = max(0, confirm.get("num_best", 0) - able) * len(confirm.get("seeds", ()))
+    confirm = study.settings.confirm
+    able = len(trials) - (confirm.baseline == "base" and "base" in trials.values())
+    num_unconfirmed = max(0, confirm.num_best - able) * len(confirm.seeds)
     num_seeds = max(1, len(study.raced_seeds))
     return study.model_copy(
         update={
@@ -237,7 +220,7 @@ def ended_by(study: StudyRecord, shares: Sequence[BudgetShare]) -> str:
         for share in shares
         if not share.has_room
     ]
-    most = study.resolved.get("num_trials", study.num_trials)
+    most = study.settings.num_trials or study.num_trials
     return (
         f"the search's budget ended it after {study.num_trials} of at most {most} trials: {'; '.join(limits)}"
     )

@@ -22,6 +22,7 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
 from rse_study.results.rung_fidelity import rung_fidelity_frame
 from rse_study.results.schema import cell_folder, ledger_path
+from rse_study.results.search_state import SearchState
 from rse_study.results.study_html import study_html
 
 ATTACKS = "attacks"  # folder in a cell's folder
@@ -88,7 +89,7 @@ class StudyResults:
     @cached_property
     def state(self) -> str:
         """How far the study is, in words."""
-        counts = self._read(Reader.counts)
+        counts = dict(self._read(SearchState.read).counts)
         planned = counts.pop("planned")
         shown = [f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number]
         return f"{planned} cells: {', '.join(shown) or 'none yet'}"

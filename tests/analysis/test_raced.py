@@ -20,6 +20,7 @@ from rse_study.cli.verbs.status_content import state_of
 from rse_study.on_ray.dashboard_storage import LedgerStorage
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
+from rse_study.results.search_state import SearchState
 from rse_study.results.standings import standings_of
 from rse_study.results.study_results import open_results
 from rse_study.trackers.study_content import read_study
@@ -115,7 +116,7 @@ def test_while_the_race_goes_on_what_may_come_is_missing(tmp_path):
     assert state_of(folder).counts | {"planned": 18} == state_of(folder).counts
     assert state_of(folder).counts["missing"] == 18 - 8
     with Reader(folder) as reader:
-        assert reader.num_planned() == 18 and not reader.race_state().is_over
+        assert SearchState.read(reader).num_planned == 18 and not SearchState.read(reader).race.is_over
 
 
 def test_the_dashboard_and_trackers_take_it(folder):

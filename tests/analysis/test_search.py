@@ -1,5 +1,6 @@
-from analysis.search import confirmed, num_confirmed, paper_setting, ranking, settings, trials
+from analysis.search import confirmed, paper_setting, ranking, settings, trials
 from rse_study.results.ledger import Ledger
+from rse_study.results.settings import ConfirmSettings
 from tests.analysis import searched
 
 
@@ -47,9 +48,9 @@ def test_where_the_base_leads_the_confirmed_trial_is_second(tmp_path, contents):
 
 def test_cells_of_the_confirmation_are_counted():
     plan = {"num_best": 2, "baseline": "base", "seeds": [1, 2, 3]}
-    assert num_confirmed(plan) == 9
-    assert num_confirmed(plan | {"baseline": "none"}) == 6
-    assert num_confirmed({}) == 0
+    assert ConfirmSettings(**plan).num_cells == 9
+    assert ConfirmSettings(**plan | {"baseline": "none"}).num_cells == 6
+    assert ConfirmSettings().num_cells == 0
 
 
 def test_the_best_setting_stands_beside_the_papers(search_dir, contents):

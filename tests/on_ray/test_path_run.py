@@ -10,6 +10,7 @@ from rse_study.cli.verbs.status_content import state_of
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
+from rse_study.results.search_state import SearchState
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
@@ -67,13 +68,13 @@ def resumed(checked, materials, tmp_path_factory, cluster):
     with pytest.raises(KeyboardInterrupt):
         run(checked, folder, materials, cluster, Interrupts())
     with Reader(folder) as reader:
-        before = reader.counts(), reader.path_state()
+        before = SearchState.read(reader).counts, SearchState.read(reader).path
     return run(checked, folder, materials, cluster), before
 
 
 def test_a_path_runs_to_the_best_trial(whole):
     with Reader(whole) as reader:
-        cells, state, counts = reader.cells(), reader.path_state(), reader.counts()
+        cells, state, counts = reader.cells(), SearchState.read(reader).path, SearchState.read(reader).counts
     assert state.is_over
     assert sorted(one.accepted for one in state.rounds) == ["alpha", "rho"]
     assert counts == {
@@ -108,4 +109,4 @@ def test_a_path_is_rebuilt_from_its_files_and_nothing_runs_again(
     assert ledger_rows(folder) == ledger_rows(whole)
     with Reader(folder) as reader:
         assert reader.attempts().empty
-        assert reader.path_state().is_over
+        assert SearchState.read(reader).path.is_over

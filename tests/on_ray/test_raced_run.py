@@ -12,6 +12,7 @@ from rse_study.cli.verbs.status_content import state_of
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
+from rse_study.results.search_state import SearchState
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
@@ -77,7 +78,7 @@ def test_the_search_ran_what_its_race_decided(whole):
     ]
     assert {row["trial"] for row in rows if row["seed"] == 6} == set(range(5))
     with Reader(whole) as reader:
-        race = reader.race_state()
+        race = SearchState.read(reader).race
     assert race.is_over and race.most_cells == len(rows)
 
 

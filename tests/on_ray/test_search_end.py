@@ -7,6 +7,7 @@ from rse_study.cli.verbs.status_content import state_of
 from rse_study.cli.verbs.status_text import lines_of
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
+from rse_study.results.search_state import SearchState
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
@@ -61,7 +62,7 @@ def test_a_larger_budget_goes_on_and_says_so(ended, content, materials, cluster)
     assert num_trials(ended) == 5
     with Reader(ended) as reader:
         assert "search_budget" in reader.revisions()["change"].iloc[-1]
-        assert reader.study().num_trials == 5
+        assert SearchState.read(reader).study.num_trials == 5
 
 
 def test_another_search_begins_with_what_this_one_knows(ended, content, materials, cluster):

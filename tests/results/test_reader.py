@@ -9,6 +9,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, OWN_COLUMNS, EvaluationRow, ImportanceRow
 from rse_study.results.result_file import Point, Result
+from rse_study.results.search_state import SearchState
 from tests.results.world import HERE, STUDY, cell_of, score_of
 
 
@@ -52,7 +53,7 @@ def test_the_table_is_sorted_by_trial_and_seed(searched_dir):
 
 def test_every_cell_is_counted_once(searched_dir):
     with Reader(searched_dir) as reader:
-        counts = reader.counts()
+        counts = SearchState.read(reader).counts
     assert counts == {
         "planned": 7, "complete": 2, "stopped_early": 1, "failed": 1, "running": 1, "missing": 2,
     }  # fmt: skip
@@ -63,7 +64,7 @@ def test_nothing_is_missing_where_more_ran_than_is_planned_now(searched_dir):
     with Ledger.open(searched_dir) as ledger:
         ledger.freeze(STUDY.model_copy(update={"num_cells": 3}), "num_trials: 5 -> 3")
     with Reader(searched_dir) as reader:
-        assert reader.counts()["missing"] == 0
+        assert SearchState.read(reader).counts["missing"] == 0
 
 
 def test_retired_cells_are_shown_to_who_asks(searched_dir):
@@ -86,7 +87,7 @@ def test_retired_cells_are_shown_to_who_asks(searched_dir):
             assert retired in set(read(retired=True)[column])
         assert reader.cells(retired=True)["retired"].tolist().count(True) == 1
         assert retired not in set(reader.trials_table()["identity"])
-        assert reader.counts()["running"] == 1
+        assert SearchState.read(reader).counts["running"] == 1
 
 
 def test_frames_hold_what_was_recorded(searched_dir):
@@ -236,7 +237,7 @@ def test_reading_changes_nothing(searched_dir):
     with Reader(searched_dir) as reader:
         reader.cells()
         reader.trials_table()
-        json.dumps(reader.counts())
+        json.dumps(SearchState.read(reader).counts)
     assert (searched_dir / "ledger.sqlite").read_bytes() == before
 
 

@@ -12,6 +12,7 @@ from rse_study.results.rebuild import Rebuilt, rebuild, rungs_of
 from rse_study.results.records import KnownTrial
 from rse_study.results.result_file import write_result
 from rse_study.results.schema import SCHEMA_VERSION, cell_folder
+from rse_study.results.search_state import SearchState
 from tests.results.world import HERE, STUDY, cell_of, result_of, run_cell, score_of
 
 SAME = ("revision", "cell", "metric", "rung", "evaluation")
@@ -86,7 +87,7 @@ def test_a_cell_that_was_running_is_planned(searched_dir):
     with Reader(searched_dir) as reader:
         cells = reader.cells().set_index("trial")
         assert cells.loc[3, ["status", "started"]].tolist() == ["planned", ""]
-        assert reader.counts()["running"] == 0
+        assert SearchState.read(reader).counts["running"] == 0
 
 
 def test_a_result_nobody_was_told_of_counts(ended_dir):

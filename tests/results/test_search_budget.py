@@ -14,6 +14,7 @@ from rse_study.results.search_budget import (
     shortened,
     steps_of,
 )
+from rse_study.results.search_state import SearchState
 from tests.cases import cases
 from tests.results.world import HERE
 
@@ -163,9 +164,9 @@ def test_the_shares_of_a_ledger(tmp_path):
             ledger.start(searched.identity, **HERE)
             ledger.record_progress(searched.identity, 45, {"dev": 1.0})
         with Reader(tmp_path) as reader:
-            steps, cost = reader.search_budget()
+            steps, cost = SearchState.read(reader).budget
             assert (steps.name, steps.spent, steps.with_next) == ("steps", 90, 180)
             assert (cost.name, cost.limit) == ("cost", 1e6)
-            assert reader.study().num_trials == 10  # two of its cells run
+            assert SearchState.read(reader).study.num_trials == 10  # two of its cells run
             assert not steps.has_room
             assert cost.has_room

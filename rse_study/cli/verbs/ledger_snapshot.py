@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rse_study.cli.cell_names import name_of
-from rse_study.results.ablation_path import PathState, path_state
+from rse_study.results.ablation_path import PathState
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.connect import open_study
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
-from rse_study.results.queries import LedgerQueries, now
-from rse_study.results.race_state import RaceState, race_of
+from rse_study.results.queries import LedgerQueries
+from rse_study.results.race_state import RaceState
 from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.schema import ledger_path
-from rse_study.results.search_budget import BudgetShare, as_far_as_it_went, budget_shares
+from rse_study.results.search_budget import BudgetShare
+from rse_study.results.search_state import search_state
 from rse_study.results.selection import chosen_first
-from rse_study.results.standings import standings_of
 
 
 @dataclass(frozen=True)
@@ -89,15 +89,13 @@ def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerS
         statuses = {one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells}
         last_points = ledger.last_points(study.objective.metric)
         as_found = [one.model_copy(update={"status": statuses[one.identity]}) for one in cells]
-        shares = budget_shares(ledger, now(), is_held=is_held)
-        study = as_far_as_it_went(ledger, study, as_found, is_held=is_held)
-        race = race_of(ledger, study, as_found)
+        state = search_state(ledger, as_found, is_held=is_held)
         return LedgerSnapshot(
-            study=study,
+            study=state.study,
             revision=ledger.revisions()[-1].number,
             cells=tuple(cells),
             statuses=statuses,
-            names=_names(study, cells),
+            names=_names(state.study, cells),
             attempts=tuple(
                 sorted(
                     (attempt for attempt in attempts if attempt.cell in order),
@@ -105,22 +103,16 @@ def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerS
                 )
             ),
             last_points=last_points,
-            chosen=_chosen(study, ledger),
-            search_budget=shares,
-            race=race,
-            path=path_state(study, as_found, last_points, ledger.importance(), race),
+            chosen=tuple(chosen_first(state.standings, study.directions)),
+            search_budget=state.budget,
+            race=state.race,
+            path=state.path,
             histories={
                 one.identity: ledger.history(one.identity) for one in cells if one.status == "running"
             },
             device_s=math.fsum(_device_seconds(attempt, gpus) for attempt in attempts),
             events=tuple(ledger.last_events(num_events)),
         )
-
-
-def _chosen(study: StudyRecord, ledger: LedgerQueries) -> tuple[str, ...]:
-    if study.kind == "grid":
-        return ()
-    return tuple(chosen_first(standings_of(ledger, "search"), study.directions))
 
 
 def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
 from rse_study.results.schema import ledger_path
+from rse_study.results.search_state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.training.materials import Materials
@@ -120,7 +121,7 @@ def _num_ended(folder: Path) -> int:
     if not ledger_path(folder).is_file():
         return 0
     with Reader(folder) as reader:
-        counts = reader.counts()
+        counts = SearchState.read(reader).counts
     return sum(counts[status] for status in FINISHED)
 
 
@@ -130,7 +131,7 @@ def conclude(folder: Path) -> int:
     Otherwise 3, and what is missing on stderr.
     """
     with Reader(folder) as reader:
-        counts, cells = reader.counts(), reader.cells()
+        counts, cells = SearchState.read(reader).counts, reader.cells()
         names = names_by_identity(reader.study(), cells)
     num_left = counts["planned"] - counts["complete"] - counts["stopped_early"]
     if num_left <= 0:

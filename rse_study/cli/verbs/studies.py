@@ -80,9 +80,10 @@ def _num_values(axis: Any) -> int:
 def _counts(study_dir: Path) -> str:
     from rse_study.results.lock import holder
     from rse_study.results.reader import Reader
+    from rse_study.results.search_state import SearchState
 
     try:
         with Reader(study_dir) as reader:
-            return describe_counts(reader.counts(), holder(study_dir) is not None)
+            return describe_counts(SearchState.read(reader).counts, holder(study_dir) is not None)
     except InputError as problem:
         return str(problem)

@@ -59,14 +59,9 @@ class CheckedStudy:
         """
         if self.rows:
             return len(self.rows) * len(self.study.seeds)
-        confirm, path = self.study.confirm, self.study.ablation_path
-        num_cells = self.study.num_trials * len(self.study.seeds)
-        if confirm is not None:
-            num_cells += (confirm.num_best + (confirm.baseline == "base")) * len(confirm.seeds)
-        if path is not None:
-            confirmed = {} if confirm is None else confirm.model_dump()
-            num_cells += most_path_cells(len(self.space.axes), path.model_dump(), confirmed)
-        return num_cells
+        path, confirm = self.study.search_settings.ablation_path, self.study.search_settings.confirm
+        num_searched = self.study.num_trials * len(self.study.seeds)
+        return num_searched + confirm.num_cells + most_path_cells(len(self.space.axes), path, confirm)
 
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> CheckedStudy:

@@ -21,6 +21,7 @@ from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
+from rse_study.results.settings import StudySettings
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
 from rse_study.study.definition.domains import AnyDomain, FiniteDomain, Option
@@ -333,6 +334,12 @@ class Study(Spec):
     def all_objectives(self) -> tuple[Objective, ...]:
         """The one objective, or all of several."""
         return self.objectives or (self.objective,)
+
+    @property
+    def search_settings(self) -> StudySettings:
+        """Budget, confirmation and ablation path as a ledger's readers know them."""
+        named = {"search_budget", "confirm", "ablation_path"}
+        return StudySettings.model_validate(self.model_dump(include=named))
 
     @property
     def settings(self) -> Settings:

@@ -12,14 +12,11 @@ import pandas as pd
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
-from rse_study.results.ablation_path import PathState
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.device_time import device_seconds
-from rse_study.results.race_state import RaceState
 from rse_study.results.reader import Reader
-from rse_study.results.records import StudyRecord
 from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
-from rse_study.results.search_budget import settings_of_budget
+from rse_study.results.search_state import SearchState
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.throughput import Setting, Throughput, TimedWork
@@ -74,9 +71,7 @@ class _Frames:
     attempts: pd.DataFrame
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
-    path: PathState | None
-    race: RaceState | None
-    study: StudyRecord
+    search: SearchState
 
 
 def _read(study_dir: Path) -> _Frames:
@@ -87,9 +82,7 @@ def _read(study_dir: Path) -> _Frames:
             attempts=reader.attempts(retired=True),
             rungs=reader.rungs(retired=True),
             evaluations=reader.evaluations(retired=True),
-            path=reader.path_state(),
-            race=reader.race_state(),
-            study=reader.study(),
+            search=SearchState.read(reader),
         )
 
 
@@ -116,13 +109,13 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
         for row in frames.cells.itertuples()
         if row.trial in trials
     ]
-    spent = settings_of_budget(frames.study) if frames.study.is_ended_by_budget else None
+    search = frames.search
     return LedgerState(
         tuple(cells),
-        frames.path,
+        search.path,
         *_spent(frames.attempts),
-        race=frames.race,
-        spent_budget=None if spent is None else dict(spent),
+        race=search.race,
+        spent_budget=search.study.settings.search_budget if search.study.is_ended_by_budget else None,
     )
 
 

@@ -1,11 +1,11 @@
 """What of a study has run already, as far as a plan asks."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from rse_study.results.ablation_path import PathState
 from rse_study.results.race_state import RaceState
 from rse_study.results.records import Stage, Status
+from rse_study.results.settings import BudgetSettings
 from rse_study.training.trial import Trial
 
 
@@ -38,7 +38,7 @@ class LedgerState:
     """spent on all attempts, times their workers"""
     thread_seconds: float = 0.0
     """times their threads, too"""
-    spent_budget: dict[str, Any] | None = None
+    spent_budget: BudgetSettings | None = None
     """the search's budget, as the study was frozen, that has ended it"""
     race: RaceState | None = None
     """how far the race of a search's seeds is"""

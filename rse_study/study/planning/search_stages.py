@@ -85,8 +85,7 @@ class SearchPlanner:
     @property
     def _is_ended_by_budget(self) -> bool:
         """Whether the budget that the file has now is the one that ended the search."""
-        budget = self.checked.study.search_budget
-        return budget is not None and budget.model_dump(mode="json") == self.ledger_state.spent_budget
+        return self.checked.study.search_settings.search_budget == self.ledger_state.spent_budget
 
     @property
     def _numbers(self) -> set[int]:
@@ -141,11 +140,11 @@ class SearchPlanner:
 
         Points that are not known yet lie between two trials of the space, and cost what drawn ones do.
         """
-        state, confirm = self._path_state(path), self.checked.study.confirm
+        state = self._path_state(path)
         num_axes = len(self.checked.space.axes) if state is None else len(state.axes)
         points = num_points(num_axes, path.order)
-        confirmed = {} if confirm is None else confirm.model_dump()
-        num_cells = most_path_cells(num_axes, path.model_dump(), confirmed)
+        settings = self.checked.study.search_settings
+        num_cells = most_path_cells(num_axes, settings.ablation_path, settings.confirm)
         own = [cell for cell in self.ledger_state.cells if cell.stage == "path" and not cell.retired]
         known = own if state is not None else []
         ended = [cell for cell in known if has_ended(cell)]

@@ -5,6 +5,7 @@ import pytest
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import cell_folder, ledger_path
+from rse_study.results.search_state import SearchState
 from tests.cli.a_study import SEARCH, cell_of, finish, run, start
 
 
@@ -51,7 +52,7 @@ def test_what_was_damaged_is_said(rse, study_dir):
     assert "damaged: " in ended.out
     assert "result.json" in ended.out
     with Reader(study_dir) as reader:
-        assert reader.counts()["complete"] == 1
+        assert SearchState.read(reader).counts["complete"] == 1
 
 
 def test_a_study_that_runs_is_left_alone(rse, study_dir):

@@ -224,8 +224,10 @@ def test_what_the_budget_had_no_room_for_is_not_asked_for(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=6, search_budget={"steps": 150}, **PLAIN)
     cells = [search_known(trial_with(checked, N), i) for i, N in enumerate((5, 3))]
     cells.append(search_known(trial_with(checked, 9), 2, "planned"))
-    spent = checked.study.search_budget.model_dump(mode="json")
+    spent = checked.study.search_settings.search_budget
     ended = LedgerState(tuple(cells), spent_budget=spent)
     assert plan(checked, ended, Throughput(), sizes).stages[0].num_to_run == 0
-    larger = LedgerState(tuple(cells), spent_budget=spent | {"steps": 100})  # the file has more by now
+    larger = LedgerState(
+        tuple(cells), spent_budget=spent.model_copy(update={"steps": 100})
+    )  # the file has more by now
     assert plan(checked, larger, Throughput(), sizes).stages[0].num_to_run == 4

@@ -1,0 +1,93 @@
+"""The settings in a study's file, as far as readers of its ledger ask: the one place that reads them by name.
+
+Ledgers of earlier versions lack some of them, and later versions may add others: neither is an error here.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class GridSettings(_Settings):
+    """Rows of a grid as they were written, and the one that all others are compared with."""
+
+    rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    baseline: str = ""
+
+
+class PaperSettings(_Settings):
+    """The table of a paper that a study repeats."""
+
+    table: str = ""
+    scale: str = "paper"
+
+
+class ConfirmSettings(_Settings):
+    """How the end of a search is confirmed."""
+
+    num_best: int = 0
+    baseline: Literal["base", "none"] = "none"
+    seeds: tuple[int, ...] = ()
+
+    @property
+    def num_cells(self) -> int:
+        """Best trials and baseline, times seeds."""
+        return (self.num_best + (self.baseline == "base")) * len(self.seeds)
+
+
+class PathSettings(_Settings):
+    """How the ablation path of a search is run."""
+
+    order: Literal["greedy", "importance"] = "greedy"
+    seeds: tuple[int, ...] = ()
+
+
+class WarmStartSettings(_Settings):
+    """Points that a search runs first."""
+
+    trials: tuple[dict[str, Any], ...] = ()
+
+
+class BudgetSettings(_Settings):
+    """Limits of a search; 0 where there is none."""
+
+    hours: float = 0.0
+    steps: float = 0.0
+    device_hours: float = 0.0
+    cost: float = 0.0
+    price_per_hour: float = 0.0
+
+
+class StudySettings(_Settings):
+    """Sections of a study's file; an absent one is empty."""
+
+    base: dict[str, Any] = Field(default_factory=dict)
+    grid: GridSettings = GridSettings()
+    paper: PaperSettings = PaperSettings()
+    search: dict[str, Any] = Field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
+    num_trials: int = 0
+    early_stopping: dict[str, Any] = Field(default_factory=dict)
+    search_budget: BudgetSettings = BudgetSettings()
+    confirm: ConfirmSettings = ConfirmSettings()
+    """no seeds: nothing is confirmed"""
+    ablation_path: PathSettings = PathSettings()
+    """no seeds: no path"""
+    warm_start: WarmStartSettings = WarmStartSettings()
+    allowance: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_absent(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in given.items() if value is not None}
+
+    def of_base(self, path: str) -> Any:
+        """Return the base's value at a dotted path; None where it has none."""
+        content: Any = self.base
+        for name in path.split("."):
+            content = content.get(name) if isinstance(content, dict) else None
+        return content
