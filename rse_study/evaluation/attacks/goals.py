@@ -1,4 +1,4 @@
-"""Goal functions: another class, or a similarity score that is far off."""
+"""Goal functions: change the predicted class, or move a similarity score."""
 
 from typing import Literal, Protocol, runtime_checkable
 
@@ -10,70 +10,40 @@ from rse_study.spec import Spec
 from rse_study.tensors import Float
 
 VictimOutput = Float[np.ndarray, " c"]
-"""What a victim says of one text: probabilities, or one score."""
+"""The victim's probabilities, or single score, for one text."""
 
 Gold = int | float
-"""The gold class, or the gold score."""
 
 
 @runtime_checkable
 class Goal(Protocol):
-    """A goal function: what counts as success, and how near it is.
+    """A goal function: whether an attack succeeds, and how near it is.
 
-    Pure functions of the victim's outputs and of the gold class or score.
+    Its methods are pure functions of the victim's outputs for the current and the clean text, and of the gold
+    value.
     """
 
     def skips(self, clean: VictimOutput, gold: Gold) -> bool:
-        """Whether the clean text is wrong already, so that nothing is left to attack."""
+        """Whether the clean text is wrong already, so that there is nothing to attack."""
         ...
 
     def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
-        """How near the goal is: the higher, the nearer.
-
-        Parameters
-        ----------
-        now
-            The victim's output for the text as it is now.
-        clean
-            Its output for the clean text.
-        gold
-            The gold class, or the gold score.
-        """
+        """Return how near the goal is; higher is nearer."""
         ...
 
     def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        """Whether the search may end here.
-
-        Parameters
-        ----------
-        now
-            The victim's output for the text as it is now.
-        clean
-            Its output for the clean text.
-        gold
-            The gold class, or the gold score.
-        """
+        """Whether the search may end here."""
         ...
 
     def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        """Whether the attack counts as a success if it ends here.
-
-        Parameters
-        ----------
-        now
-            The victim's output for the text as it is now.
-        clean
-            Its output for the clean text.
-        gold
-            The gold class, or the gold score.
-        """
+        """Whether the attack counts as a success if it ends here."""
         ...
 
 
 class Untargeted(Spec):
-    """The victim names any class but the gold one: score = 1 - p(gold) in float64.
+    """Succeeds where the victim predicts any class but the gold one; score = 1 - p(gold).
 
-    An input whose clean prediction is wrong is skipped.
+    Inputs that are misclassified when clean are skipped.
     """
 
     def skips(self, clean: VictimOutput, gold: Gold) -> bool:
@@ -96,9 +66,9 @@ UNTARGETED = Untargeted()
 
 
 class Deviation(Spec):
-    """The score leaves gold: |s(x') - gold| >= tau on the gold scale.
+    """Succeeds where the score is far from gold: |s(x') - gold| >= tau on the gold scale.
 
-    An input whose clean score is that far off is skipped.
+    Inputs whose clean score is that far off are skipped.
     """
 
     tau: PositiveFloat = 1.0
@@ -117,10 +87,7 @@ class Deviation(Spec):
 
 
 class Drift(Spec):
-    """The score moves: |s(x') - s(x)| >= tau on the gold scale, right or wrong.
-
-    Nothing is skipped.
-    """
+    """Succeeds where the score moves: |s(x') - s(x)| >= tau on the gold scale, right or wrong."""
 
     tau: PositiveFloat = 1.0
 
@@ -138,9 +105,9 @@ class Drift(Spec):
 
 
 class Maximise(Spec):
-    """The score moves as far as it goes, with no early stop.
+    """Moves the score as far as possible, without early stopping.
 
-    Any move counts as a success, and the distance is the result.
+    Any move counts as a success; the distance is the result.
     """
 
     distance: Literal["drift", "deviation"] = "drift"  # from the clean score, or from gold

@@ -1,4 +1,4 @@
-"""A victim in full batches: its outputs are cached, its queries counted."""
+"""A victim that is queried in full batches, with cached outputs and counted queries."""
 
 import hashlib
 from collections import Counter
@@ -12,16 +12,15 @@ from rse_study.evaluation.attacks.goals import VictimOutput
 from rse_study.tensors import Float
 
 Victim = Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]
-"""Texts to probabilities or scores. Must be a function of each text alone: rows may not see each other."""
+"""Maps texts to probabilities or scores; each row may depend on its own text alone."""
 
 _MAX_CACHED = 2**17  # answers; the oldest is forgotten first
 
 
 class CountedVictim:
-    """A victim that counts the queries of each input, at most `max_queries` each.
+    """A victim that counts each input's queries and allows `max_queries` per input.
 
-    Queries are those of a victim without a cache. `num_calls` counts forward passes, `num_texts` what was in them: less
-    than the queries, for the output of a text is cached.
+    Cached answers count as queries, but not in `num_calls` (forward passes) and `num_texts` (texts in them).
     """
 
     def __init__(self, victim: Victim, *, batch_size: int, max_queries: int) -> None:
@@ -32,20 +31,17 @@ class CountedVictim:
         self._victim, self._answers = victim, dict[bytes, VictimOutput]()
 
     def admit(self, index: int, wanted: int) -> int:
-        """How many of the wanted queries this input has left; they are counted with that."""
+        """Return how many of the wanted queries the input may still make, and count them."""
         admitted = min(wanted, self.max_queries - self.num_queries[index])
         self.num_queries[index] += admitted
         return admitted
 
     def cached(self, text: Text) -> VictimOutput | None:
-        """The answer to a text that was asked before, if it is not forgotten."""
+        """Return the cached answer to a text, if it is still there."""
         return self._answers.get(_key(text))
 
     def forward(self, texts: Sequence[Text]) -> list[VictimOutput]:
-        """Run one forward pass.
-
-        Raises InputError where the victim does not answer each text with finite numbers.
-        """
+        """Run one forward pass, or raise InputError if a row is missing or not finite."""
         assert 0 < len(texts) <= self.batch_size
         self.num_calls += 1
         self.num_texts += len(texts)

@@ -1,4 +1,4 @@
-"""A word is replaced by one whose vector is near."""
+"""A constraint on the distance between the vectors of a word and its replacement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 
 @dataclass(frozen=True)
 class WordEmbeddingDistance:
-    """The vectors of the old and the new word have a cosine of at least `min_cosine`.
+    """Keeps candidates whose old and new word vectors have a cosine of at least `min_cosine`.
 
     Words without a vector pass, as in TextAttack.
     """

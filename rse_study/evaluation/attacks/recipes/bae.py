@@ -23,7 +23,7 @@ from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
 class BAE(AttackRecipe):
     """BAE masks words and replaces them by what a language model predicts.
 
-    Replacement only, of the paper's four modes; with TextAttack's numbers.
+    Only the paper's replacement mode (BAE-R), with TextAttack's numbers.
     """
 
     name: ClassVar = "bae"

@@ -1,4 +1,4 @@
-"""Constraints that the recipes share, and labels that say what they replace."""
+"""Constraints that recipes share, and labels that say which resources they replace."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from rse_study.evaluation.attacks.resources import AttackResources
 
 
 def word_constraints(resources: AttackResources, sides: Sides) -> tuple[PreTransformationConstraint, ...]:
-    """Each word changes once, no stop word does, and only the sides that may.
+    """Return constraints: no word changes twice, no stop word, only the given sides.
 
     A recipe that uses it needs Resource.STOP_WORDS.
     """
@@ -25,15 +25,15 @@ def word_constraints(resources: AttackResources, sides: Sides) -> tuple[PreTrans
 
 
 def tag_constraints(resources: AttackResources) -> tuple[Constraint, ...]:
-    """The same part of speech, where there is a tagger."""
+    """Return the part-of-speech constraint if there is a tagger."""
     return () if resources.tagger is None else (PartOfSpeech(resources.tagger.model),)
 
 
 def tag_note(resources: AttackResources) -> str:
-    """What a label says of the part of speech."""
+    """Return the label's note on parts of speech."""
     return "no part of speech" if resources.tagger is None else f"tags from {resources.tagger.name}"
 
 
 def label(name: str, replaced: Sequence[str]) -> str:
-    """The label of a recipe whose resources are not those of the published one."""
+    """Return the label of a recipe that replaces resources of the published attack."""
     return f"{name}-like: {', '.join(replaced)}"
