@@ -19,9 +19,9 @@ from rse_study.registry import Registry
 from rse_study.tensors import Float, Int
 
 GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
-"""(labels, predictions) -> value."""
+"""Labels and predictions to a value."""
 PredictScores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]
-"""Pairs to a regression's values."""
+"""Pairs to the values of a regression."""
 
 _METRICS: dict[str, GlueMetric] = {
     "accuracy": accuracy,
@@ -45,21 +45,12 @@ GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
 
 
 def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[ClassifierScore]:
-    """A task's metrics x100, the one that papers name first first.
-
-    Parameters
-    ----------
-    predict
-        Texts to probabilities of the task's classes.
-    task
-        Labelled texts.
-    seed
-        Of the fine-tuning, for the rows.
+    """Return a task's metrics x100, in the order in which papers report them.
 
     Raises
     ------
     InputError
-        Where `predict` has other classes, or says what is not finite.
+        `predict` has other classes, or returns values that are not finite.
     """
     predicted = probabilities(predict, task).argmax(axis=1)
     return [
@@ -79,23 +70,12 @@ def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[Classif
 
 
 def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
-    """Pearson and Spearman x100 of STS-B's values.
-
-    They are 0, and degenerate, where all values are one.
-
-    Parameters
-    ----------
-    scores
-        Pairs to values.
-    task
-        Pairs with gold similarities.
-    seed
-        Of the fine-tuning, for the rows.
+    """Return Pearson and Spearman x100 for STS-B; 0 and degenerate if all values are equal.
 
     Raises
     ------
     InputError
-        Where values are missing or not finite.
+        Values are missing or not finite.
     """
     found = np.asarray(scores(list(zip(task.first, task.second, strict=True))), np.float64)
     if found.shape != (len(task),) or not np.isfinite(found).all():

@@ -1,6 +1,6 @@
-"""Labelled texts attacked once through a reference encoder, and replayed.
+"""Texts attacked once through a reference encoder, then replayed on every encoder.
 
-Every encoder is judged by the same texts: accuracy under attack at the price of a probe.
+This measures accuracy under attack at the cost of one probe.
 """
 
 import json
@@ -23,7 +23,7 @@ from rse_study.tensors import Float
 
 FILE = "texts.json"
 C = 0.1
-"""The probe's one C, of the attack's victim and of every trial: choosing it anew at each point would cost 30 fits.
+"""The probe's only C, for the attack's victim and every trial: choosing it each time would cost 30 fits.
 
 With 500 training texts MiniLM scores 78.6 on CR (best C: 80.1), 68.2 on MR (71.4), 82.0 on the generated
 opinions (83.3).
@@ -32,13 +32,12 @@ opinions (83.3).
 
 @dataclass(frozen=True)
 class ReplayedTexts:
-    """Labelled texts, clean and attacked, and those a probe is fitted on."""
+    """Labelled texts before and after an attack, and the probe's training texts."""
 
     training: Labelled
-    """What the probe is fitted on, which judges the other two."""
     clean: Labelled
     attacked: Labelled
-    """`clean` under attack, text by text."""
+    """The attacked version of each text in `clean`."""
     recipe: str
     """Label of the attack."""
     reference: str
@@ -46,16 +45,15 @@ class ReplayedTexts:
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of all texts and labels."""
         return fingerprint_of([part.fingerprint for part in (self.training, self.clean, self.attacked)])
 
     @property
     def num_changed(self) -> int:
-        """Texts that the attack left otherwise than they were."""
+        """The number of texts that the attack changed."""
         return sum(one != other for one, other in zip(self.clean.texts, self.attacked.texts, strict=True))
 
     def save(self, folder: Path) -> None:
-        """Write to a folder that is there."""
+        """Write the texts to an existing folder."""
         content = {
             "task": self.clean.name,
             "split": self.clean.split,
@@ -68,7 +66,6 @@ class ReplayedTexts:
 
     @classmethod
     def open(cls, folder: Path) -> "ReplayedTexts":
-        """What `save` wrote."""
         content = json.loads((folder / FILE).read_text(encoding="utf-8"))
         training, clean, attacked = (_part(content, name) for name in ("training", "clean", "attacked"))
         return cls(training, clean, attacked, content["recipe"], content["reference"])
@@ -76,38 +73,30 @@ class ReplayedTexts:
 
 @dataclass(frozen=True)
 class ReplayedTextAttack:
-    """Accuracy x100 of a probe on attacked texts, and on the clean ones.
-
-    They are called `accuracy` and `clean_accuracy`.
-    """
+    """Accuracy x100 of a probe on attacked texts and, as `clean_accuracy`, on clean ones."""
 
     texts: ReplayedTexts
 
     @property
     def name(self) -> str:
-        """Task/replayed."""
         return f"{self.texts.clean.name}/{PRESET}"
 
     @property
     def fingerprint(self) -> str:
-        """Of training, clean and attacked texts."""
         return self.texts.fingerprint
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Accuracy under attack."""
         return (Measure(name=f"{self.name} accuracy", metric=f"{self.name}/accuracy"),)
 
     @property
     def num_sentences(self) -> int:
-        """Training texts, and inputs clean and attacked."""
         return len(self.texts.training) + 2 * len(self.texts.clean)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a figure: the same adversarial texts for every encoder.
+        """Fit a new probe on the encoder's clean embeddings, and score both sets of texts.
 
-        They are judged by a fresh probe on the encoder's own clean embeddings of `training`. 0, and degenerate, where
-        embeddings are constant or not finite.
+        The values are 0 and degenerate if embeddings are constant or not finite.
         """
         accuracies = self._accuracies(embed)
         return [
@@ -126,7 +115,7 @@ class ReplayedTextAttack:
         ]
 
     def _accuracies(self, embed: Embed) -> dict[str, float]:
-        """Both, x100; nothing where the encoder has collapsed."""
+        """Return both figures, or nothing if the encoder has collapsed."""
         parts = (self.texts.training, self.texts.clean, self.texts.attacked)
         cached = CachedEncoder(embed)
         cached(sorted({sentence for part in parts for (sentence,) in part.texts}))  # in one call
@@ -141,10 +130,7 @@ class ReplayedTextAttack:
 
 
 def probe_of(embed: Embed, training: Labelled) -> Fit:
-    """The probe that is attacked, fitted as every encoder's own.
-
-    Raises InputError where the encoder has collapsed.
-    """
+    """Fit the probe to be attacked, or raise InputError if the encoder has collapsed."""
     features = _features(embed, training.texts)
     if is_collapsed(features):
         rule, remedy = "embeddings are all one, or not finite", "Choose another replayed.reference"
@@ -153,7 +139,7 @@ def probe_of(embed: Embed, training: Labelled) -> Fit:
 
 
 def victim_of(embed: Embed, fit: Fit) -> Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]:
-    """What an attack asks: texts to the probe's probabilities."""
+    """Return the function that an attack queries: texts to the probe's probabilities."""
     return lambda texts: fit.probabilities(_features(embed, texts))
 
 

@@ -1,4 +1,4 @@
-"""From a cosine to the gold scale of an STS task.
+"""Maps from cosines to the gold scale of an STS task.
 
 A threshold on scores needs one, and RobustSentEmbed (section 4.2) gives none.
 """
@@ -16,34 +16,22 @@ MapKind = Literal["affine", "isotonic"]
 
 @dataclass(frozen=True)
 class ScoreMap:
-    """A map that is piecewise linear, and constant outside its points.
-
-    An affine map has two of them.
-    """
+    """A piecewise linear map, constant outside its points; an affine map has two."""
 
     kind: MapKind
     cosines: Float[np.ndarray, " k"]
-    """Of its points, rising."""
+    """The points' cosines, ascending."""
     scores: Float[np.ndarray, " k"]
-    """Of its points, on the gold scale."""
+    """The points' scores on the gold scale."""
 
     @classmethod
     def fitted(
         cls, cosines: Float[np.ndarray, " n"], gold: Float[np.ndarray, " n"], kind: MapKind = "affine"
     ) -> "ScoreMap":
-        """Least squares on pairs no attack is judged on.
+        """Fit by least squares, on pairs that no attack is judged on.
 
-        Scores stay within the range of `gold`. Both kinds never fall: an affine map that would is flat at the mean of
-        `gold`.
-
-        Parameters
-        ----------
-        cosines
-            Of the pairs.
-        gold
-            Their gold similarities.
-        kind
-            `affine`, or `isotonic`.
+        Scores stay within the range of `gold`, and no map falls: an affine one that would is constant at the
+        mean.
         """
         low, high = float(gold.min()), float(gold.max())
         if kind == "isotonic":
@@ -57,5 +45,4 @@ class ScoreMap:
         return cls(kind, (at - gold.mean()) / slope + cosines.mean(), at)
 
     def __call__(self, cosines: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        """Scores of cosines."""
         return np.interp(cosines, self.cosines, self.scores)
