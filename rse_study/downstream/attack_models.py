@@ -1,4 +1,4 @@
-"""The models that attack recipes use: MiniLM for similarity, and a masked LM that the study names."""
+"""The models of attack recipes: MiniLM, and the masked LM that a study names."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -40,11 +40,7 @@ def needs_masked_lm(recipe: str) -> bool:
 def load_resources(
     recipe: str, data_dir: Path, masked_lm: str, resolved: MaskedLMRef | None = None
 ) -> AttackResources:
-    """Load everything the recipe needs.
-
-    MiniLM's masked LM is built first if it does not exist yet. `resolved` pins where `masked_lm` was found
-    earlier; None looks it up now.
-    """
+    """Load a recipe's resources, and build MiniLM's masked LM if it is missing."""
     resources = resources_of(recipe, data_dir)
     if not needs_masked_lm(recipe):
         return resources
@@ -55,10 +51,7 @@ def load_resources(
 
 
 def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
-    """Return the fingerprint of the models and tables of a recipe without loading any.
-
-    Raises InputError where one is missing.
-    """
+    """Return the fingerprint of a recipe's resources without loading them."""
     if needs_masked_lm(recipe) and not masked_lm:
         rule, remedy = "its candidates are a masked language model's", f"Name one: {MINILM_MLM}, a folder"
         raise InputError("no masked language model", where=f"recipe {recipe}", rule=rule, remedy=remedy)
@@ -68,15 +61,11 @@ def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
 
 @dataclass(frozen=True)
 class ResourceLoader:
-    """A loader of a recipe's resources that can be sent to where the attack runs.
-
-    The masked LM stays the one that was found when the loader was made.
-    """
+    """A picklable loader of a recipe's resources, with the masked LM pinned."""
 
     recipe: str
     data_dir: Path
     masked_lm: str
-    """the name in the study"""
     resolved: MaskedLMRef | None = None
     """its location; None where the recipe uses no masked LM"""
 
@@ -84,7 +73,7 @@ class ResourceLoader:
         return load_resources(self.recipe, self.data_dir, self.masked_lm, self.resolved)
 
     def relocated(self, move: Callable[[str], str]) -> "ResourceLoader":
-        """Return a loader of the same resources, with each folder it reads mapped by `move`."""
+        """Return a copy that reads each of its folders where `move` puts it."""
         folder = str(self.data_dir)
         moved = Path(
             move(folder if is_stored(folder) else str(word_lists(_assets(), self.recipe, self.data_dir)))
@@ -97,7 +86,7 @@ class ResourceLoader:
 
 
 def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> ResourceLoader:
-    """Return a loader that can read the recipe's resources later, on another machine."""
+    """Return a loader of the recipe's resources, for later and elsewhere."""
     resolved = find_masked_lm(masked_lm) if needs_masked_lm(recipe) else None
     return ResourceLoader(recipe, data_dir.resolve(), masked_lm, resolved)
 
@@ -124,14 +113,13 @@ def _fingerprint_of_masked_lm(name: str, recipe: str, data_dir: Path) -> str:
 
 @cache
 def _what_minilm_mlm_is_made_of(data_dir: Path) -> str:
-    """Return the fingerprint of the weights, text and settings of its training."""
     texts = [hash_file(find_file(path, data_dir)) for path in _WIKI]
     return fingerprint_of([MiniLMGenerator().identity(), fingerprint_of_model(str(minilm_folder())), texts])
 
 
 @cache
 def _on_the_hub(name: str) -> str:
-    """Return its fingerprint, or "" if the hub is unreachable; cached, because a timeout is slow."""
+    """Return its fingerprint, or "" without a hub; cached, as a timeout is slow."""
     try:
         return fingerprint_of_model(name)
     except OSError:

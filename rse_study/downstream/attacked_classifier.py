@@ -1,4 +1,4 @@
-"""An evaluation that fine-tunes a classifier from the encoder and attacks it with one recipe."""
+"""An evaluation that fine-tunes a classifier and attacks it with one recipe."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -37,21 +37,17 @@ class AttackedClassifier:
     """One recipe on one attack set."""
 
     whole: Labelled
-    """The whole attack set; none of its texts are in `training`."""
+    """The whole attack set, of which nothing is in `training`."""
     training: Labelled
     recipe: str
     settings: Settings
     resources: ResourceLoader
     """Called where the attack runs, because the models cannot be sent there."""
     made_of: str
-    """Fingerprint of the resources."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "AttackedClassifier":
-        """Read the attack set and the training texts for a name such as attack-mr/pwws.
-
-        Raises InputError where a file or a model is missing.
-        """
+        """Read set, recipe and training texts for a name such as attack-mr/pwws."""
         task, recipe = name.removeprefix(PREFIX).split("/")
         attacks = settings.attacks
         made_of = fingerprint_resources(recipe, data_dir, attacks.masked_lm)
@@ -62,7 +58,6 @@ class AttackedClassifier:
         return cls(whole, training.take(places), recipe, settings, resources, made_of)
 
     def relocated(self, move: Callable[[str], str]) -> "AttackedClassifier":
-        """Return the same evaluation with its models and word lists where `move` puts them."""
         return replace(self, resources=self.resources.relocated(move))
 
     @property
@@ -71,7 +66,6 @@ class AttackedClassifier:
 
     @property
     def set(self) -> str:
-        """The attack set's name without its prefix."""
         return self.whole.name.removeprefix(PREFIX)
 
     @cached_property
@@ -136,10 +130,9 @@ class AttackedClassifier:
         device: str = "cpu",
         replaces: bool = False,
     ) -> SummaryRow:
-        """Attack the inputs, save every outcome in the folder, and return the figures.
+        """Attack the inputs whose outcomes are not stored yet, and return the figures of all.
 
-        Inputs whose outcomes are stored already are skipped. `replaces` allows outcomes of another attack to
-        be overwritten; without it they raise InputError.
+        Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.
         """
         attacks, attack = self.settings.attacks, RECIPES.get(self.recipe)().build(self.resources())
         classifier = made.load()
@@ -178,10 +171,7 @@ class AttackedClassifier:
         return row
 
     def _head(self, made: VictimClassifier, label: str) -> dict[str, Any]:
-        """Return what identifies the attack.
-
-        The number of inputs is not part of it, so an attack can be extended to more.
-        """
+        """Identify the attack; the number of inputs is not part of it and may grow."""
         return {
             "recipe": self.recipe,
             "label": label,
@@ -197,11 +187,7 @@ class AttackedClassifier:
     def victim(
         self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
-        """Return the classifier, and fine-tune it if there is none yet.
-
-        It never sees the set, however few inputs are attacked, so all recipes on one subject share the
-        victim.
-        """
+        """Return the classifier, trained on nothing from the set; all recipes share it."""
         return victim(
             weights.made,
             weights.base,
@@ -218,12 +204,11 @@ class AttackedClassifier:
 
 @lru_cache(maxsize=4)
 def _training_texts(name: str, data_dir: Path) -> Labelled:
-    """Return `training_for`, cached: it reads tens of thousands of lines."""
     return training_for(name, data_dir)
 
 
 def figures_of(found: SummaryRow) -> dict[str, float]:
-    """Return the figures that the papers report, by name; shares are given x100."""
+    """Return the figures that papers report, by name; shares x100."""
     shown = {
         "success_rate": found.success_rate,
         "original_accuracy": found.original_accuracy,

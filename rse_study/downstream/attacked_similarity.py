@@ -1,4 +1,4 @@
-"""AdvSTS as an evaluation: similarity scores attacked by one recipe (RobustSentEmbed, section 4.2)."""
+"""AdvSTS: similarity scores attacked by one recipe (RobustSentEmbed, section 4.2)."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -43,7 +43,7 @@ NOT_ASKED = {"masked_lm", "num_training"}
 PREFIX = "Adv"
 _DEV = {"STS-B": "dev", "SICK-R": "trial"}
 MAP = "map"
-"""Key in the file's head: the map from cosines to the gold scale, as its cosines and scores."""
+"""Key in the file's head: the map to the gold scale, as cosines and scores."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,10 @@ class AttackedSimilarity:
     resources: ResourceLoader
     """Called where the attack runs, because the models cannot be sent there."""
     made_of: str
-    """Fingerprint of the resources."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "AttackedSimilarity":
-        """Read the task's test pairs, and its dev pairs for the map to the gold scale.
-
-        Raises InputError where a file or a model is missing.
-        """
+        """Read the test pairs to attack, and the dev pairs that fit the map."""
         task, recipe = name.removeprefix(PREFIX).split("/")
         made_of = fingerprint_resources(recipe, data_dir, settings.attacks.masked_lm)
         pairs, fitting = (read_sts(task, split, data_dir) for split in ("test", _DEV[task]))
@@ -74,11 +70,9 @@ class AttackedSimilarity:
 
     @property
     def task(self) -> str:
-        """AdvSTS-B or AdvSICK-R."""
         return f"{PREFIX}{self.pairs.name}"
 
     def relocated(self, move: Callable[[str], str]) -> "AttackedSimilarity":
-        """Return the same evaluation with its models and word lists where `move` puts them."""
         return replace(self, resources=self.resources.relocated(move))
 
     @property
@@ -116,10 +110,10 @@ class AttackedSimilarity:
         return 2 * (num_pairs + len(self.fitting))
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return one row per figure; shares and correlations x100, drift on the gold scale.
+        """Return one row per figure; shares and correlations x100.
 
-        The goal `maximise` has no threshold, so there are no success and accuracy rows. If the clean scores
-        rank nothing, every row is degenerate: an encoder that no attack can move is not robust for that.
+        `maximise` has no threshold, so it gets no success or accuracy row. If the clean scores rank nothing,
+        rows are degenerate: an encoder that no attack can move is not robust for that.
         """
         found = self.attacked(embed, weights, replaces=True)
         figures = figures_of(found)
@@ -156,11 +150,10 @@ class AttackedSimilarity:
         *,
         replaces: bool = False,
     ) -> SummaryRow:
-        """Attack the pairs, save every outcome beside the weights, and return the figures.
+        """Attack the pairs whose outcomes are not stored yet, and return the figures of all.
 
-        Pairs whose outcomes are stored already are skipped. The map to the gold scale is the one in the
-        file's head: a refit could differ in its last digits, and the outcomes would mix scales. `replaces`
-        allows outcomes of another attack to be overwritten; without it they raise InputError.
+        The map to the gold scale is the one in the file's head: a refit could differ in its last digits and
+        mix scales. Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.
         """
         asked, folder = self.attacks, weights.kept
         recipe = RECIPES.get(self.recipe)(sides=asked.sides)
@@ -208,10 +201,7 @@ class AttackedSimilarity:
         return sample_of(len(self.pairs), self.attacks.num_inputs, self.attacks.seed)
 
     def _head(self, weights: ModelFiles, label: str) -> dict[str, Any]:
-        """Return what identifies the attack.
-
-        Neither the number of pairs nor the digits of the vectors are part of it.
-        """
+        """Identify the attack; the number of pairs is not part of it and may grow."""
         return {
             "recipe": self.recipe,
             "label": label,
@@ -227,16 +217,13 @@ class AttackedSimilarity:
 
     @property
     def _decisive(self) -> dict[str, Any]:
-        """Settings that change results.
-
-        `tau` is always there, as older files have it; the goal `maximise` gets its default.
-        """
+        """Settings that change results; `maximise` gets the default tau, as in older files."""
         said = self.attacks.model_dump(mode="json", exclude={*NOT_ASKED, "num_inputs"})
         return said | ({"tau": Attacks().tau} if self.attacks.goal == FURTHEST else {})
 
 
 def _map_of(kept: OutcomeStore, kind: MapKind, replaces: bool) -> ScoreMap:
-    """Return the map in the file's head; if it is damaged and `replaces` is set, start the file anew."""
+    """Return the map in the file's head; a damaged file is set aside if `replaces`."""
     try:
         return ScoreMap(kind, *_points(kept))
     except InputError:
@@ -247,7 +234,6 @@ def _map_of(kept: OutcomeStore, kind: MapKind, replaces: bool) -> ScoreMap:
 
 
 def _points(kept: OutcomeStore) -> Float[np.ndarray, "2 k"]:
-    """Return the map's cosines and scores, or raise InputError if they are damaged."""
     try:
         points = np.array(kept.head[MAP], np.float64)
     except (TypeError, ValueError):

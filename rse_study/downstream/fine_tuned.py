@@ -1,4 +1,4 @@
-"""The base class of evaluations that fine-tune a classifier and score it on held-out texts."""
+"""The base class of evaluations that score a fine-tuned classifier."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -25,10 +25,7 @@ from rse_study.training.classifier.data import Supervised, examples_of
 
 @dataclass(frozen=True)
 class FineTunedTask(ABC):
-    """A task whose held-out splits are scored by a classifier fine-tuned from the encoder.
-
-    The best epoch is chosen on a share of the training texts, so no scored text selects.
-    """
+    """A task whose held-out splits, which never select, are scored after fine-tuning."""
 
     task: str
     training: Supervised
@@ -72,16 +69,12 @@ class FineTunedTask(ABC):
         return 3 * self.settings.fine_tuning.epochs * len(self.training) + num_held_out
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return one row per score of the classifier that is fine-tuned from the weights."""
         return self.rows(self.classifier(weights), weights, subject)
 
     def classifier(
         self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
-        """Return the classifier, and fine-tune it if there is none yet.
-
-        Scored texts are kept out of its training set. Tasks with the same training share one classifier.
-        """
+        """Return the classifier; tasks with the same training share one."""
         scored: list[Text] = [text for given in self.held_out for text in examples_of(given).texts]
         return victim(
             weights.made,
@@ -97,7 +90,6 @@ class FineTunedTask(ABC):
         )
 
     def rows(self, made: VictimClassifier, weights: ModelFiles, subject: str) -> list[EvaluationRow]:
-        """Return the classifier's scores as rows, x100."""
         classifier = made.load()
         classifier.network.to(weights.device)
         return [
@@ -119,7 +111,7 @@ class FineTunedTask(ABC):
 
 
 def drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:
-    """Return the sorted indices of a random sample of training texts; 0 wanted means all."""
+    """Return sorted indices of randomly chosen training texts; 0 wanted means all."""
     if not num_wanted or num_wanted >= num_given:
         return np.arange(num_given)
     return np.sort(Streams(seed).numpy("order").choice(num_given, num_wanted, replace=False))

@@ -21,16 +21,12 @@ PREFIX = "GLUE-"
 class GlueFineTuned(FineTunedTask):
     """The metrics of one GLUE task on its validation split, or on both of MNLI's.
 
-    STS-B is a regression. Low accuracy makes no row degenerate here: two thirds of MRPC's pairs are
-    paraphrases, and WNLI is rarely learnt at all.
+    Low accuracy makes no row degenerate: two thirds of MRPC's pairs are paraphrases, and WNLI is rarely
+    learnt at all.
     """
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "GlueFineTuned":
-        """Read all splits of a task by a name such as GLUE-RTE/fine_tuned.
-
-        Raises InputError where one cannot be read.
-        """
         task, tasks = name.partition("/")[0], settings.tasks
         glue = task.removeprefix(PREFIX)
         training, *held_out = (
@@ -45,7 +41,7 @@ class GlueFineTuned(FineTunedTask):
         return tuple(self._label(metric, given.split) for given in self.held_out for metric in metrics)
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
-        """Yield labels such as `f1`, or `accuracy validation_matched` where there are two splits."""
+        """Yield labels such as `f1`, or `accuracy validation_matched` for MNLI."""
         for given in self.held_out:
             for score in self._of_split(classifier, given):
                 yield self._label(score.metric, score.split), score

@@ -45,17 +45,11 @@ _ROUND = "ANLI-"
 
 @dataclass(frozen=True)
 class NliFineTuned(FineTunedTask):
-    """Three-class accuracy on every held-out split.
-
-    ANLI has one score per round, and two averages for each split that has all rounds.
-    """
+    """Three-class accuracy on every held-out split, and the averages over ANLI's rounds."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "NliFineTuned":
-        """Read the splits of SNLI, MNLI or ANLI that are in the data folder.
-
-        Raises MissingFile where there is nothing to score or to train on.
-        """
+        """Read the splits of SNLI, MNLI or ANLI that are in the data folder."""
         task, tasks = name.partition("/")[0], settings.tasks
         held_out, unscored = _present(_HELD_OUT[task], data_dir)
         if not held_out:
@@ -75,10 +69,7 @@ class NliFineTuned(FineTunedTask):
         return tuple(self._label(given.name, given.split) for given in self.held_out)
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
-        """Yield a label and its score.
-
-        ANLI has `R1 test`, `all test` (mean over examples) and `mean test` (mean over rounds).
-        """
+        """Yield labels such as `R1 test`, `all test` (over examples), `mean test` (over rounds)."""
         predict, seed = classifier.predicting(NLI_CLASSES), self.settings.tasks.seed
         tasks = [given for given in self.held_out if isinstance(given, Labelled)]
         for score in evaluate_nli(predict, tasks, seed=seed):
@@ -98,7 +89,6 @@ class NliFineTuned(FineTunedTask):
 
 
 def _present(splits: Sequence[Split], data_dir: Path) -> tuple[list[Labelled], list[str]]:
-    """Return the splits that exist, and the file names of those that do not."""
     found, lacking = [], []
     for task, split in splits:
         try:
@@ -109,7 +99,7 @@ def _present(splits: Sequence[Split], data_dir: Path) -> tuple[list[Labelled], l
 
 
 def _joined(parts: Sequence[Labelled]) -> Labelled:
-    """Merge the parts; a single one keeps its name, so that other tasks can share its classifier."""
+    """Merge the parts; a single one keeps its name, so that tasks can share its classifier."""
     if len(parts) == 1:
         return parts[0]
     texts = [text for part in parts for text in part.texts]

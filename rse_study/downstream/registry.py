@@ -1,7 +1,4 @@
-"""EVALUATIONS of weights, and every evaluation that a study may name.
-
-An evaluation's module is imported only when the evaluation is read.
-"""
+"""EVALUATIONS of weights, imported when read, and every evaluation by name."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -44,7 +41,6 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
         ),
     },
 )
-"""Each class has `read(name, data_dir, settings)`."""
 
 
 def all_evaluations() -> tuple[str, ...]:
@@ -54,11 +50,6 @@ def all_evaluations() -> tuple[str, ...]:
 
 def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None) -> Evaluation:
     """Read an evaluation with its data by one of the names in `all_evaluations()`.
-
-    Parameters
-    ----------
-    settings
-        The study's settings of attacks and fine-tuning; None means the defaults.
 
     Raises
     ------

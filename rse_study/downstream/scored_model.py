@@ -35,10 +35,7 @@ class ModelFiles:
 
     @property
     def pooling_of_classifiers(self) -> PoolingKind:
-        """The pooling of classifiers made from the encoder.
-
-        No template fits around the whole texts and pairs they read, so prompt pooling becomes [CLS].
-        """
+        """[CLS] for prompt pooling, as no template fits around whole texts and pairs."""
         return "cls" if self.pooling == "prompt" else self.pooling
 
 
@@ -47,7 +44,6 @@ class ScoredModel:
     """The model that is scored, and how it embeds."""
 
     name: str
-    """The subject in every row."""
     embed: Embed
     weights: ModelFiles | None = None
     """None where there are only vectors (whitening, an untrained copy)."""
@@ -75,8 +71,8 @@ def score_model(
 ) -> list[EvaluationRow]:
     """Return the rows of every evaluation that the subject supports.
 
-    Evaluations of vectors run first, and `on_progress` counts those alone. If fine-tuning diverges, the
-    figures are NaN and degenerate.
+    `on_progress` counts the evaluations of vectors, which run first. A diverging fine-tuning gives NaN,
+    degenerate.
     """
     of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
     rows = score_all(subject.embed, of_vectors, subject.name, on_progress)
@@ -92,7 +88,7 @@ def score_model(
 
 
 def _diverged(evaluation: Evaluation, subject: str) -> list[EvaluationRow]:
-    """Return NaN for every measure: training would diverge again, so this is the result."""
+    """Return NaN for every measure: training would diverge again."""
     task, _, preset = evaluation.name.partition("/")
     return [
         EvaluationRow(

@@ -1,7 +1,4 @@
-"""AdvSTS (RobustSentEmbed, section 4.2): attacks on similarity scores.
-
-The victim's output for a pair is the cosine of its sentences, mapped to the gold scale (score_map.py).
-"""
+"""AdvSTS (RobustSentEmbed, section 4.2): attacks on similarity scores."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,11 +18,11 @@ from rse_study.streams import Streams
 from rse_study.tensors import Float, Int
 
 VictimScores = Callable[[Sequence[Text]], Float[np.ndarray, "n 1"]]
-"""Maps pairs of sentences to scores on the gold scale."""
+"""Maps pairs of sentences to their cosines on the gold scale (score_map.py)."""
 
 
 def cosines_of(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
-    """Return the cosine of each text's two sentences; 0 for a zero or non-finite vector."""
+    """Return each text's cosine of its two sentences; 0 for a non-finite vector."""
     sentences = sorted({sentence for text in texts for sentence in text})
     vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))
     row_of = {sentence: row for row, sentence in enumerate(sentences)}
@@ -34,21 +31,20 @@ def cosines_of(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
 
 
 def victim_of(embed: Embed, score: ScoreMap) -> VictimScores:
-    """Return the function that an attack queries: pairs of sentences to gold-scale scores."""
+    """Return the function that an attack queries: pairs to gold-scale scores."""
     return lambda texts: score(cosines_of(embed, texts))[:, None]
 
 
 def fit_score(embed: Embed, pairs: StsPairs, kind: MapKind = "affine") -> ScoreMap:
-    """Fit the map from this encoder's cosines to the gold scale on pairs that are not attacked."""
+    """Fit this encoder's map to the gold scale on pairs that are not attacked."""
     texts = list(zip(pairs.first, pairs.second, strict=True))
     return ScoreMap.fitted(cosines_of(embed, texts), pairs.gold, kind)
 
 
 def sample_of(num_given: int, num_wanted: int = 0, seed: int = 0) -> Int[np.ndarray, " m"]:
-    """Return the sorted indices of a random sample of pairs; 0 wanted means all.
+    """Return sorted indices of randomly chosen pairs; 0 wanted means all.
 
-    They are the first `num_wanted` of a permutation that the seed fixes (stream `attack`), so a sample can
-    grow: a larger one contains every smaller one of its seed.
+    A larger sample contains every smaller one of its seed (stream `attack`).
     """
     return np.sort(Streams(seed).numpy("attack").permutation(num_given)[: num_wanted or None])
 
@@ -60,7 +56,7 @@ def targets_of(pairs: StsPairs, places: Int[np.ndarray, " m"]) -> list[Target]:
 
 @dataclass(frozen=True)
 class StsUnderAttack:
-    """Figures of an attack on scores; Spearman is x100 over all attacked pairs, or NaN."""
+    """Figures of an attack on scores; Spearman x100 over all attacked pairs, or NaN."""
 
     counts: Summary
     """Accuracy in the goal's sense: `deviation` skips pairs that are wrong when clean."""

@@ -24,15 +24,13 @@ class ClassifierScore:
     num_unlabelled: int
     """Examples left out because they have no label."""
     seed: int
-    """Seed of the fine-tuning."""
     degenerate: bool
     """Whether the classifier gave all inputs the same answer."""
     fingerprint: str
-    """Fingerprint of the examples."""
 
 
 def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c"]:
-    """Return a split's class probabilities, or raise InputError for a wrong shape or NaN."""
+    """Return a split's class probabilities, or raise InputError for malformed ones."""
     found = np.asarray(predict(labelled.texts), np.float64)
     wanted = len(labelled), len(labelled.classes)
     if found.shape != wanted or not np.isfinite(found).all():

@@ -45,10 +45,7 @@ class RegisteredEvaluation(FrozenEvaluation, Protocol):
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "RegisteredEvaluation":
-        """Read the evaluation of that name with its data.
-
-        Raises InputError where files are missing or malformed.
-        """
+        """Read it with its data; InputError where files are missing or malformed."""
 
     def to_json(self) -> dict[str, Any]:
         """Return its data, ready for JSON."""
@@ -59,7 +56,7 @@ class RegisteredEvaluation(FrozenEvaluation, Protocol):
 
 
 def measure(embed: Embed, evaluations: Iterable[FrozenEvaluation]) -> dict[str, float]:
-    """Return all figures by `EvaluationRow.metric`, each independent of the other evaluations."""
+    """Return all figures by `EvaluationRow.metric`, independent of each other."""
     rows = (row for evaluation in evaluations for row in evaluation.score(embed, ""))
     return {row.metric: row.value for row in rows}
 
@@ -74,8 +71,6 @@ def score_all(
 
     Parameters
     ----------
-    subject
-        The name of what is scored, which stands in every row.
     on_progress
         Called with the number of evaluations done and their total, the first time with 0.
     """

@@ -60,11 +60,10 @@ class AlignmentUniformity:
         return 2 * len(self.pairs)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return alignment, 0..4, of positive pairs and uniformity, -8..0, of all sentences.
+        """Return alignment, 0..4, of positive pairs and uniformity, -8..0, of all texts.
 
-        Undefined figures are NaN and degenerate: no pair to measure, or a zero or non-finite vector. If the
-        embeddings have collapsed to one vector both are degenerate: uniformity is 0, its worst value, and
-        alignment NaN, because it would be 0, its best.
+        Undefined figures are NaN and degenerate. If embeddings have collapsed to one vector, uniformity is 0,
+        its worst value, and alignment NaN, because it would be 0, its best.
         """
         sentences = list(dict.fromkeys([*self.pairs.first, *self.pairs.second]))
         vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))

@@ -1,7 +1,4 @@
-"""GLUE's metrics (Wang et al. 2018).
-
-Matthews for CoLA, F1 for MRPC and QQP, correlations for STS-B, else accuracy.
-"""
+"""GLUE's metrics (Wang et al. 2018); F1 and Matthews where papers report them."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,7 +16,6 @@ from rse_study.registry import Registry
 from rse_study.tensors import Float, Int
 
 GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
-"""Labels and predictions to a value."""
 PredictScores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]
 """Pairs to the values of a regression."""
 
@@ -45,13 +41,7 @@ GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
 
 
 def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[ClassifierScore]:
-    """Return a task's metrics x100, in the order in which papers report them.
-
-    Raises
-    ------
-    InputError
-        `predict` has other classes, or returns values that are not finite.
-    """
+    """Return a task's metrics x100; InputError if `predict` has other classes."""
     predicted = probabilities(predict, task).argmax(axis=1)
     return [
         ClassifierScore(
@@ -70,13 +60,7 @@ def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[Classif
 
 
 def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
-    """Return Pearson and Spearman x100 for STS-B; 0 and degenerate if all values are equal.
-
-    Raises
-    ------
-    InputError
-        Values are missing or not finite.
-    """
+    """Return STS-B's Pearson and Spearman x100; 0, degenerate for constant values."""
     found = np.asarray(scores(list(zip(task.first, task.second, strict=True))), np.float64)
     if found.shape != (len(task),) or not np.isfinite(found).all():
         rule, where = f"{len(task)} pairs need as many finite numbers", f"the regression on {task.name}"

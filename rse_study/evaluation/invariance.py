@@ -1,7 +1,7 @@
 """Invariance of embeddings to changes of the text that should keep its meaning.
 
-CheckList's INV tests (Ribeiro et al. 2020) change a text at random and count flipped predictions; we measure
-the similarity between the text and its changed version.
+CheckList's INV tests (Ribeiro et al. 2020) count flipped predictions; we measure the similarity to the
+changed text.
 """
 
 from collections.abc import Sequence
@@ -29,13 +29,13 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Invariance:
-    """Mean cosine x100 of sentences and their changed versions, per change and overall."""
+    """Mean cosine x100 of sentences and their changed versions, by change."""
 
     task: str
     split: str
     texts: list[str]
     changed: dict[str, list[str]]
-    """The sentences after each change, made once where the tables are."""
+    """The sentences after each change, made once: later edits of tables have no effect."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "Invariance":
@@ -67,8 +67,7 @@ class Invariance:
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Return one row per change, and the mean of those that change any text.
 
-        `num_skipped` counts texts that a change leaves as they are. If vectors are zero, not finite or all
-        equal, values are NaN and degenerate.
+        `num_skipped` counts texts that a change leaves as they are.
         """
         distinct = sorted({*self.texts, *(text for new in self.changed.values() for text in new)})
         row_of = {text: row for row, text in enumerate(distinct)}
@@ -86,7 +85,6 @@ class Invariance:
         return [*rows, self._row(subject, "mean", mean, len(self.texts), 0)]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the texts before and after, so that later edits of the tables change nothing."""
         return {"task": self.task, "split": self.split, "texts": self.texts, "changed": self.changed}
 
     @classmethod

@@ -19,13 +19,7 @@ ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
 
 
 def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> list[ClassifierScore]:
-    """Return each task's accuracy x100, and both averages where all ANLI rounds are there.
-
-    Raises
-    ------
-    InputError
-        `predict` has other classes, or returns values that are not finite.
-    """
+    """Return each task's accuracy x100, and both averages over ANLI's rounds."""
     rows = [_score(predict, task, seed) for task in tasks]
     for split in dict.fromkeys(task.split for task in tasks):
         rounds = [row for row in rows if row.split == split and row.task in ANLI_ROUNDS]

@@ -1,4 +1,4 @@
-"""Token overlap, a baseline without a model: a task it solves says little about encoders."""
+"""Token overlap, a baseline: a task that it solves says little about encoders."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ _TOKEN = re.compile(r"\w+")
 
 
 def overlaps(pairs: StsPairs) -> Float[np.ndarray, " n"]:
-    """Return each pair's cosine of lower-cased word counts; 0 where a side has no word."""
+    """Return each pair's cosine of lower-cased word counts; 0 without words."""
     return np.array([_cosine(*pair) for pair in zip(pairs.first, pairs.second, strict=True)], np.float64)
 
 

@@ -1,11 +1,10 @@
 """The probe of transfer tasks: logistic regression on frozen features.
 
-Cross-validation chooses its penalty, as in SentEval, but C has another unit: features are centred and divided
-by one number, their overall root mean square, both measured where the classifier is fitted. Centring moves
-only the free intercept, and one divisor for all features is the same as another C. So the classifiers are
-those that SentEval could find, while C no longer depends on the length of an encoder's vectors. Dividing each
-feature by its own spread would change the classifier. All in float64, which takes about twice the time of
-float32 (MR, 384 features) but keeps the optimum independent of rounding.
+C is chosen as in SentEval, but in another unit: features are centred and divided by one number, their root
+mean square where the classifier is fitted. Centring moves only the free intercept, and one divisor for all
+features is another C, so the classifiers are SentEval's, while C does not depend on the length of an
+encoder's vectors. Dividing each feature by its own spread would change the classifier. Float64 takes about
+twice the time of float32 (MR, 384 features), but the optimum does not depend on rounding.
 """
 
 import warnings
@@ -29,7 +28,7 @@ _MAX_ITERATIONS = 1000
 class ProbePreset(Spec):
     """How thorough a probe is.
 
-    Scores of one preset are not those of another: every row carries its name.
+    Scores of different presets are not comparable: every row carries its name.
     """
 
     name: str
@@ -57,7 +56,6 @@ class Fit:
         return self.model.predict((features - self.shift) / self.scale)
 
     def probabilities(self, features: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n c"]:
-        """Return the probability of each class it was fitted on, in the order of labels."""
         return self.model.predict_proba((features - self.shift) / self.scale)
 
     def accuracy(self, features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"]) -> float:

@@ -1,7 +1,6 @@
-"""EVALUATIONS of frozen vectors by name.
+"""EVALUATIONS of frozen vectors by name; a new one is a module and a line here.
 
-A new one is a module and a line in the table. No evaluation is imported here, so that a study can be checked
-without their dependencies.
+Nothing that evaluates is imported here, so that a study can be checked without it.
 """
 
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from rse_study.registry import Registry
 
 BUILTIN = "builtin/test"
 TRANSFER_PRESETS = ("fast", "full")
-"""The presets in evaluation/probe.py."""
 GEOMETRY, INVARIANCE = "STS-B/geometry", "STS-B/invariance"
 
 
@@ -83,20 +81,13 @@ def known_evaluations() -> tuple[str, ...]:
 
 
 def beyond_similarity(suite: str) -> tuple[str, ...]:
-    """Return a suite's evaluations besides the STS sets.
-
-    sts has none; fast has the fast transfer preset and geometry; full has the full one, geometry and
-    invariance.
-    """
+    """Return a suite's evaluations besides STS: none for sts, most for full."""
     if suite == "sts":
         return ()
     return (*transfer_names(suite), GEOMETRY, *([INVARIANCE] if suite == "full" else []))
 
 
 def read_evaluation(name: str, data_dir: Path) -> RegisteredEvaluation:
-    """Read the evaluation of that name with its data.
-
-    Raises InputError for an unknown name, or files that are missing or malformed.
-    """
+    """Read an evaluation with its data; InputError if unknown or malformed."""
     evaluation: RegisteredEvaluation = families(EVALUATIONS).get(name).load().read(name, data_dir)
     return evaluation

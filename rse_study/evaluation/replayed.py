@@ -1,7 +1,4 @@
-"""Adversarial pairs made once against a reference encoder, then replayed on every encoder.
-
-This measures robustness at the cost of one similarity score.
-"""
+"""Adversarial pairs made once against a reference encoder, replayed on every one."""
 
 import json
 from dataclasses import dataclass
@@ -32,9 +29,7 @@ class ReplayedPairs:
     attacked: StsPairs
     """The attacked version of each pair in `clean`."""
     recipe: str
-    """Label of the attack."""
     reference: str
-    """The encoder that was attacked."""
 
     @property
     def fingerprint(self) -> str:
@@ -95,8 +90,8 @@ class ReplayedAttack:
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Return one row per figure.
 
-        If clean or attacked embeddings are constant or not finite, rows are degenerate, Spearman is 0 and
-        drift is at its maximum, so that no search takes a collapsed encoder for a robust one.
+        A collapsed encoder gets Spearman 0 and the largest drift, so that no search takes it for a robust
+        one.
         """
         cached, sides = CachedEncoder(embed), (self.pairs.clean, self.pairs.attacked)
         clean, attacked = (row for row in evaluate_sts(cached, sides) if row.aggregation == "all")

@@ -1,7 +1,4 @@
-"""Texts attacked once through a reference encoder, then replayed on every encoder.
-
-This measures accuracy under attack at the cost of one probe.
-"""
+"""Texts attacked once through a reference encoder, replayed on every encoder."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -23,10 +20,8 @@ from rse_study.tensors import Float
 
 FILE = "texts.json"
 C = 0.1
-"""The probe's only C, for the attack's victim and every trial: choosing it each time would cost 30 fits.
-
-With 500 training texts MiniLM scores 78.6 on CR (best C: 80.1), 68.2 on MR (71.4), 82.0 on the generated
-opinions (83.3).
+"""The probe's only C: choosing it for each victim and trial would cost 30 fits. With 500 training texts MiniLM scores 78.6
+on CR (best C: 80.1), 68.2 on MR (71.4), 82.0 on the generated opinions (83.3).
 """
 
 
@@ -39,9 +34,7 @@ class ReplayedTexts:
     attacked: Labelled
     """The attacked version of each text in `clean`."""
     recipe: str
-    """Label of the attack."""
     reference: str
-    """The encoder whose probe was attacked."""
 
     @property
     def fingerprint(self) -> str:
@@ -73,7 +66,7 @@ class ReplayedTexts:
 
 @dataclass(frozen=True)
 class ReplayedTextAttack:
-    """Accuracy x100 of a probe on attacked texts and, as `clean_accuracy`, on clean ones."""
+    """A probe's accuracy x100 on attacked texts, and `clean_accuracy` on clean ones."""
 
     texts: ReplayedTexts
 
@@ -94,10 +87,7 @@ class ReplayedTextAttack:
         return len(self.texts.training) + 2 * len(self.texts.clean)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Fit a new probe on the encoder's clean embeddings, and score both sets of texts.
-
-        The values are 0 and degenerate if embeddings are constant or not finite.
-        """
+        """Score a new probe on the encoder's embeddings; 0, degenerate if collapsed."""
         accuracies = self._accuracies(embed)
         return [
             EvaluationRow(
@@ -115,7 +105,6 @@ class ReplayedTextAttack:
         ]
 
     def _accuracies(self, embed: Embed) -> dict[str, float]:
-        """Return both figures, or nothing if the encoder has collapsed."""
         parts = (self.texts.training, self.texts.clean, self.texts.attacked)
         cached = CachedEncoder(embed)
         cached(sorted({sentence for part in parts for (sentence,) in part.texts}))  # in one call

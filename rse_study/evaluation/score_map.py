@@ -1,7 +1,4 @@
-"""Maps from cosines to the gold scale of an STS task.
-
-A threshold on scores needs one, and RobustSentEmbed (section 4.2) gives none.
-"""
+"""Maps from cosines to gold scores; RobustSentEmbed (section 4.2) gives none."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -20,9 +17,8 @@ class ScoreMap:
 
     kind: MapKind
     cosines: Float[np.ndarray, " k"]
-    """The points' cosines, ascending."""
     scores: Float[np.ndarray, " k"]
-    """The points' scores on the gold scale."""
+    """The points' scores on the gold scale; `cosines` ascend."""
 
     @classmethod
     def fitted(
@@ -30,8 +26,7 @@ class ScoreMap:
     ) -> "ScoreMap":
         """Fit by least squares, on pairs that no attack is judged on.
 
-        Scores stay within the range of `gold`, and no map falls: an affine one that would is constant at the
-        mean.
+        No map falls: an affine one that would is constant at the mean of `gold`.
         """
         low, high = float(gold.min()), float(gold.max())
         if kind == "isotonic":

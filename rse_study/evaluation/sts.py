@@ -1,4 +1,4 @@
-"""Semantic textual similarity: Spearman correlation of cosines with human judgement."""
+"""Semantic textual similarity: Spearman of cosines with human judgement."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Similarity:
         return 2 * len(self.pairs)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return one row per aggregation; 0 and degenerate for constant or non-finite embeddings."""
+        """Return one row per aggregation; 0, degenerate for collapsed embeddings."""
         return evaluate_sts(embed, [self.pairs], subject)
 
     def score_overlap(self, subject: str) -> list[EvaluationRow]:
@@ -67,7 +67,7 @@ class Similarity:
 
 
 def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> list[EvaluationRow]:
-    """Return three rows per task, by aggregation; each distinct sentence is embedded once."""
+    """Return three rows per task; each distinct sentence is embedded once."""
     sentences = list(dict.fromkeys(text for pairs in tasks for text in (*pairs.first, *pairs.second)))
     unit = unit_rows(embed(sentences), zero=0.0) if sentences else np.zeros((0, 1))
     row_of = {sentence: row for row, sentence in enumerate(sentences)}
@@ -79,15 +79,10 @@ def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> 
 
 
 def score_pairs(pairs: StsPairs, similarities: np.ndarray, subject: str = "") -> list[EvaluationRow]:
-    """Return the three rows of given similarities.
+    """Return the three rows of given similarities, where NaN marks a collapse.
 
     `all` is one correlation over the concatenated subsets, `mean` and `wmean` are the plain and size-weighted
     means of the subsets' correlations. Without subsets they agree.
-
-    Parameters
-    ----------
-    similarities
-        One for each pair, [n]; NaN marks a collapse, which counts as 0.
     """
     parts = list(pairs.parts().values())
     whole = spearman(similarities, pairs.gold)
@@ -122,7 +117,7 @@ def average(rows: Iterable[EvaluationRow], aggregation: Aggregation) -> float:
 
 
 def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return cosines of unit rows; all NaN where one is NaN or the embeddings have collapsed."""
+    """Return cosines of unit rows; all NaN where the embeddings have collapsed."""
     both = np.concatenate([first, second])
     if not np.isfinite(both).all() or is_one_vector(both):
         return np.full(len(first), np.nan)

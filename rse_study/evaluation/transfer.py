@@ -78,7 +78,7 @@ class Transfer:
         return sum(len(text) for split in self.task for text in split.texts)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return one row per metric; 0 and degenerate for constant or non-finite embeddings."""
+        """Return one row per metric; 0, degenerate for collapsed embeddings."""
         return evaluate_transfer(embed, self.task, PRESETS.get(self.preset), FOLDS_SEED, subject)
 
     def to_json(self) -> dict[str, Any]:
@@ -94,18 +94,8 @@ def evaluate_transfer(
 ) -> list[EvaluationRow]:
     """Return a task's accuracy x100, and F1 of the second class for pairs.
 
-    Every distinct text is embedded once, in one sorted call. A nested k-fold reports the mean over outer
-    folds.
-
-    Parameters
-    ----------
-    seed
-        Seed of the folds, which depend on it and on the labels alone.
-
-    Raises
-    ------
-    InputError
-        A class has too few examples for the folds.
+    Every distinct text is embedded once. A nested k-fold reports the mean over outer folds, which depend on
+    `seed` and the labels alone. Raises InputError where a class has too few examples for the folds.
     """
     _check_classes(task, preset)
     texts = sorted({text for split in task for parts in split.texts for text in parts})
@@ -134,7 +124,7 @@ def evaluate_transfer(
 
 
 def averages(accuracies: Mapping[str, float]) -> dict[str, float]:
-    """Return the averages in AVERAGES whose tasks are all there, of one preset's accuracies."""
+    """Return those of AVERAGES whose tasks are all there, from one preset's scores."""
     return {
         name: sum(accuracies[task] for task in tasks) / len(tasks)
         for name, tasks in AVERAGES.items()

@@ -22,7 +22,7 @@ def unit_rows(embeddings: np.ndarray, zero: float = float("nan")) -> Float[np.nd
 
 
 def is_one_vector(rows: Float[np.ndarray, "n d"]) -> bool:
-    """Whether unit rows are all the same up to rounding; False for no rows, or with NaN."""
+    """Whether unit rows are equal up to rounding; False for no rows, or NaN."""
     return len(rows) > 0 and bool(np.abs(rows - rows[0]).max() <= COLLAPSED)
 
 

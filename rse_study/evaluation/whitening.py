@@ -1,4 +1,4 @@
-"""Whitening of frozen embeddings (Su et al. 2021), a baseline in the papers' tables."""
+"""Whitening of frozen embeddings (Su et al. 2021), a row of the papers' tables."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ _NO_SPREAD = 1e-10
 
 
 def whitened(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-    """Centre, rotate and scale the rows until their covariance is the identity, in float64.
+    """Centre, rotate and scale the rows until their covariance is the identity.
 
     Directions without variance become 0. If there are no more rows than directions in which they vary, the
     result is NaN: whitened, all pairs have the same cosine, and only its rounding would rank them.

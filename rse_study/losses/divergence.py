@@ -1,4 +1,4 @@
-"""Divergences of two distributions: KL, its symmetric form, Jensen-Shannon (V-advCSE eqs 11-14)."""
+"""KL, symmetric KL and Jensen-Shannon divergence (V-advCSE eqs 11-14)."""
 
 from typing import Literal
 

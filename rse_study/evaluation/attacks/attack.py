@@ -1,4 +1,4 @@
-"""The four parts of an attack (TextAttack): goal, constraints, transformation, search."""
+"""An attack's four parts (TextAttack): goal, constraints, transformation, search."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -37,10 +37,7 @@ class Transformation(Protocol):
     """A transformation, which proposes words to put in a word's place."""
 
     def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
-        """Return distinct words in a reproducible order.
-
-        `generator` is fresh for each input and position.
-        """
+        """Return distinct words; `generator` is fresh for each input and position."""
         ...
 
 
@@ -55,29 +52,18 @@ class PreTransformationConstraint(Protocol):
 
 @runtime_checkable
 class Constraint(Protocol):
-    """A constraint on candidates, which drops transformed texts that are not good enough."""
+    """A constraint on candidates, which drops texts that are not good enough."""
 
     def keep(
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
     ) -> Sequence[Candidate]:
-        """Return the candidates that pass, in order.
-
-        Parameters
-        ----------
-        candidates
-            One or more texts that all change the same position of `current`.
-        current
-            The text just before this change, with all earlier changes in it.
-        """
+        """Return the candidates that pass, which all change one position of `current`."""
         ...
 
 
 @runtime_checkable
 class SearchProblem(Protocol):
-    """One input under attack, as a search method sees it.
-
-    It has no random generator: a search depends on scores alone.
-    """
+    """One input under attack, as a search sees it: scores alone, no randomness."""
 
     @property
     def original(self) -> AttackedText:

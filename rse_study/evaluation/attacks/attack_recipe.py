@@ -1,4 +1,4 @@
-"""The base class of attack recipes: named, configured attacks that declare what they need."""
+"""The base class of attack recipes: named attacks that declare what they need."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -13,8 +13,8 @@ from rse_study.spec import Spec
 class AttackRecipe(Spec, ABC):
     """A published attack with its settings, which `build` turns into an `Attack`.
 
-    To add an attack, write a subclass in `recipes/` and add it to `recipes/__init__.py`; evaluation names,
-    checks before a study starts, fingerprints and the command line follow from it.
+    A new attack is a subclass in `recipes/` and a line in `recipes/__init__.py`; names of evaluations,
+    checks, fingerprints and the command line follow from it.
     """
 
     name: ClassVar[str]
@@ -27,7 +27,4 @@ class AttackRecipe(Spec, ABC):
 
     @abstractmethod
     def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
-        """Build the attack from its resources.
-
-        Raises InputError or MissingFile where a resource is missing.
-        """
+        """Build the attack, or raise InputError where a resource is missing."""

@@ -1,4 +1,4 @@
-"""Texts split into words that can be replaced, while positions stay those of the original."""
+"""Texts whose words are replaced, while positions stay those of the original."""
 
 import re
 from bisect import bisect_left
@@ -40,19 +40,16 @@ class AttackedText:
 
     @classmethod
     def of(cls, text: Text) -> "AttackedText":
-        """Split a text into words."""
         return cls(text, tuple(span for side, part in enumerate(text) for span in _spans(part, side)))
 
     def __len__(self) -> int:
         return len(self.spans)
 
     def word(self, position: int) -> str:
-        """Return the current word at a position."""
         return dict(self.changes).get(position, self._own(position))
 
     @property
     def words(self) -> list[str]:
-        """All current words."""
         found = [self._own(position) for position in range(len(self))]
         for position, new in self.changes:
             found[position] = new
@@ -64,12 +61,11 @@ class AttackedText:
         return tuple(position for position, new in self.changes if new != self._own(position))
 
     def replaced(self, position: int, new: str) -> "AttackedText":
-        """Return the text with another word; an empty one also removes the space before it."""
+        """Replace a word; an empty one also removes the space before it."""
         return replace(self, changes=tuple(sorted((dict(self.changes) | {position: new}).items())))
 
     @property
     def text(self) -> Text:
-        """The current text."""
         return tuple(self._read(side, 0, len(part)) for side, part in enumerate(self.original))
 
     def side_of(self, position: int) -> str:
@@ -83,17 +79,14 @@ class AttackedText:
         return range(bisect_left(self.spans, (side,)), bisect_left(self.spans, (side + 1,)))
 
     def window(self, position: int, size: int) -> str:
-        """Return `size` words around a position; near an end the window shifts, not shrinks."""
+        """Return `size` words around a position; near an end the window shifts."""
         same = self.neighbours(position)
         low = max(same[0], min(position - size // 2, same[-1] - size + 1))
         high = min(low + size - 1, same[-1])
         return self._read(self.spans[position].side, self.spans[low].start, self.spans[high].end)
 
     def pieces(self, position: int) -> tuple[list[str], int]:
-        """Return that side split into words and punctuation for a language model, and the word's index.
-
-        "film." becomes two pieces.
-        """
+        """Return the side as words and punctuation ("film." is two), and the word's index."""
         side, found, place, cursor = self.spans[position].side, [], 0, 0
         words = self.words
         for each in self.neighbours(position):
@@ -133,7 +126,7 @@ def _spans(text: str, side: int) -> list[Span]:
 
 
 def _with_space(text: str, span: Span, is_first: bool) -> tuple[int, int]:
-    """Return the range to cut, with the space before the word, or after the first word."""
+    """Return the range to cut, with the space before the word, or after the first."""
     if is_first:
         return span.start, span.end + text.startswith(" ", span.end)
     return span.start - (span.start > 0 and text[span.start - 1] == " "), span.end

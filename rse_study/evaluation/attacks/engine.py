@@ -17,8 +17,8 @@ from rse_study.evaluation.attacks.victim import CountedVictim, Victim
 from rse_study.streams import Streams
 
 ASKED_AT_ONCE = 512
-"""Texts per call to the victim, which sorts them into forward passes of similar length. With 64 texts of MR 20 % of the
-positions are padding, with eight times as many 8 %.
+"""Texts per call to the victim, which sorts them by length. With 64 texts of MR 20 % of the positions are padding, with
+eight times as many 8 %.
 """
 
 
@@ -40,14 +40,10 @@ def attack_all(
 
     Parameters
     ----------
-    victim
-        Maps texts to scores; each score may depend on its own text alone.
     examples
         Labelled texts, or targets, each with an index of its own.
     max_queries
         Victim outputs that one input may use, cached ones included.
-    done
-        Outcomes of earlier runs, by the input's index.
     """
     targets = _targets(examples) if isinstance(examples, Labelled) else examples
     assert len({target.index for target in targets}) == len(targets), "two inputs of one index"
@@ -64,7 +60,7 @@ def _targets(examples: Labelled) -> list[Target]:
 
 @dataclass(eq=False)
 class _InFlight:
-    """One input under attack, with its current query and the outputs received so far."""
+    """One input under attack, with its current query and the outputs so far."""
 
     index: int
     generator: QueryGenerator[AttackOutcome]
@@ -98,7 +94,7 @@ class _Batching:
         yield from self._take_finished()
 
     def _gather(self) -> dict[Text, list[tuple[_InFlight, int]]]:
-        """Collect distinct texts without a cached output, and the inputs that wait for each."""
+        """Collect distinct texts to forward, and the inputs that wait for each."""
         batch: dict[Text, list[tuple[_InFlight, int]]] = {}
         while len(batch) < self.victim.batch_size and (self.unsent or self._start()):
             if not self.unsent:
@@ -123,7 +119,6 @@ class _Batching:
         return False
 
     def _next(self) -> tuple[_InFlight, int, Text]:
-        """Return the next text of the input that has waited longest."""
         flight = self.unsent[0]
         number = flight.num_sent
         flight.num_sent += 1

@@ -17,11 +17,7 @@ Gold = int | float
 
 @runtime_checkable
 class Goal(Protocol):
-    """A goal function: whether an attack succeeds, and how near it is.
-
-    Its methods are pure functions of the victim's outputs for the current and the clean text, and of the gold
-    value.
-    """
+    """A goal function of the victim's outputs for the current and the clean text."""
 
     def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         """Whether the clean text is wrong already, so that there is nothing to attack."""
@@ -41,7 +37,7 @@ class Goal(Protocol):
 
 
 class Untargeted(Spec):
-    """Succeeds where the victim predicts any class but the gold one; score = 1 - p(gold).
+    """Succeeds on any class but the gold one, with score 1 - p(gold).
 
     Inputs that are misclassified when clean are skipped.
     """
@@ -66,10 +62,7 @@ UNTARGETED = Untargeted()
 
 
 class Deviation(Spec):
-    """Succeeds where the score is far from gold: |s(x') - gold| >= tau on the gold scale.
-
-    Inputs whose clean score is that far off are skipped.
-    """
+    """Succeeds at |s(x') - gold| >= tau; pairs that far off when clean are skipped."""
 
     tau: PositiveFloat = 1.0
 
@@ -87,7 +80,7 @@ class Deviation(Spec):
 
 
 class Drift(Spec):
-    """Succeeds where the score moves: |s(x') - s(x)| >= tau on the gold scale, right or wrong."""
+    """Succeeds at |s(x') - s(x)| >= tau on the gold scale, right or wrong."""
 
     tau: PositiveFloat = 1.0
 
@@ -105,10 +98,7 @@ class Drift(Spec):
 
 
 class Maximise(Spec):
-    """Moves the score as far as possible, without early stopping.
-
-    Any move counts as a success; the distance is the result.
-    """
+    """Moves the score as far as it goes, without early stop; any move is a success."""
 
     distance: Literal["drift", "deviation"] = "drift"  # from the clean score, or from gold
 

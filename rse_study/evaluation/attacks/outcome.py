@@ -16,7 +16,7 @@ class AttackOutcome:
     index: int
     original: Text
     adversarial: Text
-    """the best text found, even if it misses the goal; the original if the input is skipped"""
+    """the best text found, even if it misses the goal; the original if skipped"""
     outcome: AttackVerdict
     label: Gold
     original_scores: tuple[float, ...]
@@ -25,10 +25,9 @@ class AttackOutcome:
     num_queries: int
     num_words: int
     changed: tuple[int, ...]
-    """positions of changed words, from 0"""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields by name; tuples become lists, as JSON has no tuples."""
+        """Return the fields by name, with lists for tuples."""
         return {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
         }

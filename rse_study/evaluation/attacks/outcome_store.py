@@ -22,7 +22,7 @@ class AnotherAttack(InputError):
 
 
 class OutcomeStore:
-    """A JSON-lines file: a `head` that identifies the attack, then one outcome per line."""
+    """A JSON-lines file: a `head` that identifies the attack, then its outcomes."""
 
     def __init__(
         self,
@@ -35,18 +35,9 @@ class OutcomeStore:
     ) -> None:
         """Open the file, or create it.
 
-        Parameters
-        ----------
-        identity
-            Identifies the attack; a file with another identity belongs to another attack.
-        notes
-            Further keys of the head, which identify nothing; those already in the file win.
-        since
-            Keys of `identity` that older files lack. Such a file is completed, or replaced if `replaces` is
-            set.
-        replaces
-            Whether to replace a file of another attack and set a damaged one aside, instead of raising
-            InputError.
+        A file whose `identity` differs belongs to another attack; `notes` are further keys of the head that
+        identify nothing. Older files may lack the keys in `since`. A file of another attack, or a damaged
+        one, raises InputError; `replaces` starts it anew instead.
         """
         self.path = path
         self._identity, self._notes = (json.loads(json.dumps(dict(part))) for part in (identity, notes))
@@ -84,7 +75,6 @@ class OutcomeStore:
         return head, {}
 
     def _differing(self, head: dict[str, Any]) -> list[str]:
-        """Return the keys in which the head differs from this attack."""
         there = {(key, json.dumps(value)) for key, value in head.items() if key not in self._notes}
         wanted = {(key, json.dumps(value)) for key, value in self._identity.items()}
         return sorted({key for key, _ in there ^ wanted})

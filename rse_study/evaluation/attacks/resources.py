@@ -45,7 +45,6 @@ class AttackResources:
     vectors: Path | None = None
     """file of word vectors; without it synonyms come from counter-fitting's lists"""
     encoder: NamedModel[Encode] | None = None
-    """measures the similarity of sentences"""
     masked_lm: NamedModel[MaskedLM] | None = None
     tagger: NamedModel[Tagger] | None = None
     """without one, recipes do not compare parts of speech"""

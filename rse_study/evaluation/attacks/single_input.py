@@ -36,10 +36,7 @@ class SingleInput:
         return [position for position in range(len(self.original)) if self._may(self.original, position)]
 
     def candidates(self, current: AttackedText, position: int) -> Sequence[Candidate]:
-        """Transform the word and keep what passes all constraints.
-
-        Draws depend on seed, input and position alone, so a word gets the same bugs on every visit.
-        """
+        """Transform the word; its draws depend on seed, input and position alone."""
         if not self._may(current, position):
             return []
         generator = self.streams.numpy("attack", self.target.index, position)

@@ -1,4 +1,4 @@
-"""A victim that is queried in full batches, with cached outputs and counted queries."""
+"""A victim queried in full batches, with cached outputs and counted queries."""
 
 import hashlib
 from collections import Counter
@@ -12,16 +12,13 @@ from rse_study.evaluation.attacks.goals import VictimOutput
 from rse_study.tensors import Float
 
 Victim = Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]
-"""Maps texts to probabilities or scores; each row may depend on its own text alone."""
+"""Maps texts to probabilities or scores; a row depends on its own text alone."""
 
 _MAX_CACHED = 2**17  # answers; the oldest is forgotten first
 
 
 class CountedVictim:
-    """A victim that counts each input's queries and allows `max_queries` per input.
-
-    Cached answers count as queries, but not in `num_calls` (forward passes) and `num_texts` (texts in them).
-    """
+    """Counts queries per input, up to `max_queries`; cached answers count, too."""
 
     def __init__(self, victim: Victim, *, batch_size: int, max_queries: int) -> None:
         assert batch_size > 0 and max_queries > 0
@@ -37,11 +34,10 @@ class CountedVictim:
         return admitted
 
     def cached(self, text: Text) -> VictimOutput | None:
-        """Return the cached answer to a text, if it is still there."""
         return self._answers.get(_key(text))
 
     def forward(self, texts: Sequence[Text]) -> list[VictimOutput]:
-        """Run one forward pass, or raise InputError if a row is missing or not finite."""
+        """Run one forward pass, or raise InputError for rows that are not finite."""
         assert 0 < len(texts) <= self.batch_size
         self.num_calls += 1
         self.num_texts += len(texts)

@@ -1,4 +1,4 @@
-"""CHANGES, the registry of text changes that should keep the meaning; a new one is a line here."""
+"""CHANGES: the registry of text changes that should keep the meaning."""
 
 from rse_study.evaluation.changes.change import TextChange
 from rse_study.evaluation.changes.contractions import contract, expand

@@ -14,10 +14,7 @@ from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 
 @dataclass(frozen=True)
 class ChangeResources:
-    """Tables in the data folder that changes use.
-
-    Each is read on first use, and raises InputError then if it is missing or malformed.
-    """
+    """Tables that changes use, each read on first use (InputError if malformed)."""
 
     data_dir: Path
     share: float = 0.1

@@ -40,22 +40,19 @@ def expand(text: str, generator: np.random.Generator, resources: ChangeResources
 
 
 def contract(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """Contract all words that can be; a verb that ends its clause stays: "Yes, he is."."""
+    """Contract all words that can be, but no verb that ends its clause."""
     return _WRITTEN_OUT.sub(lambda found: _other(found.group(), _LONG), text)
 
 
 def _contracted() -> re.Pattern[str]:
-    """Match any of _SHORT with either apostrophe, and with the blank that tokenisers insert."""
+    """Match _SHORT with either apostrophe, and with the blank of tokenisers."""
     forms = [re.sub(r"(n't|'\w+)$", r" ?\1", short).replace("'", "['’]") for short in sorted(_SHORT)]
     has = r"(?<!['’]s)|(?! (?:been|got)\b)"
     return re.compile(rf"\b(?:{'|'.join(forms)})\b(?:{has})", re.IGNORECASE)
 
 
 def _written_out() -> re.Pattern[str]:
-    """Match any of _LONG.
-
-    A pronoun and its verb match only before another word; before "not" only "i am" does, which has no "n't".
-    """
+    """Match _LONG; a pronoun and its verb only before a word, and not before "not"."""
     negations = "|".join(long for long in _LONG if long.endswith("not"))
     others = "|".join(long for long in _LONG if not long.endswith("not") and long != "i am")
     return re.compile(rf"\b(?:(?:{negations})\b|i am(?=\s+\w)|(?:{others})(?=\s+(?!not\b)\w))", re.IGNORECASE)

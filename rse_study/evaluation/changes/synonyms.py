@@ -7,9 +7,9 @@ from rse_study.evaluation.changes.words import in_case_of
 
 
 def synonym(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """Replace a word by an uninflected WordNet synonym of any of its senses.
+    """Replace a word, unless a stop word, by a WordNet synonym of any of its senses.
 
-    Stop words stay. Senses are not disambiguated, so some synonyms do change the meaning.
+    Senses are not disambiguated, so some synonyms do change the meaning.
     """
     bare = word.lower()
     options = () if bare in resources.stopwords else resources.synonyms(bare)

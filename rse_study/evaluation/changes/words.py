@@ -11,10 +11,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def in_words(edit: WordEdit) -> TextChange:
-    """Return a change that edits a share of a text's words, at least one.
-
-    Words are drawn without replacement; one that cannot be edited is replaced by the next draw.
-    """
+    """Return a change that edits a share of a text's words, at least one."""
 
     def change(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
         words = list(_WORD.finditer(text))

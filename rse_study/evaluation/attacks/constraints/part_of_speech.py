@@ -14,7 +14,7 @@ _BEFORE, _BEHIND = 4, 3  # words of context, as TextAttack cuts them
 
 @dataclass(frozen=True)
 class PartOfSpeech:
-    """Keeps candidates whose new word has the old one's part of speech in the original's context."""
+    """Keeps candidates whose new word has the old one's part of speech in context."""
 
     tagger: Tagger
     verb_is_noun: bool = True

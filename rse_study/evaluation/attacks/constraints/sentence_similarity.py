@@ -11,7 +11,6 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.tensors import Float
 
 Encode = Callable[[list[str]], np.ndarray]
-"""Sentences to their vectors [n d]."""
 
 MOST_KEPT = 4096  # vectors of unchanged texts; the oldest is forgotten first
 
@@ -31,9 +30,9 @@ class SentenceSimilarity:
     reference: Literal["original", "current"]
     """the text before every change, or just before this one"""
     window: int | None
-    """words around the change to compare; shorter texts always pass (TextFooler). None: all words"""
+    """words around the change to compare; shorter texts pass (TextFooler). None: all"""
     _originals: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """vectors of unchanged texts, each encoded alone so that no other input affects them"""
+    """vectors of unchanged texts, each encoded alone, whichever input comes first"""
 
     def keep(
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
@@ -52,7 +51,6 @@ class SentenceSimilarity:
         return text.side_of(position) if self.window is None else text.window(position, self.window)
 
     def _similarities(self, reference: str, texts: list[str]) -> Float[np.ndarray, " n"]:
-        """Return each text's similarity; NaN, which never passes, for a zero embedding."""
         rows = self._encoded(reference, texts)
         with np.errstate(invalid="ignore", divide="ignore"):
             unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)

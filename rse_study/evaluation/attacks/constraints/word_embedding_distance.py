@@ -10,10 +10,7 @@ from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 
 @dataclass(frozen=True)
 class WordEmbeddingDistance:
-    """Keeps candidates whose old and new word vectors have a cosine of at least `min_cosine`.
-
-    Words without a vector pass, as in TextAttack.
-    """
+    """Keeps candidates with near word vectors, or without one (as TextAttack)."""
 
     vectors: Vectors
     min_cosine: float

@@ -1,4 +1,4 @@
-"""Synonyms from counter-fitting's word pairs (PPDB, Ganitkevitch et al. 2013), unranked."""
+"""Synonyms from counter-fitting's PPDB pairs (Ganitkevitch et al. 2013), unranked."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -18,7 +18,6 @@ class SynonymList:
 
     @classmethod
     def open(cls, data_dir: Path) -> "SynonymList":
-        """Read the list, or raise MissingFile, or InputError for a line that is no pair."""
         path = find_file(FILE, data_dir)
         found: dict[str, dict[str, None]] = defaultdict(dict)
         for number, line in enumerate(read_lines(path), start=1):

@@ -1,4 +1,4 @@
-"""Word vectors from a text file in word2vec's format: one word and its numbers per line."""
+"""Word vectors from text files in word2vec's format, one word per line."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,10 +21,7 @@ class Vectors:
 
     @classmethod
     def open(cls, path: Path) -> "Vectors":
-        """Read a file; if a word comes twice, its first row counts.
-
-        Raises InputError with the number of a malformed line.
-        """
+        """Read a file, or raise InputError with a malformed line; first rows count."""
         rows: dict[str, np.ndarray] = {}
         for word, row in _rows(find_file(path, Path())):
             rows.setdefault(word, row)

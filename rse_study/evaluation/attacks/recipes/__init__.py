@@ -1,7 +1,4 @@
-"""The registry of attack recipes.
-
-`RECIPES.get("pwws")` is the class PWWS, `PWWS(effect="increase").build(resources)` an attack.
-"""
+"""The registry of attack recipes: `RECIPES.get("pwws")` is the class PWWS."""
 
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
 from rse_study.evaluation.attacks.recipes.bae import BAE
@@ -30,4 +27,4 @@ def recipes_with(resource: Resource) -> tuple[str, ...]:
 
 
 REPLAYABLE: tuple[str, ...] = tuple(sorted({*RECIPES} - {*recipes_with(Resource.MASKED_LM)}))
-"""Recipes whose texts a trial may replay; those with a masked LM are out, as a trial names none."""
+"""Recipes whose texts a trial may replay: a trial names no masked LM."""

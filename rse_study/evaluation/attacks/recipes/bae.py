@@ -23,7 +23,7 @@ from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
 class BAE(AttackRecipe):
     """BAE masks words and replaces them by what a language model predicts.
 
-    Only the paper's replacement mode (BAE-R), with TextAttack's numbers.
+    This is the paper's replacement mode (BAE-R) alone, with TextAttack's numbers.
     """
 
     name: ClassVar = "bae"

@@ -1,4 +1,4 @@
-"""BERT-Attack: words are replaced by a language model that sees them (Li et al. 2020)."""
+"""BERT-Attack: words from a language model that sees them (Li et al. 2020)."""
 
 from typing import ClassVar
 

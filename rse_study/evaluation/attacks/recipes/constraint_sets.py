@@ -1,4 +1,4 @@
-"""Constraints that recipes share, and labels that say which resources they replace."""
+"""Constraints that recipes share, and labels that name replaced resources."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,7 @@ from rse_study.evaluation.attacks.resources import AttackResources
 
 
 def word_constraints(resources: AttackResources, sides: Sides) -> tuple[PreTransformationConstraint, ...]:
-    """Return constraints: no word changes twice, no stop word, only the given sides.
-
-    A recipe that uses it needs Resource.STOP_WORDS.
-    """
+    """Return the constraints on words; the recipe must need Resource.STOP_WORDS."""
     # TextFooler and BAE bring longer lists of stop words; here all leave nltk's alone.
     return (
         RepeatModification(),

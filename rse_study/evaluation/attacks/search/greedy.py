@@ -14,19 +14,15 @@ class Ranking(Protocol):
     """An order of words by importance."""
 
     def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
-        """Return positions, the most important first, ties from left to right.
-
-        Returns none if the query budget ran out.
-        """
+        """Return positions, most important first; none if the query budget ran out."""
         ...
 
 
 class Greedy(Spec):
     """Greedy search visits words by importance and keeps the best candidate of each.
 
-    A candidate must be strictly better, and the search ends at the goal. If several candidates reach it, the
-    most similar one is taken among those ranked above the first that does not (TextAttack's rule;
-    TextFooler's paper considers all that reach it).
+    A candidate must be strictly better. If several reach the goal, the most similar one is taken among those
+    ranked above the first that does not (TextAttack's rule; TextFooler's paper considers all that reach it).
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -48,7 +44,7 @@ class Greedy(Spec):
 
 
 def _choice(problem: SearchProblem, tried: list[tuple[Candidate, VictimOutput]]) -> SearchResult:
-    """Return the best candidate, or the most similar of the top ones that reach the goal."""
+    """Return the best candidate, or the most similar of the top ones at the goal."""
     chosen, row = tried[0]
     for candidate, answer in tried:
         if not problem.stops(answer):

@@ -29,7 +29,7 @@ class Deleted(Spec):
 
 
 def by_importance(positions: list[int], importance: Sequence[float]) -> list[int]:
-    """Sort positions by importance, ties from left to right; none if outputs are missing."""
+    """Sort positions by importance, stably; return none if outputs are missing."""
     if len(importance) < len(positions):
         return []
     return [positions[i] for i in np.argsort(-np.asarray(importance), kind="stable")]

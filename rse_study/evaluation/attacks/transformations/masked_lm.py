@@ -13,25 +13,21 @@ class Blank(NamedTuple):
     """One position of a sentence for a language model to fill."""
 
     words: list[str]
-    """words and punctuation"""
     position: int
     is_masked: bool
-    """whether the word there is hidden"""
 
 
 MaskedLM = Callable[[Sequence[Blank]], list[list[tuple[str, float]]]]
-"""Maps each blank to whole words and probabilities, likeliest first; at least as many as a recipe takes."""
+"""Maps each blank to whole words and probabilities, likeliest first."""
 
 
 @dataclass(frozen=True)
 class MaskedLMSwap:
-    """Offers the likeliest words at a position, except the word itself and punctuation."""
+    """Offers the likeliest words at a position, but punctuation and the word itself."""
 
     model: MaskedLM
     num_candidates: int
-    """at most"""
     is_masked: bool
-    """whether the word is hidden from the model"""
     min_probability: float = 0.0
 
     def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:

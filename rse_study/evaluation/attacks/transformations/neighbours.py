@@ -23,7 +23,6 @@ class NeighbourSwap:
 
     neighbours: Neighbours
     num_candidates: int
-    """at most"""
 
     def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
         word = text.word(position)
@@ -33,7 +32,7 @@ class NeighbourSwap:
 
 
 def cased_like(model: str, word: str) -> str:
-    """Return `word` in lower case, upper case or capitalised, as `model` is; else unchanged."""
+    """Return `word` in lower case, upper case or capitalised, as `model` is."""
     if model.islower():
         return word.lower()
     if model.isupper() and len(model) > 1:

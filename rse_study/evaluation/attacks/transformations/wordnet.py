@@ -11,10 +11,9 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 
 @dataclass(frozen=True)
 class WordNetSwap:
-    """Offers all lemmas of all synsets of the word, except phrases and the word itself.
+    """Offers the lemmas of all synsets of the word, except phrases and itself.
 
-    Neither part of speech nor inflection is considered. The order is alphabetical, as TextAttack 0.3.10 sorts
-    the changed texts: among equal scores the first wins.
+    Alphabetical, as TextAttack 0.3.10 sorts the changed texts: among equal scores the first wins.
     """
 
     data_dir: Path
