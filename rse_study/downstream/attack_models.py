@@ -61,7 +61,7 @@ def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
 
 @dataclass(frozen=True)
 class ResourceLoader:
-    """A picklable loader of a recipe's resources, with the masked LM pinned."""
+    """A loader of a recipe's resources elsewhere and later, with the masked LM pinned."""
 
     recipe: str
     data_dir: Path

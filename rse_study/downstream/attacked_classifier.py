@@ -70,7 +70,6 @@ class AttackedClassifier:
 
     @cached_property
     def inputs(self) -> Labelled:
-        """The first `num_inputs` texts of the set, or all of them."""
         wanted = self.settings.attacks.num_inputs or len(self.whole)
         return self.whole.take(np.arange(min(wanted, len(self.whole))))
 
@@ -130,7 +129,7 @@ class AttackedClassifier:
         device: str = "cpu",
         replaces: bool = False,
     ) -> SummaryRow:
-        """Attack the inputs whose outcomes are not stored yet, and return the figures of all.
+        """Attack the inputs that have no stored outcome yet, and return all figures.
 
         Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.
         """

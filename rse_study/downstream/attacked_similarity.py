@@ -150,7 +150,7 @@ class AttackedSimilarity:
         *,
         replaces: bool = False,
     ) -> SummaryRow:
-        """Attack the pairs whose outcomes are not stored yet, and return the figures of all.
+        """Attack the pairs that have no stored outcome yet, and return all figures.
 
         The map to the gold scale is the one in the file's head: a refit could differ in its last digits and
         mix scales. Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.

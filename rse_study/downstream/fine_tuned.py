@@ -25,7 +25,7 @@ from rse_study.training.classifier.data import Supervised, examples_of
 
 @dataclass(frozen=True)
 class FineTunedTask(ABC):
-    """A task whose held-out splits, which never select, are scored after fine-tuning."""
+    """A task that is scored on held-out splits, which never select the epoch."""
 
     task: str
     training: Supervised

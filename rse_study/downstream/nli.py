@@ -2,7 +2,7 @@
 
 For ANLI, V-advCSE (Table 3) trains as Nie et al. (2020) do, on MNLI, SNLI, ANLI and FEVER together. We use
 those of the first three that are in the data folder; FEVER has no reader. If a task has no training set
-there, a weak classifier is trained on the few SNLI pairs that always are.
+there, the small SNLI subset trains a weak classifier.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,6 @@ from rse_study.models.text_classifier import TextClassifier
 from rse_study.registry import Registry
 
 Split = tuple[str, str]
-"""A task of data/nli_sets.py and a split."""
 _TRAINING: Registry[tuple[Split, ...]] = Registry(
     "NLI task",
     {
@@ -45,7 +44,7 @@ _ROUND = "ANLI-"
 
 @dataclass(frozen=True)
 class NliFineTuned(FineTunedTask):
-    """Three-class accuracy on every held-out split, and the averages over ANLI's rounds."""
+    """Three-class accuracy on every held-out split, and averages over ANLI's rounds."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "NliFineTuned":
@@ -69,7 +68,7 @@ class NliFineTuned(FineTunedTask):
         return tuple(self._label(given.name, given.split) for given in self.held_out)
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
-        """Yield labels such as `R1 test`, `all test` (over examples), `mean test` (over rounds)."""
+        """Yield labels such as `R1 test`, `all test` (examples) and `mean test` (rounds)."""
         predict, seed = classifier.predicting(NLI_CLASSES), self.settings.tasks.seed
         tasks = [given for given in self.held_out if isinstance(given, Labelled)]
         for score in evaluate_nli(predict, tasks, seed=seed):

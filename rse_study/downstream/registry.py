@@ -17,9 +17,7 @@ from rse_study.training.classifier.config import FineTuning
 ATTACKED = tuple(name for name in ATTACK_SETS if name != "ag")
 """Sets whose classifiers are attacked; ag has no training texts for a victim."""
 ADVERSARIAL_STS = ("AdvSTS-B", "AdvSICK-R")
-"""The names that RobustSentEmbed uses."""
 FINE_TUNED = "fine_tuned"
-"""The preset of scores after fine-tuning."""
 NLI = ("SNLI", "MNLI", "ANLI")
 
 EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(

@@ -1,4 +1,4 @@
-"""GLUE's metrics (Wang et al. 2018); F1 and Matthews where papers report them."""
+"""GLUE's metrics (Wang et al. 2018), in the order in which papers report them."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,7 +17,6 @@ from rse_study.tensors import Float, Int
 
 GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
 PredictScores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]
-"""Pairs to the values of a regression."""
 
 _METRICS: dict[str, GlueMetric] = {
     "accuracy": accuracy,

@@ -26,7 +26,6 @@ class EvaluationFamily:
     """`module:Class`, imported when an evaluation is read."""
     names: tuple[str, ...]
     is_of_dev: bool = False
-    """Whether they read only dev pairs."""
 
     def load(self) -> Any:
         module, _, name = self.path.partition(":")
@@ -81,7 +80,7 @@ def known_evaluations() -> tuple[str, ...]:
 
 
 def beyond_similarity(suite: str) -> tuple[str, ...]:
-    """Return a suite's evaluations besides STS: none for sts, most for full."""
+    """Return the evaluations of a suite (sts, fast or full) besides the STS sets."""
     if suite == "sts":
         return ()
     return (*transfer_names(suite), GEOMETRY, *([INVARIANCE] if suite == "full" else []))

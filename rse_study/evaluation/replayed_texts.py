@@ -20,8 +20,10 @@ from rse_study.tensors import Float
 
 FILE = "texts.json"
 C = 0.1
-"""The probe's only C: choosing it for each victim and trial would cost 30 fits. With 500 training texts MiniLM scores 78.6
-on CR (best C: 80.1), 68.2 on MR (71.4), 82.0 on the generated opinions (83.3).
+"""The probe's only C: choosing it for each victim and trial would cost 30 fits.
+
+With 500 training texts MiniLM scores 78.6 on CR (best C: 80.1), 68.2 on MR (71.4), 82.0 on the generated
+opinions (83.3).
 """
 
 
@@ -42,11 +44,9 @@ class ReplayedTexts:
 
     @property
     def num_changed(self) -> int:
-        """The number of texts that the attack changed."""
         return sum(one != other for one, other in zip(self.clean.texts, self.attacked.texts, strict=True))
 
     def save(self, folder: Path) -> None:
-        """Write the texts to an existing folder."""
         content = {
             "task": self.clean.name,
             "split": self.clean.split,

@@ -79,10 +79,15 @@ def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> 
 
 
 def score_pairs(pairs: StsPairs, similarities: np.ndarray, subject: str = "") -> list[EvaluationRow]:
-    """Return the three rows of given similarities, where NaN marks a collapse.
+    """Return the three rows of given similarities.
 
     `all` is one correlation over the concatenated subsets, `mean` and `wmean` are the plain and size-weighted
     means of the subsets' correlations. Without subsets they agree.
+
+    Parameters
+    ----------
+    similarities
+        One for each pair, [n]; NaN marks a collapse, which counts as 0.
     """
     parts = list(pairs.parts().values())
     whole = spearman(similarities, pairs.gold)

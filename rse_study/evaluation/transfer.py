@@ -95,7 +95,12 @@ def evaluate_transfer(
     """Return a task's accuracy x100, and F1 of the second class for pairs.
 
     Every distinct text is embedded once. A nested k-fold reports the mean over outer folds, which depend on
-    `seed` and the labels alone. Raises InputError where a class has too few examples for the folds.
+    `seed` and the labels alone.
+
+    Raises
+    ------
+    InputError
+        A class has too few examples for the folds.
     """
     _check_classes(task, preset)
     texts = sorted({text for split in task for parts in split.texts for text in parts})

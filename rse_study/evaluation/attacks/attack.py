@@ -66,14 +66,10 @@ class SearchProblem(Protocol):
     """One input under attack, as a search sees it: scores alone, no randomness."""
 
     @property
-    def original(self) -> AttackedText:
-        """The clean text."""
-        ...
+    def original(self) -> AttackedText: ...
 
     @property
-    def clean(self) -> VictimOutput:
-        """The victim's output for the clean text."""
-        ...
+    def clean(self) -> VictimOutput: ...
 
     def positions(self) -> list[int]:
         """Positions of the words that may be changed, from left to right."""
@@ -87,9 +83,7 @@ class SearchProblem(Protocol):
         """Return the goal's score of an output; higher is nearer to the goal."""
         ...
 
-    def stops(self, row: VictimOutput) -> bool:
-        """Whether the goal is reached."""
-        ...
+    def stops(self, row: VictimOutput) -> bool: ...
 
 
 @runtime_checkable

@@ -69,7 +69,6 @@ class AttackedText:
         return tuple(self._read(side, 0, len(part)) for side, part in enumerate(self.original))
 
     def side_of(self, position: int) -> str:
-        """Return the current text of that position's side."""
         side = self.spans[position].side
         return self._read(side, 0, len(self.original[side]))
 

@@ -22,7 +22,6 @@ class AttackRun:
     num_now: int
     """inputs attacked in this run"""
     seconds_now: float
-    """wall-clock time of this run"""
 
 
 def attack_and_store(

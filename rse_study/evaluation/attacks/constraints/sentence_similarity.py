@@ -32,7 +32,7 @@ class SentenceSimilarity:
     window: int | None
     """words around the change to compare; shorter texts pass (TextFooler). None: all"""
     _originals: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """vectors of unchanged texts, each encoded alone, whichever input comes first"""
+    """vectors of unchanged texts, encoded one by one to be the same in any order"""
 
     def keep(
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText

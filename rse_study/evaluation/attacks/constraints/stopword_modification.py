@@ -7,7 +7,7 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 @dataclass(frozen=True)
 class StopwordModification:
-    """Allows changes of all words but stop words; "The" is none, as in TextAttack."""
+    """Protects stop words; case matters as in TextAttack, so "The" is none."""
 
     stopwords: frozenset[str]
     """in lower case"""

@@ -10,7 +10,7 @@ from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 
 @dataclass(frozen=True)
 class WordEmbeddingDistance:
-    """Keeps candidates with near word vectors, or without one (as TextAttack)."""
+    """Keeps candidates whose word vectors are near or, as in TextAttack, missing."""
 
     vectors: Vectors
     min_cosine: float

@@ -33,5 +33,4 @@ class SynonymList:
         return cls({word: [other for other in others if other != word] for word, others in found.items()})
 
     def nearest(self, word: str, num: int) -> list[str]:
-        """Return the first `num` synonyms, none for an unlisted word."""
         return self.synonyms.get(word, [])[:num]

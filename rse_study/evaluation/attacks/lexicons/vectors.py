@@ -21,7 +21,7 @@ class Vectors:
 
     @classmethod
     def open(cls, path: Path) -> "Vectors":
-        """Read a file, or raise InputError with a malformed line; first rows count."""
+        """Read a file, ignoring repeated words; InputError names a malformed line."""
         rows: dict[str, np.ndarray] = {}
         for word, row in _rows(find_file(path, Path())):
             rows.setdefault(word, row)

@@ -19,9 +19,9 @@ from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
 class BERTAttack(AttackRecipe):
     """BERT-Attack replaces words by predictions of a language model that sees them.
 
-    It uses TextAttack's numbers. To rank words the paper masks them; we use [UNK], as TextAttack does. Both
-    replace a word of several pieces by combinations of each piece's predictions; here the model predicts the
-    word as a whole. The paper also drops antonyms, TextAttack does not.
+    It uses TextAttack's numbers. To rank words the paper masks them; we use [UNK], as TextAttack does. The
+    paper and TextAttack replace a word of several pieces by combinations of each piece's predictions; here
+    the model predicts the word as a whole. The paper also drops antonyms, TextAttack does not.
     """
 
     name: ClassVar = "bert_attack"

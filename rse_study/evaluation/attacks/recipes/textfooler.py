@@ -1,4 +1,4 @@
-"""TextFooler: nearby words, most important words first (Jin et al. 2020)."""
+"""TextFooler: synonyms, most important words first (Jin et al. 2020)."""
 
 from typing import ClassVar
 
@@ -24,7 +24,7 @@ from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwa
 
 
 class TextFooler(AttackRecipe):
-    """TextFooler replaces words by nearby ones, with TextAttack's numbers.
+    """TextFooler replaces words by synonyms, with TextAttack's numbers.
 
     The paper ranks words differently where deleting one already flips the class. Its thresholds were tuned
     for counter-fitted vectors and the Universal Sentence Encoder. Synonym lists have no cosines, so all their

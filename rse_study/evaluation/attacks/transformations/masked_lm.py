@@ -18,7 +18,7 @@ class Blank(NamedTuple):
 
 
 MaskedLM = Callable[[Sequence[Blank]], list[list[tuple[str, float]]]]
-"""Maps each blank to whole words and probabilities, likeliest first."""
+"""Maps each blank to whole words and probabilities, likeliest first, at least as many as a recipe takes."""
 
 
 @dataclass(frozen=True)
