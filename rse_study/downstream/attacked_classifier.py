@@ -83,7 +83,6 @@ class AttackedClassifier:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The attack's success rate, to be minimised, and the accuracy under attack."""
         return (
             Measure(
                 name=f"{self.name} success",

@@ -56,7 +56,6 @@ class AttackedSimilarity:
     recipe: str
     attacks: Attacks
     resources: ResourceLoader
-    """Called where the attack runs, because the models cannot be sent there."""
     made_of: str
 
     @classmethod
@@ -94,7 +93,6 @@ class AttackedSimilarity:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Spearman under attack and, unless the goal is `maximise`, the success rate."""
         left = Measure(name=f"{self.name} Spearman", metric=f"{self.name}/spearman_under_attack")
         if self.attacks.goal == FURTHEST:
             return (left,)
@@ -105,7 +103,6 @@ class AttackedSimilarity:
 
     @property
     def num_sentences(self) -> int:
-        """A lower bound: both sides of the attacked pairs and of the dev pairs."""
         num_pairs = min(self.attacks.num_inputs or len(self.pairs), len(self.pairs))
         return 2 * (num_pairs + len(self.fitting))
 
@@ -183,7 +180,7 @@ class AttackedSimilarity:
             label=attack.label,
             victim=SIMILARITY,
             victim_dev_accuracy=None,
-            weak=clean != clean,  # as of a flat map: all pairs score alike, and no change of words moves any
+            weak=clean != clean,  # e.g. a constant map: all pairs score alike, and no change moves them
             num_now=kept.num_now,
             seconds_now=kept.seconds_now,
             seed=asked.seed,

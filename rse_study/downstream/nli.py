@@ -48,7 +48,6 @@ class NliFineTuned(FineTunedTask):
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "NliFineTuned":
-        """Read the splits of SNLI, MNLI or ANLI that are in the data folder."""
         task, tasks = name.partition("/")[0], settings.tasks
         held_out, unscored = _present(_HELD_OUT[task], data_dir)
         if not held_out:

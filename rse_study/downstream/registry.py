@@ -47,13 +47,7 @@ def all_evaluations() -> tuple[str, ...]:
 
 
 def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None) -> Evaluation:
-    """Read an evaluation with its data by one of the names in `all_evaluations()`.
-
-    Raises
-    ------
-    InputError
-        The name is unknown, or a file or model is missing.
-    """
+    """Read an evaluation with its data; InputError if unknown, or a file is missing."""
     of_weights = families(EVALUATIONS_OF_WEIGHTS)
     if name not in of_weights:
         return frozen.read_evaluation(name, data_dir)

@@ -20,7 +20,7 @@ PredictScores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]
 
 _METRICS: dict[str, GlueMetric] = {
     "accuracy": accuracy,
-    "f1": lambda labels, predicted: float(f1_score(labels, predicted, zero_division=0.0)),  # of class 1
+    "f1": lambda labels, predicted: float(f1_score(labels, predicted, zero_division=0.0)),  # F1 of class 1
     "matthews": lambda labels, predicted: float(matthews_corrcoef(labels, predicted)),
 }
 GLUE_METRICS: Registry[tuple[str, ...]] = Registry(

@@ -65,14 +65,11 @@ class Invariance:
         return len(self.texts) * (1 + len(self.changed))
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return one row per change, and the mean of those that change any text.
-
-        `num_skipped` counts texts that a change leaves as they are.
-        """
+        """Return one row per change, and the mean of those that change any text."""
         distinct = sorted({*self.texts, *(text for new in self.changed.values() for text in new)})
         row_of = {text: row for row, text in enumerate(distinct)}
         vectors = unit_rows(embed(distinct)) if distinct else np.zeros((0, 1))
-        # One text alone, or copies of it, tell nothing about a collapse.
+        # A single distinct text says nothing about a collapse.
         clean = [row_of[text] for text in dict.fromkeys(self.texts)]
         is_one = len(clean) > 1 and is_one_vector(vectors[clean])
         rows = []

@@ -63,16 +63,13 @@ class Fit:
 
 
 def fit_probe(features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], C: float) -> Fit:
-    """Fit a logistic regression, multinomial for more than two classes.
-
-    L2 penalty, none on the intercept; L-BFGS. `C` weighs the losses against the penalty.
-    """
+    """Fit an L2 logistic regression with L-BFGS; the intercept has no penalty."""
     shift = features.mean(axis=0)
     scaled = features - shift
-    scale = float(np.sqrt(np.mean(scaled**2))) or 1.0  # features that are all one are left at zero
+    scale = float(np.sqrt(np.mean(scaled**2))) or 1.0  # constant features stay at zero
     scaled /= scale
     with warnings.catch_warnings():
-        # What is hard to fit ends here, as SentEval's classifier ends after its epochs.
+        # A hard fit stops at the limit, as SentEval's classifier stops after its epochs.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = LogisticRegression(C=C, max_iter=_MAX_ITERATIONS).fit(scaled, labels)
     return Fit(model, shift, scale)

@@ -1,7 +1,7 @@
 """Spearman's rank correlation for all similarity scores."""
 
 import numpy as np
-import scipy  # loads its parts when they are used
+import scipy  # submodules load lazily
 
 from rse_study.tensors import Float
 

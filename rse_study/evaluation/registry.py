@@ -1,7 +1,4 @@
-"""EVALUATIONS of frozen vectors by name; a new one is a module and a line here.
-
-Nothing that evaluates is imported here, so that a study can be checked without it.
-"""
+"""EVALUATIONS of frozen vectors by name, imported only when they are read."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -39,8 +36,8 @@ def transfer_names(preset: str) -> tuple[str, ...]:
 
 EVALUATIONS: Registry[EvaluationFamily] = Registry(
     "kind of evaluation",
-    # Keys stand in folders of assets: a class may be renamed, its key stays. Of similarity only test splits are here:
-    # a dev split has selected the model.
+    # Keys are part of asset folders and never change, even if a class is renamed. Similarity has test splits only: dev
+    # splits select the model.
     {
         "Similarity": EvaluationFamily(
             "rse_study.evaluation.sts:Similarity",

@@ -24,15 +24,14 @@ class ScoreMap:
     def fitted(
         cls, cosines: Float[np.ndarray, " n"], gold: Float[np.ndarray, " n"], kind: MapKind = "affine"
     ) -> "ScoreMap":
-        """Fit by least squares, on pairs that no attack is judged on.
-
-        No map falls: an affine one that would is constant at the mean of `gold`.
-        """
+        """Fit by least squares; an affine map that would fall is constant at the mean."""
         low, high = float(gold.min()), float(gold.max())
         if kind == "isotonic":
             steps = IsotonicRegression().fit(cosines, gold)
             return cls(kind, np.asarray(steps.X_thresholds_), np.asarray(steps.y_thresholds_))
-        spread = float(np.var(cosines)) if np.ptp(cosines) else 0.0  # rounding gives equal cosines a variance
+        spread = (
+            float(np.var(cosines)) if np.ptp(cosines) else 0.0
+        )  # rounding would give equal cosines a variance
         slope = float(np.mean((cosines - cosines.mean()) * (gold - gold.mean()))) / spread if spread else 0.0
         if slope <= 0:
             return cls(kind, np.array([-1.0, 1.0]), np.full(2, float(gold.mean())))

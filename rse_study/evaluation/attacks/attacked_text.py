@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from rse_study.data.labelled import Text
 
-# What TextAttack takes for a word: a run of word characters and '-_*@ (and of three look-alikes it makes itself),
-# of which none of '-_*@ leads. This also takes the full stop off "film.".
+# A word as in TextAttack: word characters and '-_*@ (and three look-alikes that it makes itself), but none of '-_*@
+# comes first. This also strips the full stop of "film.".
 _RUN = re.compile(r"[\w'\-_*@`×˗]+")
 _NEVER_FIRST = "'-_*@"
 _PIECE = re.compile(r"[^\w\s]+|\w+")

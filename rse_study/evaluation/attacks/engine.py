@@ -81,7 +81,7 @@ class _Batching:
     ) -> None:
         assert num_in_flight > 0
         self.victim, self.generators, self.num_free = victim, iter(generators), num_in_flight
-        self.unsent: deque[_InFlight] = deque()  # those with texts that are not sent yet
+        self.unsent: deque[_InFlight] = deque()  # inputs with texts that are not sent yet
         self.finished: list[AttackOutcome] = []
 
     def run(self) -> Iterator[AttackOutcome]:

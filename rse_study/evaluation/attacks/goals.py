@@ -37,10 +37,7 @@ class Goal(Protocol):
 
 
 class Untargeted(Spec):
-    """Succeeds on any class but the gold one, with score 1 - p(gold).
-
-    Inputs that are misclassified when clean are skipped.
-    """
+    """Succeeds on any class but gold (score 1 - p(gold)); wrong inputs are skipped."""
 
     def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         if not 0 <= gold < len(clean) or len(clean) < 2:

@@ -14,7 +14,7 @@ from rse_study.tensors import Float
 Victim = Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]
 """Maps texts to probabilities or scores; a row depends on its own text alone."""
 
-_MAX_CACHED = 2**17  # answers; the oldest is forgotten first
+_MAX_CACHED = 2**17  # outputs; the oldest are dropped first
 
 
 class CountedVictim:
@@ -53,10 +53,10 @@ class CountedVictim:
 
 
 def _key(text: Text) -> bytes:
-    # Not the text itself: ten thousand variants of a text of ten thousand words would fill the memory.
+    # A hash: ten thousand variants of a text of ten thousand words would fill the memory.
     digest = hashlib.blake2b(digest_size=16)
     for part in text:
-        digest.update(part.encode("utf-8", "surrogatepass") + b"\xff")  # no byte of UTF-8
+        digest.update(part.encode("utf-8", "surrogatepass") + b"\xff")  # a byte that UTF-8 never contains
     return digest.digest()
 
 

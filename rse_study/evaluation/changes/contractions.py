@@ -15,7 +15,7 @@ _NEGATED = [
     *("are", "could", "did", "does", "do", "had", "has", "have"),
     *("is", "might", "must", "need", "should", "was", "were", "would"),
 ]
-_IRREGULAR = {"can": "ca", "will": "wo", "shall": "sha"}  # what stands before n't
+_IRREGULAR = {"can": "ca", "will": "wo", "shall": "sha"}  # the stem before n't
 _PERSONS = ["i", "you", "he", "she", "it", "we", "they"]
 _SUBJECTS = {
     ("am", "'m"): ["i"],
@@ -31,7 +31,7 @@ _LONG = {
     **{f"{who} {verb}": who + short for (verb, short), subjects in _SUBJECTS.items() for who in subjects},
 }
 """Written out -> contracted, lower case."""
-_SHORT = {short: long for long, short in _LONG.items()}  # "can't" is the last one's, "cannot"
+_SHORT = {short: long for long, short in _LONG.items()}  # "can't" becomes "cannot", which comes last
 
 
 def expand(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
@@ -62,7 +62,7 @@ def _other(found: str, table: dict[str, str]) -> str:
     """Look up the other form, ignoring case, apostrophe style and tokenisation."""
     plain = found.lower().replace("’", "'")
     new = table.get(plain.replace(" ", "") if table is _SHORT else plain)
-    # None: re takes a dotless i or a long s for letters that lower() does not make of them.
+    # None: re ignores the case of a dotless i or a long s, which lower() leaves as they are.
     return found if new is None else in_case_of(found, new)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rse_study.evaluation.changes.change import ChangeResources, TextChange, WordEdit
 
-# Letters of any script, apostrophes inside. No digits: another number is another meaning.
+# Letters of any script, with inner apostrophes. No digits: another number would change the meaning.
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 

@@ -12,7 +12,7 @@ from rse_study.tensors import Float
 
 Encode = Callable[[list[str]], np.ndarray]
 
-MOST_KEPT = 4096  # vectors of unchanged texts; the oldest is forgotten first
+MOST_KEPT = 4096  # vectors of unchanged texts; the oldest are dropped first
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def _rows(path: Path) -> Iterator[tuple[str, np.ndarray]]:
     for number, line in enumerate(read_lines(path), start=1):
         word, *values = line.split() or [""]
         if number == 1 and len(values) == 1 and word.isdigit():
-            continue  # word2vec's first line: how many words, how many numbers
+            continue  # word2vec's header: number of words, dimension
         width = width or len(values)
         try:
             row = np.array(values, np.float32)

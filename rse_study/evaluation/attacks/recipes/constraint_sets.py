@@ -13,7 +13,7 @@ from rse_study.evaluation.attacks.resources import AttackResources
 
 def word_constraints(resources: AttackResources, sides: Sides) -> tuple[PreTransformationConstraint, ...]:
     """Return the constraints on words; the recipe must need Resource.STOP_WORDS."""
-    # TextFooler and BAE bring longer lists of stop words; here all leave nltk's alone.
+    # TextFooler and BAE have longer lists of stop words; here all recipes use nltk's.
     return (
         RepeatModification(),
         StopwordModification(english_stopwords(resources.data_dir)),

@@ -11,7 +11,7 @@ from rse_study.spec import Spec
 class Unknown(Spec):
     """`unk`: replaces the word by one that the victim does not know."""
 
-    token: str = "[UNK]"  # literally, in the text: BERT's tokenizers make their unknown token of it
+    token: str = "[UNK]"  # put into the text literally; BERT's tokenizers map it to their unknown token
 
     def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
         positions = problem.positions()

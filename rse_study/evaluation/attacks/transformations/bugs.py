@@ -44,7 +44,7 @@ def _one_missing(word: str, generator: np.random.Generator) -> str:
 
 
 def _two_swapped(word: str, generator: np.random.Generator) -> str:
-    # A pair of equal letters would be no bug.
+    # Swapping equal letters changes nothing.
     i = _choose([i for i in range(1, len(word) - 2) if word[i] != word[i + 1]], generator)
     return word[:i] + word[i + 1] + word[i] + word[i + 2 :] if i else word
 

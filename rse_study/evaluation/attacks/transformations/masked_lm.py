@@ -35,5 +35,5 @@ class MaskedLMSwap:
         (predicted,) = self.model([Blank(words, place, self.is_masked)])
         likely = [word for word, probability in predicted if probability >= self.min_probability]
         fit = dict.fromkeys(word for word in likely if is_one_word(word) and not any(map(str.isspace, word)))
-        # The word itself takes a place, as in TextAttack: it is dropped after the best are chosen.
+        # As in TextAttack, the word itself counts as one of the best and is dropped afterwards.
         return [word for word in list(fit)[: self.num_candidates] if word != text.word(position)]
