@@ -1,4 +1,1 @@
-"""Evaluations that need weights: they fine-tune an encoder, or attack it.
-
-registry.py has all evaluations by name.
-"""
+"""Evaluations that need an encoder's weights: they fine-tune it or attack it."""

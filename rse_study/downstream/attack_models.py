@@ -1,7 +1,4 @@
-"""The models that attacks are given, by name: MiniLM and a masked LM.
-
-MiniLM tells sentence similarity, the masked LM is the one that a study names.
-"""
+"""The models of attack recipes: MiniLM, and the masked LM that a study names."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,33 +26,21 @@ _WIKI = ("wiki/wiki1m_head/wiki1m_for_simcse.head.txt", "wiki/wikitext2/sentence
 
 @dataclass(frozen=True)
 class MaskedLMRef:
-    """A masked LM: a folder, or a hub name with the commit that counts."""
+    """A masked LM: a folder, or a hub name pinned to a commit."""
 
     path_or_name: str
     revision: str = "main"
 
 
 def needs_masked_lm(recipe: str) -> bool:
-    """Whether the recipe asks a masked language model, which a study then names."""
+    """Whether the recipe uses a masked language model, which the study must then name."""
     return Resource.MASKED_LM in RECIPES.get(recipe).needs
 
 
 def load_resources(
     recipe: str, data_dir: Path, masked_lm: str, resolved: MaskedLMRef | None = None
 ) -> AttackResources:
-    """Load what the recipe needs; MiniLM's masked LM is made where there is none yet.
-
-    Parameters
-    ----------
-    recipe
-        Its name.
-    data_dir
-        Where its word lists lie.
-    masked_lm
-        Folder, hub name or minilm-mlm, as the study names it; of no matter where the recipe asks none.
-    resolved
-        Where the masked LM of that name was when the evaluation was read; None: it is looked up now.
-    """
+    """Load a recipe's resources, and build MiniLM's masked LM if it is missing."""
     resources = resources_of(recipe, data_dir)
     if not needs_masked_lm(recipe):
         return resources
@@ -66,24 +51,7 @@ def load_resources(
 
 
 def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
-    """Fingerprint of the models and tables the recipe would be given.
-
-    Nothing is loaded or made.
-
-    Parameters
-    ----------
-    recipe
-        Its name.
-    data_dir
-        Where its word lists lie.
-    masked_lm
-        Folder, hub name or minilm-mlm.
-
-    Raises
-    ------
-    InputError
-        where something is missing.
-    """
+    """Return the fingerprint of a recipe's resources without loading them."""
     if needs_masked_lm(recipe) and not masked_lm:
         rule, remedy = "its candidates are a masked language model's", f"Name one: {MINILM_MLM}, a folder"
         raise InputError("no masked language model", where=f"recipe {recipe}", rule=rule, remedy=remedy)
@@ -93,30 +61,19 @@ def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
 
 @dataclass(frozen=True)
 class ResourceLoader:
-    """Loads a recipe's resources where the attack runs: elsewhere, on another day.
-
-    The masked LM stays the one of now.
-    """
+    """A loader of a recipe's resources elsewhere and later, with the masked LM pinned."""
 
     recipe: str
     data_dir: Path
     masked_lm: str
-    """as the study names it"""
     resolved: MaskedLMRef | None = None
-    """where it is; None where the recipe asks none"""
+    """its location; None where the recipe uses no masked LM"""
 
     def __call__(self) -> AttackResources:
-        """Load them."""
         return load_resources(self.recipe, self.data_dir, self.masked_lm, self.resolved)
 
     def relocated(self, move: Callable[[str], str]) -> "ResourceLoader":
-        """The same resources in other folders.
-
-        Parameters
-        ----------
-        move : callable
-            Is given the name of each folder, gives the new one. Of a data folder only what the recipe reads is moved.
-        """
+        """Return a copy that reads each of its folders where `move` puts it."""
         folder = str(self.data_dir)
         moved = Path(
             move(folder if is_stored(folder) else str(word_lists(_assets(), self.recipe, self.data_dir)))
@@ -129,23 +86,13 @@ class ResourceLoader:
 
 
 def resources_for(recipe: str, data_dir: Path, masked_lm: str) -> ResourceLoader:
-    """What loads the resources of one recipe where the attack runs.
-
-    Parameters
-    ----------
-    recipe
-        Its name.
-    data_dir
-        Where its word lists lie.
-    masked_lm
-        Folder, hub name or minilm-mlm.
-    """
+    """Return a loader of the recipe's resources, for later and elsewhere."""
     resolved = find_masked_lm(masked_lm) if needs_masked_lm(recipe) else None
     return ResourceLoader(recipe, data_dir.resolve(), masked_lm, resolved)
 
 
 def find_masked_lm(masked_lm: str) -> MaskedLMRef:
-    """A folder by its whole path, a hub name with its commit of now."""
+    """Return a folder with its absolute path, or a hub name with its current commit."""
     if masked_lm == MINILM_MLM:
         return MaskedLMRef(masked_lm)
     if Path(masked_lm).is_dir():
@@ -166,14 +113,13 @@ def _fingerprint_of_masked_lm(name: str, recipe: str, data_dir: Path) -> str:
 
 @cache
 def _what_minilm_mlm_is_made_of(data_dir: Path) -> str:
-    """Weights, text and settings it is tuned with. Raises MissingFile where the text is not here."""
     texts = [hash_file(find_file(path, data_dir)) for path in _WIKI]
     return fingerprint_of([MiniLMGenerator().identity(), fingerprint_of_model(str(minilm_folder())), texts])
 
 
 @cache
 def _on_the_hub(name: str) -> str:
-    """Its fingerprint; nothing where it cannot be had. Asked once: an absent hub keeps its callers waiting."""
+    """Return its fingerprint, or "" without a hub; cached, as a timeout is slow."""
     try:
         return fingerprint_of_model(name)
     except OSError:

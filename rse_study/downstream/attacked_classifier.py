@@ -1,7 +1,4 @@
-"""Classifiers under attack as an evaluation.
-
-A classifier is fine-tuned from the encoder, then attacked by one recipe.
-"""
+"""An evaluation that fine-tunes a classifier and attacks it with one recipe."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -32,7 +29,7 @@ from rse_study.spec import fingerprint_of
 
 PREFIX = "attack-"
 WEIGHTS = "weights"
-"""Key of a head: the victim's weights, by content. Files made before lack it."""
+"""Key in the file's head: the hash of the victim's weights. Older files lack it."""
 
 
 @dataclass(frozen=True)
@@ -40,33 +37,17 @@ class AttackedClassifier:
     """One recipe on one attack set."""
 
     whole: Labelled
-    """The set, all of which is left out of `training`."""
+    """The whole attack set, of which nothing is in `training`."""
     training: Labelled
     recipe: str
     settings: Settings
     resources: ResourceLoader
-    """Called where the attack runs: the models among them do not travel."""
+    """Called where the attack runs, because the models cannot be sent there."""
     made_of: str
-    """Fingerprint of the resources."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "AttackedClassifier":
-        """The recipe on the attack set of that name (attack-<set>/<recipe>).
-
-        Parameters
-        ----------
-        name
-            Set and recipe.
-        data_dir
-            The data folder.
-        settings
-            How the attack is asked, and the victim trained.
-
-        Raises
-        ------
-        InputError
-            Where a file or a model it needs is missing.
-        """
+        """Read set, recipe and training texts for a name such as attack-mr/pwws."""
         task, recipe = name.removeprefix(PREFIX).split("/")
         attacks = settings.attacks
         made_of = fingerprint_resources(recipe, data_dir, attacks.masked_lm)
@@ -77,28 +58,23 @@ class AttackedClassifier:
         return cls(whole, training.take(places), recipe, settings, resources, made_of)
 
     def relocated(self, move: Callable[[str], str]) -> "AttackedClassifier":
-        """The same evaluation; its models and word lists lie where `move` says."""
         return replace(self, resources=self.resources.relocated(move))
 
     @property
     def name(self) -> str:
-        """attack-<set>/<recipe>."""
         return f"{self.whole.name}/{self.recipe}"
 
     @property
     def set(self) -> str:
-        """The attack set's own name."""
         return self.whole.name.removeprefix(PREFIX)
 
     @cached_property
     def inputs(self) -> Labelled:
-        """The first so many of the set."""
         wanted = self.settings.attacks.num_inputs or len(self.whole)
         return self.whole.take(np.arange(min(wanted, len(self.whole))))
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of texts and settings: other settings give other figures."""
         attacks, tuning = self.settings.attacks, self.settings.fine_tuning
         asked = [attacks.max_queries, attacks.seed, self.made_of, tuning.identity()]
         # The whole set: none of it is in the victim's training texts.
@@ -107,10 +83,6 @@ class AttackedClassifier:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The papers' success rate of the attack, and the accuracy that is left.
-
-        Less success is better for the encoder.
-        """
         return (
             Measure(
                 name=f"{self.name} success",
@@ -122,24 +94,11 @@ class AttackedClassifier:
 
     @property
     def num_sentences(self) -> int:
-        """Texts that are read at least.
-
-        Every training text is read three times a pass, a pass an epoch, and every input once.
-        """
+        """A lower bound: each epoch costs about three passes over the training texts."""
         return 3 * self.settings.fine_tuning.epochs * len(self.training) + len(self.inputs)
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a figure; shares x100. A weak victim marks them all as degenerate.
-
-        Parameters
-        ----------
-        weights
-            Where the encoder lies.
-        embed
-            Sentences to its vectors.
-        subject
-            What is scored, as the rows call it.
-        """
+        """Return one row per figure, all degenerate where the victim is weak."""
         made = self.victim(weights)
         found = self.attacked(made, weights.kept, device=weights.device, replaces=True)
         figures = figures_of(found) | {"victim_accuracy": 100 * made.dev_accuracy}
@@ -169,27 +128,9 @@ class AttackedClassifier:
         device: str = "cpu",
         replaces: bool = False,
     ) -> SummaryRow:
-        """The figures, and every outcome in the folder.
+        """Attack the inputs that have no stored outcome yet, and return all figures.
 
-        What is there already is not sought again.
-
-        Parameters
-        ----------
-        made
-            The victim.
-        folder
-            Where outcomes and figures are kept.
-        on_progress
-            Called with (inputs done, inputs in all).
-        device
-            Where the victim computes.
-        replaces
-            Whether outcomes of another attack give way.
-
-        Raises
-        ------
-        InputError
-            Where the folder has outcomes of another attack, and they do not give way.
+        Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.
         """
         attacks, attack = self.settings.attacks, RECIPES.get(self.recipe)().build(self.resources())
         classifier = made.load()
@@ -228,7 +169,7 @@ class AttackedClassifier:
         return row
 
     def _head(self, made: VictimClassifier, label: str) -> dict[str, Any]:
-        """What makes an attack this one: not how many inputs are asked for. A victim's name says what made it."""
+        """Identify the attack; the number of inputs is not part of it and may grow."""
         return {
             "recipe": self.recipe,
             "label": label,
@@ -244,11 +185,7 @@ class AttackedClassifier:
     def victim(
         self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
-        """The classifier, fine-tuned unless it is there.
-
-        It has seen nothing of the whole set, however many inputs are asked for. Recipes of one subject attack the same
-        one.
-        """
+        """Return the classifier, trained on nothing from the set; all recipes share it."""
         return victim(
             weights.made,
             weights.base,
@@ -265,12 +202,11 @@ class AttackedClassifier:
 
 @lru_cache(maxsize=4)
 def _training_texts(name: str, data_dir: Path) -> Labelled:
-    """`training_for`, read once for all recipes on a set: tens of thousands of lines."""
     return training_for(name, data_dir)
 
 
 def figures_of(found: SummaryRow) -> dict[str, float]:
-    """What the tables of the papers show, by name; shares x100."""
+    """Return the figures that papers report, by name; shares x100."""
     shown = {
         "success_rate": found.success_rate,
         "original_accuracy": found.original_accuracy,
@@ -282,5 +218,5 @@ def figures_of(found: SummaryRow) -> dict[str, float]:
 
 
 def without_nan(figures: Mapping[str, int | float]) -> dict[str, Any]:
-    """NaN as null."""
+    """Replace NaN by None, because JSON has no NaN."""
     return {name: None if value != value else value for name, value in figures.items()}

@@ -1,7 +1,4 @@
-"""AdvSTS as an evaluation: similarity scores under attack by one recipe.
-
-RobustSentEmbed, section 4.2.
-"""
+"""AdvSTS: similarity scores attacked by one recipe (RobustSentEmbed, section 4.2)."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -42,47 +39,28 @@ from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
 NOT_ASKED = {"masked_lm", "num_training"}
-"""Settings that decide nothing here; what the first one is, `made_of` says."""
+"""Settings that change no result here; the masked LM is covered by `made_of`."""
 PREFIX = "Adv"
 _DEV = {"STS-B": "dev", "SICK-R": "trial"}
 MAP = "map"
-"""Key of a head: the map of cosines to the gold scale, its cosines and its scores."""
+"""Key in the file's head: the map to the gold scale, as cosines and scores."""
 
 
 @dataclass(frozen=True)
 class AttackedSimilarity:
-    """One recipe on the pairs of one test split."""
+    """One recipe on the test pairs of one task."""
 
     pairs: StsPairs
     fitting: StsPairs
-    """Pairs that map cosines to the gold scale."""
+    """Dev pairs on which the map from cosines to the gold scale is fitted."""
     recipe: str
     attacks: Attacks
     resources: ResourceLoader
-    """Called where the attack runs: the models among them do not travel."""
     made_of: str
-    """Fingerprint of the resources."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "AttackedSimilarity":
-        """The recipe on the test pairs of a task (AdvSTS-B/<recipe>).
-
-        The task's dev pairs fit the map to its gold scale.
-
-        Parameters
-        ----------
-        name
-            Task and recipe.
-        data_dir
-            The data folder.
-        settings
-            How the attack is asked.
-
-        Raises
-        ------
-        InputError
-            Where a file or a model it needs is missing.
-        """
+        """Read the test pairs to attack, and the dev pairs that fit the map."""
         task, recipe = name.removeprefix(PREFIX).split("/")
         made_of = fingerprint_resources(recipe, data_dir, settings.attacks.masked_lm)
         pairs, fitting = (read_sts(task, split, data_dir) for split in ("test", _DEV[task]))
@@ -91,35 +69,30 @@ class AttackedSimilarity:
 
     @property
     def task(self) -> str:
-        """AdvSTS-B or AdvSICK-R."""
         return f"{PREFIX}{self.pairs.name}"
 
     def relocated(self, move: Callable[[str], str]) -> "AttackedSimilarity":
-        """The same evaluation; its models and word lists lie where `move` says."""
         return replace(self, resources=self.resources.relocated(move))
 
     @property
     def name(self) -> str:
-        """AdvSTS-B/<recipe>."""
         return f"{self.task}/{self.recipe}"
 
     @property
     def drawn(self) -> tuple[int, ...]:
-        """Places of the pairs that are attacked; none where all are."""
+        """Indices of the pairs that are attacked; empty if all of them are."""
         num_wanted = self.attacks.num_inputs
         is_all = num_wanted == 0 or num_wanted >= len(self.pairs)
         return () if is_all else tuple(self._sample.tolist())
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of both sets of pairs, which of them are attacked, and the settings."""
         data = [self.pairs.fingerprint, self.fitting.fingerprint, self.recipe]
         asked = self._decisive | {"num_inputs": len(self.drawn)}
         return fingerprint_of([*data, asked, self.made_of, *self.drawn])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """What is left of Spearman; where there is a distance to reach, how often it is."""
         left = Measure(name=f"{self.name} Spearman", metric=f"{self.name}/spearman_under_attack")
         if self.attacks.goal == FURTHEST:
             return (left,)
@@ -130,24 +103,14 @@ class AttackedSimilarity:
 
     @property
     def num_sentences(self) -> int:
-        """Embedded at least: both sides of what is attacked, and of what fits the map."""
         num_pairs = min(self.attacks.num_inputs or len(self.pairs), len(self.pairs))
         return 2 * (num_pairs + len(self.fitting))
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a figure; shares and correlations x100, drift on the gold scale.
+        """Return one row per figure; shares and correlations x100.
 
-        Where there is no distance to reach nothing can succeed or fail, and no row says so. Where clean scores order
-        nothing all rows are degenerate: what no attack can move is not robust for it.
-
-        Parameters
-        ----------
-        weights
-            Where the encoder lies.
-        embed
-            Sentences to its vectors.
-        subject
-            What is scored, as the rows call it.
+        `maximise` has no threshold, so it gets no success or accuracy row. If the clean scores rank nothing,
+        rows are degenerate: an encoder that no attack can move is not robust for that.
         """
         found = self.attacked(embed, weights, replaces=True)
         figures = figures_of(found)
@@ -184,26 +147,10 @@ class AttackedSimilarity:
         *,
         replaces: bool = False,
     ) -> SummaryRow:
-        """The figures, and every outcome in the folder of the weights.
+        """Attack the pairs that have no stored outcome yet, and return all figures.
 
-        What is there already is not sought again. The victim is the cosine on the gold scale, by the map that the
-        outcomes began with: fitted again it may differ in its last digits, and outcomes would be of several scales.
-
-        Parameters
-        ----------
-        embed
-            Sentences to vectors.
-        weights
-            Where the encoder lies, and its outcomes.
-        on_progress
-            Called with (pairs done, pairs in all).
-        replaces
-            Whether outcomes of another attack give way.
-
-        Raises
-        ------
-        InputError
-            Where the folder has outcomes of another attack, and they do not give way.
+        The map to the gold scale is the one in the file's head: a refit could differ in its last digits and
+        mix scales. Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.
         """
         asked, folder = self.attacks, weights.kept
         recipe = RECIPES.get(self.recipe)(sides=asked.sides)
@@ -233,7 +180,7 @@ class AttackedSimilarity:
             label=attack.label,
             victim=SIMILARITY,
             victim_dev_accuracy=None,
-            weak=clean != clean,  # as of a flat map: all pairs score alike, and no change of words moves any
+            weak=clean != clean,  # e.g. a constant map: all pairs score alike, and no change moves them
             num_now=kept.num_now,
             seconds_now=kept.seconds_now,
             seed=asked.seed,
@@ -251,7 +198,7 @@ class AttackedSimilarity:
         return sample_of(len(self.pairs), self.attacks.num_inputs, self.attacks.seed)
 
     def _head(self, weights: ModelFiles, label: str) -> dict[str, Any]:
-        """What makes an attack this one: not how many pairs are asked for, nor the digits of vectors."""
+        """Identify the attack; the number of pairs is not part of it and may grow."""
         return {
             "recipe": self.recipe,
             "label": label,
@@ -267,15 +214,13 @@ class AttackedSimilarity:
 
     @property
     def _decisive(self) -> dict[str, Any]:
-        """Settings that decide something. Tau is always said, for files of old: where there is no distance to reach it
-        is the default's.
-        """
+        """Settings that change results; `maximise` gets the default tau, as in older files."""
         said = self.attacks.model_dump(mode="json", exclude={*NOT_ASKED, "num_inputs"})
         return said | ({"tau": Attacks().tau} if self.attacks.goal == FURTHEST else {})
 
 
 def _map_of(kept: OutcomeStore, kind: MapKind, replaces: bool) -> ScoreMap:
-    """The map in the head of the file. A file whose map is damaged is set aside where replacing is wished."""
+    """Return the map in the file's head; a damaged file is set aside if `replaces`."""
     try:
         return ScoreMap(kind, *_points(kept))
     except InputError:
@@ -286,7 +231,6 @@ def _map_of(kept: OutcomeStore, kind: MapKind, replaces: bool) -> ScoreMap:
 
 
 def _points(kept: OutcomeStore) -> Float[np.ndarray, "2 k"]:
-    """Cosines and their scores. Raises InputError."""
     try:
         points = np.array(kept.head[MAP], np.float64)
     except (TypeError, ValueError):
@@ -298,7 +242,7 @@ def _points(kept: OutcomeStore) -> Float[np.ndarray, "2 k"]:
 
 
 def goal_of(attacks: Attacks) -> Goal:
-    """The goal a study names."""
+    """Return the goal function that the settings name."""
     if attacks.goal == FURTHEST:
         return Maximise()
     return Deviation(tau=attacks.tau) if attacks.goal == "deviation" else Drift(tau=attacks.tau)

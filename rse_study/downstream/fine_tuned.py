@@ -1,7 +1,4 @@
-"""What evaluations after fine-tuning have in common.
-
-One classifier of the encoder is scored on texts it never saw.
-"""
+"""The base class of evaluations that score a fine-tuned classifier."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -28,79 +25,56 @@ from rse_study.training.classifier.data import Supervised, examples_of
 
 @dataclass(frozen=True)
 class FineTunedTask(ABC):
-    """A task's held-out splits, scored by a classifier that is fine-tuned.
-
-    The epoch whose weights are kept is chosen on a share of the training texts: no scored text selects.
-    """
+    """A task that is scored on held-out splits, which never select the epoch."""
 
     task: str
     training: Supervised
     held_out: tuple[Supervised, ...]
     settings: Settings
     lacking: tuple[str, ...] = ()
-    """Its files that are absent, below the data folder."""
+    """Missing files of the task, relative to the data folder."""
 
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """Aggregations that readers are shown, the first one first."""
+        """Aggregations shown to readers, the main one first."""
 
     @abstractmethod
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
-        """(aggregation, score) of every figure."""
+        """Yield an aggregation and its score for every figure."""
 
     def is_worthless(self, score: ClassifierScore, made: VictimClassifier) -> bool:
-        """Whether a figure says nothing of the encoder."""
+        """Whether a score says nothing about the encoder."""
         return score.degenerate
 
     @property
     def name(self) -> str:
-        """Task/fine_tuned."""
         return f"{self.task}/{FINE_TUNED}"
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of all texts, and of how the classifier is trained."""
         texts = [given.fingerprint for given in (self.training, *self.held_out)]
         return fingerprint_of([*texts, self.settings.fine_tuning.identity(), self.settings.tasks.seed])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """A measure a label."""
         return tuple(
             Measure(name=f"{self.task} {label}", metric=f"{self.name}/{label}") for label in self.labels
         )
 
     @property
     def num_sentences(self) -> int:
-        """Texts that are read at least.
-
-        Every training text is read three times a pass, a pass an epoch, and every scored one once.
-        """
+        """A lower bound: each epoch costs about three passes over the training texts."""
         num_held_out = sum(len(given) for given in self.held_out)
         return 3 * self.settings.fine_tuning.epochs * len(self.training) + num_held_out
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a figure, x100.
-
-        Parameters
-        ----------
-        weights
-            Where the encoder lies.
-        embed
-            Sentences to its vectors.
-        subject
-            What is scored, as the rows call it.
-        """
         return self.rows(self.classifier(weights), weights, subject)
 
     def classifier(
         self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
-        """The classifier, fine-tuned unless it is there, without the scored texts.
-
-        Two tasks with the same training share it.
-        """
+        """Return the classifier; tasks with the same training share one."""
         scored: list[Text] = [text for given in self.held_out for text in examples_of(given).texts]
         return victim(
             weights.made,
@@ -116,17 +90,6 @@ class FineTunedTask(ABC):
         )
 
     def rows(self, made: VictimClassifier, weights: ModelFiles, subject: str) -> list[EvaluationRow]:
-        """What that classifier scores.
-
-        Parameters
-        ----------
-        made
-            The classifier.
-        weights
-            The encoder it was made of, and the device.
-        subject
-            What is scored, as the rows call it.
-        """
         classifier = made.load()
         classifier.network.to(weights.device)
         return [
@@ -148,17 +111,7 @@ class FineTunedTask(ABC):
 
 
 def drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:
-    """Places of the training texts that are taken, in order.
-
-    Parameters
-    ----------
-    num_given
-        How many texts there are.
-    num_wanted
-        How many are drawn (stream `order`); 0: all.
-    seed
-        Of the draw.
-    """
+    """Return sorted indices of randomly chosen training texts; 0 wanted means all."""
     if not num_wanted or num_wanted >= num_given:
         return np.arange(num_given)
     return np.sort(Streams(seed).numpy("order").choice(num_given, num_wanted, replace=False))

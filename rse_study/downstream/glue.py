@@ -1,7 +1,4 @@
-"""GLUE as an evaluation: the validation splits after fine-tuning.
-
-L2P-CSR prints it in Table 4, DCL in Table 1.
-"""
+"""GLUE after fine-tuning, on the validation splits (L2P-CSR Table 4, DCL Table 1)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,30 +19,14 @@ PREFIX = "GLUE-"
 
 @dataclass(frozen=True)
 class GlueFineTuned(FineTunedTask):
-    """A task's metrics on its validation split, or on both of MNLI's.
+    """The metrics of one GLUE task on its validation split, or on both of MNLI's.
 
-    STS-B is a regression. A classifier of low accuracy is none the worse for it here: two of three MRPC pairs are
-    paraphrases, and WNLI is rarely learnt at all.
+    Low accuracy makes no row degenerate: two thirds of MRPC's pairs are paraphrases, and WNLI is rarely
+    learnt at all.
     """
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "GlueFineTuned":
-        """The task of that name (GLUE-RTE/fine_tuned), which is read whole or not at all.
-
-        Parameters
-        ----------
-        name
-            Task and preset.
-        data_dir
-            The data folder.
-        settings
-            How the classifier is trained, and where GLUE lies.
-
-        Raises
-        ------
-        InputError
-            Where it cannot be had.
-        """
         task, tasks = name.partition("/")[0], settings.tasks
         glue = task.removeprefix(PREFIX)
         training, *held_out = (
@@ -56,12 +37,11 @@ class GlueFineTuned(FineTunedTask):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Every metric, the one papers name first first."""
         metrics = GLUE_METRICS.get(self.task)
         return tuple(self._label(metric, given.split) for given in self.held_out for metric in metrics)
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
-        """`f1`; where a task has two splits `accuracy validation_matched`."""
+        """Yield labels such as `f1`, or `accuracy validation_matched` for MNLI."""
         for given in self.held_out:
             for score in self._of_split(classifier, given):
                 yield self._label(score.metric, score.split), score

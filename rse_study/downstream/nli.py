@@ -1,8 +1,8 @@
 """Natural language inference as an evaluation, after fine-tuning.
 
-V-advCSE (Table 3) trains for ANLI as Nie et al. (2020) do, on MNLI, SNLI, ANLI and FEVER together. What of the first
-three is in the data folder is taken; FEVER has no reader. Where none of a task's training sets is there, the few SNLI
-pairs that are train a weak classifier.
+For ANLI, V-advCSE (Table 3) trains as Nie et al. (2020) do, on MNLI, SNLI, ANLI and FEVER together. We use
+those of the first three that are in the data folder; FEVER has no reader. If a task has no training set
+there, the small SNLI subset trains a weak classifier.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,6 @@ from rse_study.models.text_classifier import TextClassifier
 from rse_study.registry import Registry
 
 Split = tuple[str, str]
-"""(task of data/nli_sets.py, split)."""
 _TRAINING: Registry[tuple[Split, ...]] = Registry(
     "NLI task",
     {
@@ -45,29 +44,10 @@ _ROUND = "ANLI-"
 
 @dataclass(frozen=True)
 class NliFineTuned(FineTunedTask):
-    """Three-class accuracy on every held-out split.
-
-    Of ANLI there is a round at a time, and both averages of a split with all rounds.
-    """
+    """Three-class accuracy on every held-out split, and averages over ANLI's rounds."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "NliFineTuned":
-        """SNLI, MNLI or ANLI (SNLI/fine_tuned) with what of it is in the data folder.
-
-        Parameters
-        ----------
-        name
-            Task and preset.
-        data_dir
-            The data folder.
-        settings
-            How the classifier is trained.
-
-        Raises
-        ------
-        MissingFile
-            Where nothing can be scored or trained on.
-        """
         task, tasks = name.partition("/")[0], settings.tasks
         held_out, unscored = _present(_HELD_OUT[task], data_dir)
         if not held_out:
@@ -79,7 +59,7 @@ class NliFineTuned(FineTunedTask):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """V-advCSE's `All`, which is the mean over rounds; else every split."""
+        """The mean over ANLI's rounds (V-advCSE's `All`), otherwise every split."""
         splits = dict.fromkeys(given.split for given in self.held_out)
         whole = [split for split in splits if self._has_all_rounds(split)]
         if whole:
@@ -87,20 +67,14 @@ class NliFineTuned(FineTunedTask):
         return tuple(self._label(given.name, given.split) for given in self.held_out)
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
-        """A score and what it is called.
-
-        Of ANLI `R1 test`, `all test` (over examples), `mean test` (over rounds); else `accuracy` and the split.
-        """
+        """Yield labels such as `R1 test`, `all test` (examples) and `mean test` (rounds)."""
         predict, seed = classifier.predicting(NLI_CLASSES), self.settings.tasks.seed
         tasks = [given for given in self.held_out if isinstance(given, Labelled)]
         for score in evaluate_nli(predict, tasks, seed=seed):
             yield self._label(score.task, score.split), score
 
     def is_worthless(self, score: ClassifierScore, made: VictimClassifier) -> bool:
-        """Whether a figure says nothing of the encoder.
-
-        The classifier gives one answer to everything, or has not learnt what it was trained on (below 60 %).
-        """
+        """Whether the classifier gives one answer to everything, or is below 60 % on dev."""
         return score.degenerate or made.is_weak
 
     def _has_all_rounds(self, split: str) -> bool:
@@ -113,7 +87,6 @@ class NliFineTuned(FineTunedTask):
 
 
 def _present(splits: Sequence[Split], data_dir: Path) -> tuple[list[Labelled], list[str]]:
-    """(the splits that are here, the files of those that are not)."""
     found, lacking = [], []
     for task, split in splits:
         try:
@@ -124,7 +97,7 @@ def _present(splits: Sequence[Split], data_dir: Path) -> tuple[list[Labelled], l
 
 
 def _joined(parts: Sequence[Labelled]) -> Labelled:
-    """One training set; a single one stays what it is, so that a classifier trained on it serves others."""
+    """Merge the parts; a single one keeps its name, so that tasks can share its classifier."""
     if len(parts) == 1:
         return parts[0]
     texts = [text for part in parts for text in part.texts]

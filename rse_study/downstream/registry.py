@@ -1,7 +1,4 @@
-"""EVALUATIONS of weights, and every evaluation a study may ask for.
-
-Nothing that evaluates is imported before it is read.
-"""
+"""EVALUATIONS of weights, imported when read, and every evaluation by name."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -18,11 +15,9 @@ from rse_study.registry import Registry, did_you_mean
 from rse_study.training.classifier.config import FineTuning
 
 ATTACKED = tuple(name for name in ATTACK_SETS if name != "ag")
-"""Sets whose classifiers are attacked; of ag there is nothing to train a victim on."""
+"""Sets whose classifiers are attacked; ag has no training texts for a victim."""
 ADVERSARIAL_STS = ("AdvSTS-B", "AdvSICK-R")
-"""As RobustSentEmbed calls them."""
 FINE_TUNED = "fine_tuned"
-"""The preset of what is measured after fine-tuning."""
 NLI = ("SNLI", "MNLI", "ANLI")
 
 EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
@@ -44,31 +39,15 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
         ),
     },
 )
-"""Evaluations of weights: a class reads one of them by (name, data folder, settings)."""
 
 
 def all_evaluations() -> tuple[str, ...]:
-    """Every evaluation by name: those of frozen encoders, and those that ask for more."""
+    """Return every evaluation's name, those of frozen encoders first."""
     return (*known_evaluations(), *families(EVALUATIONS_OF_WEIGHTS))
 
 
 def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None) -> Evaluation:
-    """The evaluation of that name, with its data.
-
-    Parameters
-    ----------
-    name
-        One of `all_evaluations()`.
-    data_dir
-        The data folder.
-    settings
-        What a study says about attacks and fine-tuning; none: the defaults.
-
-    Raises
-    ------
-    InputError
-        Where it is unknown, or something it needs is missing.
-    """
+    """Read an evaluation with its data; InputError if unknown, or a file is missing."""
     of_weights = families(EVALUATIONS_OF_WEIGHTS)
     if name not in of_weights:
         return frozen.read_evaluation(name, data_dir)
@@ -79,11 +58,10 @@ def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None)
 
 
 def expand_evaluations(patterns: Sequence[str]) -> tuple[str, ...]:
-    """Names as a study lists them, with patterns replaced by what they match.
+    """Replace patterns such as `attack-mr/*` or `*/fast` by the names that they match.
 
-    The order is the file's, and the registry's within a pattern (`attack-mr/*`, `*/fast`); a pattern adds no name that
-    is there already. Names without a wildcard stay as they are, unknown ones and repetitions included: the rules of a
-    study speak of those.
+    The order is the study's, and the registry's within a pattern; a pattern adds no name twice. Plain names
+    stay as they are, even unknown or repeated ones, so that the study's own checks can report them.
 
     >>> expand_evaluations(["MR/full", "SUBJ/*"])
     ('MR/full', 'SUBJ/fast', 'SUBJ/full')
@@ -91,7 +69,7 @@ def expand_evaluations(patterns: Sequence[str]) -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        Where a pattern matches nothing.
+        A pattern matches nothing.
     """
     expanded: list[str] = []
     by_pattern: set[str] = set()
@@ -109,11 +87,10 @@ def expand_evaluations(patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 def is_pattern(name: str) -> bool:
-    """Whether the name has a wildcard of the shell (`*`, `?`, `[...]`)."""
+    """Whether the name contains a shell wildcard (`*`, `?` or `[`)."""
     return any(wildcard in name for wildcard in "*?[")
 
 
 def _patterns() -> tuple[str, ...]:
-    """Patterns of all evaluations with one half: `MR/*`, `*/fast`."""
     halves = [name.split("/") for name in all_evaluations()]
     return tuple(dict.fromkeys([f"{task}/*" for task, _ in halves] + [f"*/{preset}" for _, preset in halves]))

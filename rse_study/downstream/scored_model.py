@@ -1,4 +1,4 @@
-"""What is scored: vectors and, where there are any, weights."""
+"""A model to be scored: its vectors and, if it has any, its weights."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,58 +14,54 @@ from rse_study.models.pooling import PoolingKind
 from rse_study.results.records import EvaluationRow
 
 CLASSIFIERS = "classifiers"
-"""A subject's folder of what is fine-tuned on the way."""
+"""Name of a subject's folder for fine-tuned classifiers."""
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """Where an encoder lies."""
+    """The folders and settings of an encoder."""
 
     base: str
-    """Folder or hub name, which fine-tuning begins with; nothing of it is changed."""
+    """Folder or hub name that fine-tuning starts from; it is never modified."""
     pooling: PoolingKind
     made: Path
-    """A folder for what is made of it on the way (classifiers)."""
+    """Folder for intermediate results, such as classifiers."""
     kept: Path
-    """A folder for what stays (outcomes of attacks)."""
+    """Folder for results to keep, such as outcomes of attacks."""
     revision: str = "main"
     device: str = "cpu"
     template: str = ""
-    """Of prompt pooling, where it does not lie with the weights."""
+    """Template of prompt pooling, if it is not stored with the weights."""
 
     @property
     def pooling_of_classifiers(self) -> PoolingKind:
-        """Pooling of classifiers made of the encoder.
-
-        They read whole texts and pairs, around which no template fits: [CLS] stands in for [MASK].
-        """
+        """[CLS] for prompt pooling, as no template fits around whole texts and pairs."""
         return "cls" if self.pooling == "prompt" else self.pooling
 
 
 @dataclass(frozen=True)
 class ScoredModel:
-    """What is scored, and how it embeds."""
+    """The model that is scored, and how it embeds."""
 
     name: str
-    """Stands in every row."""
     embed: Embed
     weights: ModelFiles | None = None
-    """None where vectors are all there is (whitening, an untrained copy)."""
+    """None where there are only vectors (whitening, an untrained copy)."""
 
 
 @runtime_checkable
 class FineTunedEvaluation(Evaluation, Protocol):
-    """An evaluation that a subject without weights cannot be asked."""
+    """An evaluation that needs a subject's weights."""
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]: ...
 
 
 @runtime_checkable
 class RelocatableEvaluation(Evaluation, Protocol):
-    """An evaluation that reads folders where it is asked."""
+    """An evaluation that reads folders while it runs."""
 
     def relocated(self, move: Callable[[str], str]) -> "RelocatableEvaluation":
-        """The same one, with every folder where `move` puts it."""
+        """Return a copy that reads each folder where `move` puts it."""
 
 
 def score_model(
@@ -73,18 +69,10 @@ def score_model(
     evaluations: Sequence[Evaluation],
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
-    """Rows of every evaluation the subject can be asked.
+    """Return the rows of every evaluation that the subject supports.
 
-    What takes vectors alone comes first. Where a fine-tuning diverges its figures are NaN, and degenerate.
-
-    Parameters
-    ----------
-    subject
-        What is scored.
-    evaluations
-        What it is asked.
-    on_progress
-        Is called with the number of evaluations of vectors done, and of how many.
+    `on_progress` counts the evaluations of vectors, which run first. A diverging fine-tuning gives NaN,
+    degenerate.
     """
     of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
     rows = score_all(subject.embed, of_vectors, subject.name, on_progress)
@@ -100,7 +88,7 @@ def score_model(
 
 
 def _diverged(evaluation: Evaluation, subject: str) -> list[EvaluationRow]:
-    """No classifier came of these weights, and none would another time: that is the result, and no figure."""
+    """Return NaN for every measure: training would diverge again."""
     task, _, preset = evaluation.name.partition("/")
     return [
         EvaluationRow(

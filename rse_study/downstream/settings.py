@@ -1,4 +1,4 @@
-"""How evaluations that attack or fine-tune are asked, once for a study."""
+"""A study's settings for evaluations that attack or fine-tune."""
 
 import dataclasses
 from typing import Literal
@@ -46,7 +46,7 @@ class Tasks(Spec):
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """All that a study says about them."""
+    """A study's settings of all such evaluations."""
 
     attacks: Attacks
     fine_tuning: FineTuning

@@ -1,8 +1,4 @@
-"""AdvSTS: attacks on similarity scores, their victim, targets and figures.
-
-RobustSentEmbed, section 4.2. The victim's answer to a pair is the cosine of its sentences on the gold scale
-(score_map.py). Goals: attacks/goals.py.
-"""
+"""AdvSTS (RobustSentEmbed, section 4.2): attacks on similarity scores."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,14 +18,11 @@ from rse_study.streams import Streams
 from rse_study.tensors import Float, Int
 
 VictimScores = Callable[[Sequence[Text]], Float[np.ndarray, "n 1"]]
-"""Pairs of sentences to scores on the gold scale."""
+"""Maps pairs of sentences to their cosines on the gold scale (score_map.py)."""
 
 
 def cosines_of(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
-    """The cosine of the two sentences of each text.
-
-    It is 0 where a vector is zero or not finite.
-    """
+    """Return each text's cosine of its two sentences; 0 for a non-finite vector."""
     sentences = sorted({sentence for text in texts for sentence in text})
     vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))
     row_of = {sentence: row for row, sentence in enumerate(sentences)}
@@ -38,58 +31,35 @@ def cosines_of(embed: Embed, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
 
 
 def victim_of(embed: Embed, score: ScoreMap) -> VictimScores:
-    """What an attack asks: pairs of sentences to scores on the gold scale."""
+    """Return the function that an attack queries: pairs to gold-scale scores."""
     return lambda texts: score(cosines_of(embed, texts))[:, None]
 
 
 def fit_score(embed: Embed, pairs: StsPairs, kind: MapKind = "affine") -> ScoreMap:
-    """The map of this encoder's cosines to the gold scale.
-
-    Parameters
-    ----------
-    embed
-        Sentences to vectors.
-    pairs
-        What it is fitted on; none of them may be attacked (train or dev).
-    kind
-        Form of the map.
-    """
+    """Fit this encoder's map to the gold scale on pairs that are not attacked."""
     texts = list(zip(pairs.first, pairs.second, strict=True))
     return ScoreMap.fitted(cosines_of(embed, texts), pairs.gold, kind)
 
 
 def sample_of(num_given: int, num_wanted: int = 0, seed: int = 0) -> Int[np.ndarray, " m"]:
-    """Places of a random sample of pairs, from the lowest on.
+    """Return sorted indices of randomly chosen pairs; 0 wanted means all.
 
-    They are the first `num_wanted` in the seed's order (stream `attack`): a larger sample holds every smaller one of
-    its seed, so that it can grow.
-
-    Parameters
-    ----------
-    num_given
-        How many pairs there are.
-    num_wanted
-        How many are drawn; 0: all.
-    seed
-        Of the draw.
+    A larger sample contains every smaller one of its seed (stream `attack`).
     """
     return np.sort(Streams(seed).numpy("attack").permutation(num_given)[: num_wanted or None])
 
 
 def targets_of(pairs: StsPairs, places: Int[np.ndarray, " m"]) -> list[Target]:
-    """The pairs at these places, which they keep as their index."""
+    """Turn the pairs at these indices into targets that keep their index."""
     return [Target(int(i), (pairs.first[i], pairs.second[i]), float(pairs.gold[i])) for i in places]
 
 
 @dataclass(frozen=True)
 class StsUnderAttack:
-    """Figures of an attack on scores.
-
-    Spearman is given x100, over all attacked pairs; NaN where it is not defined.
-    """
+    """Figures of an attack on scores; Spearman x100 over all attacked pairs, or NaN."""
 
     counts: Summary
-    """Accuracy is meant in the sense of the goal: `deviation` skips what is wrong already."""
+    """Accuracy in the goal's sense: `deviation` skips pairs that are wrong when clean."""
     clean_spearman: float
     spearman_under_attack: float
     mean_drift: float
@@ -97,7 +67,7 @@ class StsUnderAttack:
 
 
 def summarise_scores(outcomes: Iterable[AttackOutcome]) -> StsUnderAttack:
-    """Each input once, in any order."""
+    """Summarise outcomes, one per pair, in any order."""
     rows = sorted(outcomes, key=lambda row: row.index)
     gold = np.array([row.label for row in rows], np.float64)
     clean, now = (

@@ -1,4 +1,4 @@
-"""An encoder that remembers: evaluations share sentences."""
+"""An encoder cache, because evaluations share sentences."""
 
 import numpy as np
 
@@ -6,10 +6,7 @@ from rse_study.evaluation.vectors import Embed
 
 
 class CachedEncoder:
-    """Asks `embed` for each sentence once, as long as this object lives.
-
-    It holds a vector for every sentence it was ever asked for.
-    """
+    """Embeds each sentence once and keeps all vectors as long as it lives."""
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
@@ -17,7 +14,6 @@ class CachedEncoder:
         self._vectors = np.zeros((0, 0))
 
     def __call__(self, sentences: list[str]) -> np.ndarray:
-        """One row a sentence, [n d]."""
         new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._place]
         if new:
             vectors = np.asarray(self._embed(new))

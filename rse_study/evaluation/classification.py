@@ -1,4 +1,4 @@
-"""One score of a classifier on one split, and the accuracy every task has."""
+"""Scores of classifiers, and their accuracy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,20 +22,15 @@ class ClassifierScore:
     """x100."""
     num_examples: int
     num_unlabelled: int
-    """Left out: they have no label."""
+    """Examples left out because they have no label."""
     seed: int
-    """Of the fine-tuning."""
     degenerate: bool
-    """The victim said one thing for all inputs, which is no better than silence."""
+    """Whether the classifier gave all inputs the same answer."""
     fingerprint: str
-    """Of the examples."""
 
 
 def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c"]:
-    """What the victim says of a split.
-
-    Raises InputError where it knows other classes, or says what is not finite.
-    """
+    """Return a split's class probabilities, or raise InputError for malformed ones."""
     found = np.asarray(predict(labelled.texts), np.float64)
     wanted = len(labelled), len(labelled.classes)
     if found.shape != wanted or not np.isfinite(found).all():
@@ -47,10 +42,10 @@ def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c
 
 
 def accuracy(labels: Int[np.ndarray, " n"], predicted: Int[np.ndarray, " n"]) -> float:
-    """Share of right answers."""
+    """Return the share of correct predictions, 0..1."""
     return float((labels == predicted).mean())
 
 
 def says_one_thing(predicted: Sequence[int] | np.ndarray) -> bool:
-    """All answers are one, and there was more than one question."""
+    """Whether there are several answers and all are the same."""
     return len(predicted) > 1 and bool(np.ptp(np.asarray(predicted, np.float64)) == 0)

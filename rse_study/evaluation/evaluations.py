@@ -1,4 +1,4 @@
-"""What an encoder can be scored on: one protocol for all."""
+"""The protocol of evaluations: what an encoder can be scored on."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,23 +12,23 @@ from rse_study.results.records import EvaluationRow, Measure
 
 @runtime_checkable
 class Evaluation(Protocol):
-    """Something an encoder can be scored on, with its data."""
+    """Something that an encoder can be scored on, with its data."""
 
     @property
     def name(self) -> str:
-        """What a study writes, and `EvaluationRow.evaluation` of every row."""
+        """The name in a study, and `EvaluationRow.evaluation` of every row."""
 
     @property
     def fingerprint(self) -> str:
-        """Of its data: a score on other data is another score."""
+        """Fingerprint of the data: scores on other data are not comparable."""
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """What readers are shown of it, the first one first, and which way is better."""
+        """Figures shown to readers, the main one first, and which direction is better."""
 
     @property
     def num_sentences(self) -> int:
-        """How many are embedded: the price of it."""
+        """The number of sentences to embed, a measure of its cost."""
 
 
 @runtime_checkable
@@ -36,36 +36,27 @@ class FrozenEvaluation(Evaluation, Protocol):
     """An evaluation of a frozen encoder."""
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Rows of what `embed` gives; `subject` is what is scored, as the rows call it."""
+        """Return the rows for `embed`; `subject` names what is scored."""
 
 
 @runtime_checkable
 class RegisteredEvaluation(FrozenEvaluation, Protocol):
-    """An evaluation of a frozen encoder that the registry has.
-
-    It is read by its name, and handed on as JSON.
-    """
+    """An evaluation in the registry, read by name and serialised as JSON."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "RegisteredEvaluation":
-        """The one of that name, with its data.
-
-        Raises InputError where files are missing or malformed.
-        """
+        """Read it with its data; InputError where files are missing or malformed."""
 
     def to_json(self) -> dict[str, Any]:
-        """Its data, for JSON."""
+        """Return its data, ready for JSON."""
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "RegisteredEvaluation":
-        """What `to_json` gave."""
+        """Restore it from the output of `to_json`."""
 
 
 def measure(embed: Embed, evaluations: Iterable[FrozenEvaluation]) -> dict[str, float]:
-    """Their figures, by `EvaluationRow.metric`.
-
-    None of them hangs on what else is asked, not in the last bit.
-    """
+    """Return all figures by `EvaluationRow.metric`, independent of each other."""
     rows = (row for evaluation in evaluations for row in evaluation.score(embed, ""))
     return {row.metric: row.value for row in rows}
 
@@ -76,18 +67,12 @@ def score_all(
     subject: str,
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
-    """Rows of every evaluation; a sentence that several of them have is embedded once.
+    """Return the rows of every evaluation, embedding shared sentences once.
 
     Parameters
     ----------
-    embed
-        Sentences to vectors.
-    evaluations
-        The evaluations that score the vectors, in the order of their rows.
-    subject
-        What is scored, as the rows call it.
     on_progress
-        Is called with the number of evaluations done, and of how many: first before any.
+        Called with the number of evaluations done and their total, the first time with 0.
     """
     cached, rows = CachedEncoder(embed), list[EvaluationRow]()
     on_progress(0, len(evaluations))

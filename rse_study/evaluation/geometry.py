@@ -1,12 +1,12 @@
 """Alignment and uniformity of embeddings on the unit sphere.
 
-They are Wang and Isola's (2020), measured as SimCSE does:
+Defined by Wang and Isola (2020), measured as in SimCSE; lower is better for both:
 
     alignment   mean over positive pairs of |u - v|^alpha          positives: gold > 4, strictly
     uniformity  log of the mean over i < j of exp(-t |x_i - x_j|^2)    x: all sentences, first then second
 
-Embeddings are L2-normalised and distances taken in float64. Lower is better for both. A sentence that stands in
-several pairs counts as often as it stands there: its pairs with itself lie at distance 0.
+Distances are taken in float64. A sentence in several pairs counts several times, so it also pairs with
+itself, at distance 0.
 """
 
 from dataclasses import dataclass
@@ -32,34 +32,24 @@ _BLOCK = 512  # rows of distances held at once: 512 x 3000 float64 are 12 MiB
 
 @dataclass(frozen=True)
 class AlignmentUniformity:
-    """Alignment and uniformity on the pairs of a dev split.
-
-    Lower is better for both, and neither selects a model.
-    """
+    """Alignment and uniformity on a task's dev pairs; neither selects a model."""
 
     pairs: StsPairs
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "AlignmentUniformity":
-        """Of the dev pairs of a task (task/geometry).
-
-        Raises InputError where they are missing or malformed.
-        """
         return cls(read_sts(name.split("/")[0], "dev", data_dir))
 
     @property
     def name(self) -> str:
-        """Task/geometry."""
         return f"{self.pairs.name}/{PRESET}"
 
     @property
     def fingerprint(self) -> str:
-        """sha256 of the pairs, by which rows of other pairs are told apart."""
         return self.pairs.fingerprint
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The figures it gives: alignment and uniformity, of which less is better."""
         return tuple(
             Measure(name=f"{self.pairs.name} {metric}", metric=f"{self.name}/{metric}", direction="minimize")
             for metric in METRICS
@@ -67,15 +57,13 @@ class AlignmentUniformity:
 
     @property
     def num_sentences(self) -> int:
-        """Both sides of every pair."""
         return 2 * len(self.pairs)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Alignment, 0..4, of the positive pairs; uniformity, -8..0, of all sentences.
+        """Return alignment, 0..4, of positive pairs and uniformity, -8..0, of all texts.
 
-        NaN, and degenerate, where one is not defined: no pair to measure, or a vector that is zero or not finite. Where
-        the embeddings have collapsed to one vector both are degenerate: uniformity is then 0, the worst there is, and
-        alignment NaN, for it would be 0 too, the best.
+        Undefined figures are NaN and degenerate. If embeddings have collapsed to one vector, uniformity is 0,
+        its worst value, and alignment NaN, because it would be 0, its best.
         """
         sentences = list(dict.fromkeys([*self.pairs.first, *self.pairs.second]))
         vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))
@@ -92,12 +80,10 @@ class AlignmentUniformity:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """The pairs."""
         return {"pairs": self.pairs.to_json()}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "AlignmentUniformity":
-        """What `to_json` gave."""
         return cls(StsPairs.from_json(content["pairs"]))
 
     def _row(self, subject: str, metric: str, value: float, num_examples: int, is_one: bool) -> EvaluationRow:
@@ -115,22 +101,14 @@ class AlignmentUniformity:
 
 
 def alignment(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"], alpha: float = ALPHA) -> float:
-    """Mean of |u - v|^alpha over paired unit rows; NaN without any.
-
-    Parameters
-    ----------
-    u, v
-        Unit vectors of the two sides.
-    alpha
-        Exponent of the distance.
-    """
+    """Return the mean of |u - v|^alpha over paired unit rows; NaN if there are none."""
     return float((np.linalg.norm(u - v, axis=1) ** alpha).mean()) if len(u) else float("nan")
 
 
 def uniformity(x: Float[np.ndarray, "n d"], t: float = T) -> float:
-    """Log of the mean of exp(-t |x_i - x_j|^2) over i < j of unit rows.
+    """Return the log of the mean of exp(-t |x_i - x_j|^2) over i < j of unit rows.
 
-    NaN for fewer than two. In blocks of rows: memory grows with n, not with its square.
+    NaN for fewer than two rows. Computed in blocks, so memory grows with n, not with its square.
     """
     if len(x) < 2:
         return float("nan")

@@ -1,7 +1,4 @@
-"""GLUE's metrics (Wang et al. 2018).
-
-Matthews for CoLA, F1 for MRPC and QQP, correlations for STS-B, else accuracy.
-"""
+"""GLUE's metrics (Wang et al. 2018), in the order in which papers report them."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,13 +16,11 @@ from rse_study.registry import Registry
 from rse_study.tensors import Float, Int
 
 GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
-"""(labels, predictions) -> value."""
 PredictScores = Callable[[Sequence[Text]], Float[np.ndarray, " n"]]
-"""Pairs to a regression's values."""
 
 _METRICS: dict[str, GlueMetric] = {
     "accuracy": accuracy,
-    "f1": lambda labels, predicted: float(f1_score(labels, predicted, zero_division=0.0)),  # of class 1
+    "f1": lambda labels, predicted: float(f1_score(labels, predicted, zero_division=0.0)),  # F1 of class 1
     "matthews": lambda labels, predicted: float(matthews_corrcoef(labels, predicted)),
 }
 GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
@@ -45,22 +40,7 @@ GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
 
 
 def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[ClassifierScore]:
-    """A task's metrics x100, the one that papers name first first.
-
-    Parameters
-    ----------
-    predict
-        Texts to probabilities of the task's classes.
-    task
-        Labelled texts.
-    seed
-        Of the fine-tuning, for the rows.
-
-    Raises
-    ------
-    InputError
-        Where `predict` has other classes, or says what is not finite.
-    """
+    """Return a task's metrics x100; InputError if `predict` has other classes."""
     predicted = probabilities(predict, task).argmax(axis=1)
     return [
         ClassifierScore(
@@ -79,24 +59,7 @@ def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[Classif
 
 
 def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
-    """Pearson and Spearman x100 of STS-B's values.
-
-    They are 0, and degenerate, where all values are one.
-
-    Parameters
-    ----------
-    scores
-        Pairs to values.
-    task
-        Pairs with gold similarities.
-    seed
-        Of the fine-tuning, for the rows.
-
-    Raises
-    ------
-    InputError
-        Where values are missing or not finite.
-    """
+    """Return STS-B's Pearson and Spearman x100; 0, degenerate for constant values."""
     found = np.asarray(scores(list(zip(task.first, task.second, strict=True))), np.float64)
     if found.shape != (len(task),) or not np.isfinite(found).all():
         rule, where = f"{len(task)} pairs need as many finite numbers", f"the regression on {task.name}"

@@ -1,7 +1,7 @@
-"""Invariance of vectors to changes of the text that should not matter.
+"""Invariance of embeddings to changes of the text that should keep its meaning.
 
-CheckList's INV tests (Ribeiro et al. 2020) change a text at random and count predictions that flip; here the similarity
-that is kept is measured.
+CheckList's INV tests (Ribeiro et al. 2020) count flipped predictions; we measure the similarity to the
+changed text.
 """
 
 from collections.abc import Sequence
@@ -24,71 +24,52 @@ from rse_study.spec import fingerprint_of
 PRESET = "invariance"
 NUM_TEXTS = 500
 SEED = 0
-"""Of the changes, the same for every model."""
+"""Seed of the changes, the same for every model."""
 
 
 @dataclass(frozen=True)
 class Invariance:
-    """Mean cosine x100 of a sentence and its changed self.
-
-    There is a row for each change, and one for their mean.
-    """
+    """Mean cosine x100 of sentences and their changed versions, by change."""
 
     task: str
     split: str
     texts: list[str]
     changed: dict[str, list[str]]
-    """The sentences after each change, by its name. They are made once, where the tables lie."""
+    """The sentences after each change, made once: later edits of tables have no effect."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "Invariance":
-        """Of the test pairs of a task (task/invariance).
-
-        Raises InputError where the pairs or a table of the changes are missing.
-        """
         return cls.of(read_sts(name.split("/")[0], "test", data_dir), data_dir)
 
     @classmethod
     def of(cls, pairs: StsPairs, data_dir: Path) -> "Invariance":
-        """The first 500 distinct sentences of the pairs' first side.
-
-        Raises InputError where a table of the changes is missing.
-        """
+        """Change the first 500 distinct sentences of the pairs' first side."""
         texts = list(dict.fromkeys(pairs.first))[:NUM_TEXTS]
         changed = changed_texts(texts, list(CHANGES), ChangeResources(data_dir), SEED)
         return cls(pairs.name, pairs.split, texts, changed)
 
     @property
     def name(self) -> str:
-        """Task/invariance."""
         return f"{self.task}/{PRESET}"
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the sentences, and of what they are changed to."""
         return fingerprint_of([self.texts, self.changed])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The mean over changes."""
         return (Measure(name=self.name, metric=f"{self.name}/mean"),)
 
     @property
     def num_sentences(self) -> int:
-        """Every sentence, and once more for each change."""
         return len(self.texts) * (1 + len(self.changed))
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a change, and the mean of those that change anything.
-
-        `num_skipped` counts the texts a change leaves as they are; one that leaves every text alone has no part in the
-        mean. Where vectors are zero, not finite, or one and the same for all, nothing is said of invariance: NaN, and
-        degenerate.
-        """
+        """Return one row per change, and the mean of those that change any text."""
         distinct = sorted({*self.texts, *(text for new in self.changed.values() for text in new)})
         row_of = {text: row for row, text in enumerate(distinct)}
         vectors = unit_rows(embed(distinct)) if distinct else np.zeros((0, 1))
-        # One text alone, or copies of it, tell nothing about a collapse.
+        # A single distinct text says nothing about a collapse.
         clean = [row_of[text] for text in dict.fromkeys(self.texts)]
         is_one = len(clean) > 1 and is_one_vector(vectors[clean])
         rows = []
@@ -101,15 +82,10 @@ class Invariance:
         return [*rows, self._row(subject, "mean", mean, len(self.texts), 0)]
 
     def to_json(self) -> dict[str, Any]:
-        """The texts, and what they were changed to.
-
-        Tables that are edited later change nothing here.
-        """
         return {"task": self.task, "split": self.split, "texts": self.texts, "changed": self.changed}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Invariance":
-        """What `to_json` gave."""
         return cls(**content)
 
     def _row(
@@ -133,51 +109,16 @@ class Invariance:
 def changed_texts(
     texts: Sequence[str], changes: Sequence[str], resources: ChangeResources, seed: int
 ) -> dict[str, list[str]]:
-    """Every text after each change, by its name.
-
-    Parameters
-    ----------
-    texts
-        Sentences.
-    changes
-        Names in CHANGES.
-    resources
-        Tables the changes draw on.
-    seed
-        Of all draws.
-
-    Raises
-    ------
-    InputError
-        For an unknown change, and where a table it needs is missing or malformed.
-    """
+    """Apply each named change to every text, and return the texts by change."""
     return {name: [changed_text(text, name, resources, seed) for text in texts] for name in changes}
 
 
 def changed_text(text: str, name: str, resources: ChangeResources, seed: int) -> str:
-    """The text after one change. Its draws hang on (seed, change, text) alone.
-
-    Parameters
-    ----------
-    text
-        A sentence.
-    name
-        One of CHANGES.
-    resources
-        Tables the change draws on.
-    seed
-        Of its draws.
-
-    Raises
-    ------
-    InputError
-        For an unknown change, and where a table it needs is missing or malformed.
-    """
+    """Apply one change; its draws depend on (seed, change, text) alone."""
     key = int(fingerprint_of([seed, name, text])[:16], 16)
     return CHANGES.get(name)(text, np.random.default_rng(key), resources)
 
 
 def _mean_cosine(vectors: np.ndarray, moved: list[tuple[int, int]]) -> float:
-    """Of pairs of rows; NaN without any."""
     before, after = np.array(moved, np.int64).reshape(-1, 2).T
     return float((vectors[before] * vectors[after]).sum(axis=1).mean()) if moved else nan

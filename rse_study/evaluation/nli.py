@@ -1,7 +1,7 @@
 """Natural language inference: accuracy, and averages over ANLI's rounds.
 
-V-advCSE's Table 3 calls its last column `All` and prints the plain mean of the rounds there (46.4 of 53.8, 42.8 and
-42.6), but the mean over examples in the text (46.2 %). Both are rows here, by name.
+V-advCSE's Table 3 calls its last column `All` but prints the plain mean of the rounds (46.4 for 53.8, 42.8
+and 42.6); its text has the mean over examples (46.2 %). Both are rows here, under their own names.
 """
 
 from collections.abc import Sequence
@@ -19,24 +19,7 @@ ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
 
 
 def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> list[ClassifierScore]:
-    """Accuracy x100 of each task.
-
-    Where all three rounds of a split of ANLI are among them, both its averages come too.
-
-    Parameters
-    ----------
-    predict
-        Texts to probabilities, in the order of each task's classes.
-    tasks
-        Labelled pairs.
-    seed
-        Of the fine-tuning, for the rows.
-
-    Raises
-    ------
-    InputError
-        Where `predict` has other classes, or says what is not finite.
-    """
+    """Return each task's accuracy x100, and both averages over ANLI's rounds."""
     rows = [_score(predict, task, seed) for task in tasks]
     for split in dict.fromkeys(task.split for task in tasks):
         rounds = [row for row in rows if row.split == split and row.task in ANLI_ROUNDS]

@@ -1,7 +1,4 @@
-"""Token overlap, a baseline without any model: the cosine of word counts.
-
-A task it solves says little about an encoder.
-"""
+"""Token overlap, a baseline: a task that it solves says little about encoders."""
 
 import re
 from collections import Counter
@@ -15,7 +12,7 @@ _TOKEN = re.compile(r"\w+")
 
 
 def overlaps(pairs: StsPairs) -> Float[np.ndarray, " n"]:
-    """The cosine of lower-cased word counts of each pair; 0 where a side has no word."""
+    """Return each pair's cosine of lower-cased word counts; 0 without words."""
     return np.array([_cosine(*pair) for pair in zip(pairs.first, pairs.second, strict=True)], np.float64)
 
 

@@ -1,19 +1,19 @@
-"""Spearman's rank correlation, as every figure of similarity here is computed."""
+"""Spearman's rank correlation for all similarity scores."""
 
 import numpy as np
-import scipy  # loads its parts when they are used
+import scipy  # submodules load lazily
 
 from rse_study.tensors import Float
 
 DIGITS = 12
-"""Decimals of a similarity that count: those behind are rounding, which gives equal cosines an order."""
+"""Decimals that count: later ones are rounding, which would rank equal cosines."""
 
 
 def spearman(similarities: Float[np.ndarray, " n"], gold: Float[np.ndarray, " n"]) -> float:
-    """Spearman's rho, -1..1; NaN where it is not defined.
+    """Return Spearman's rho, -1..1, or NaN where it is not defined.
 
-    It is not where there are fewer than two values, all of one side are equal, or one is not finite. A sentence paired
-    with itself has cosine 1, but for its last bit: such pairs tie.
+    It needs two values or more, all finite, and no constant side. Values that differ by rounding tie: a
+    sentence paired with itself has cosine 1 only up to the last bit.
 
     >>> spearman(np.array([1.0, 1.0 - 1e-16, 0.5]), np.array([5.0, 4.0, 1.0]))
     0.8660254037844387

@@ -1,8 +1,4 @@
-"""EVALUATIONS of frozen vectors: every name, and the class behind it.
-
-A new one is a module and a line of the table here. Importing this imports no class: a study is checked without what it
-takes to evaluate.
-"""
+"""EVALUATIONS of frozen vectors by name, imported only when they are read."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -16,38 +12,32 @@ from rse_study.registry import Registry
 
 BUILTIN = "builtin/test"
 TRANSFER_PRESETS = ("fast", "full")
-"""Of evaluation/probe.py."""
 GEOMETRY, INVARIANCE = "STS-B/geometry", "STS-B/invariance"
 
 
 @dataclass(frozen=True)
 class EvaluationFamily:
-    """Evaluations of one class, by the names a study writes.
-
-    A name is task/split or task/preset.
-    """
+    """Evaluations of one class, with names of the form task/split or task/preset."""
 
     path: str
-    """The class, `module:Class`. It is imported when one of them is read."""
+    """`module:Class`, imported when an evaluation is read."""
     names: tuple[str, ...]
     is_of_dev: bool = False
-    """Whether they read dev pairs alone."""
 
     def load(self) -> Any:
-        """The class."""
         module, _, name = self.path.partition(":")
         return getattr(import_module(module), name)
 
 
 def transfer_names(preset: str) -> tuple[str, ...]:
-    """The seven transfer tasks under a preset."""
+    """Return the names of the seven transfer tasks with a preset."""
     return tuple(f"{task}/{preset}" for task in transfer_tasks())
 
 
 EVALUATIONS: Registry[EvaluationFamily] = Registry(
     "kind of evaluation",
-    # Keys stand in folders of assets: a class may be renamed, its key stays. Of similarity only test splits are here:
-    # a dev split has selected the model.
+    # Keys are part of asset folders and never change, even if a class is renamed. Similarity has test splits only: dev
+    # splits select the model.
     {
         "Similarity": EvaluationFamily(
             "rse_study.evaluation.sts:Similarity",
@@ -66,7 +56,7 @@ EVALUATIONS: Registry[EvaluationFamily] = Registry(
 
 
 def families(entries: Registry[EvaluationFamily]) -> Registry[EvaluationFamily]:
-    """The family of each name, in the registry's order."""
+    """Return the family of each evaluation name, in the registry's order."""
     by_name: Registry[EvaluationFamily] = Registry("evaluation")
     for key in entries:
         family = entries.get(key)
@@ -78,28 +68,22 @@ def families(entries: Registry[EvaluationFamily]) -> Registry[EvaluationFamily]:
 OF_DEV = tuple(
     name for key in EVALUATIONS if EVALUATIONS.get(key).is_of_dev for name in EVALUATIONS.get(key).names
 )
-"""Evaluations of dev pairs alone: what they say, a search may know while it runs."""
+"""Evaluations on dev pairs alone, which a search may use while it runs."""
 
 
 def known_evaluations() -> tuple[str, ...]:
-    """Every evaluation of a frozen encoder a study may ask for."""
+    """Return the names of all evaluations of frozen encoders."""
     return tuple(families(EVALUATIONS))
 
 
 def beyond_similarity(suite: str) -> tuple[str, ...]:
-    """The evaluations of a suite besides the STS sets.
-
-    sts: none; fast: transfer with its fast preset, and geometry; full: its full preset, geometry and invariance.
-    """
+    """Return the evaluations of a suite (sts, fast or full) besides the STS sets."""
     if suite == "sts":
         return ()
     return (*transfer_names(suite), GEOMETRY, *([INVARIANCE] if suite == "full" else []))
 
 
 def read_evaluation(name: str, data_dir: Path) -> RegisteredEvaluation:
-    """The evaluation of that name, with its data.
-
-    Raises InputError where it is unknown, or its files are missing or malformed.
-    """
+    """Read an evaluation with its data; InputError if unknown or malformed."""
     evaluation: RegisteredEvaluation = families(EVALUATIONS).get(name).load().read(name, data_dir)
     return evaluation

@@ -1,7 +1,4 @@
-"""Adversarial pairs made once against a reference encoder, and replayed.
-
-Every encoder is judged by the same pairs: robustness at the price of a score.
-"""
+"""Adversarial pairs made once against a reference encoder, replayed on every one."""
 
 import json
 from dataclasses import dataclass
@@ -21,28 +18,25 @@ from rse_study.spec import fingerprint_of
 FILE = "pairs.json"
 PRESET = "replayed"
 FARTHEST = 2.0
-"""Two cosines differ by at most that."""
+"""The largest difference of two cosines."""
 
 
 @dataclass(frozen=True)
 class ReplayedPairs:
-    """Pairs, clean and attacked, with the same gold."""
+    """Pairs before and after an attack, with the same gold scores."""
 
     clean: StsPairs
     attacked: StsPairs
-    """`clean` under attack, pair by pair."""
+    """The attacked version of each pair in `clean`."""
     recipe: str
-    """Label of the attack."""
     reference: str
-    """The encoder that was attacked."""
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of all texts and gold."""
         return fingerprint_of([self.clean.fingerprint, self.attacked.fingerprint])
 
     def save(self, folder: Path) -> None:
-        """Write to a folder that is there."""
+        """Write the pairs to an existing folder."""
         sides = {
             name: [p.first, p.second] for name, p in (("clean", self.clean), ("attacked", self.attacked))
         }
@@ -58,7 +52,6 @@ class ReplayedPairs:
 
     @classmethod
     def open(cls, folder: Path) -> "ReplayedPairs":
-        """What `save` wrote."""
         content = json.loads((folder / FILE).read_text(encoding="utf-8"))
         gold = np.array(content["gold"], np.float64)
         clean, attacked = (_pairs(content, name, gold) for name in ("clean", "attacked"))
@@ -67,26 +60,24 @@ class ReplayedPairs:
 
 @dataclass(frozen=True)
 class ReplayedAttack:
-    """Similarity under the attack, all x100: `spearman`, `drop` and `drift`.
+    """Similarity under attack, all x100: `spearman`, `drop` and `drift`.
 
-    `drop` is the clean pairs' Spearman minus the attacked ones', `drift` the mean |cos(x') - cos(x)|.
+    `drop` is the Spearman of the clean pairs minus that of the attacked ones, `drift` the mean |cos(x') -
+    cos(x)|.
     """
 
     pairs: ReplayedPairs
 
     @property
     def name(self) -> str:
-        """Task/replayed."""
         return f"{self.pairs.clean.name}/{PRESET}"
 
     @property
     def fingerprint(self) -> str:
-        """Of clean and attacked pairs."""
         return self.pairs.fingerprint
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Spearman under attack, and drift."""
         return (
             Measure(name=f"{self.name} Spearman", metric=f"{self.name}/spearman"),
             Measure(name=f"{self.name} drift", metric=f"{self.name}/drift", direction="minimize"),
@@ -94,14 +85,13 @@ class ReplayedAttack:
 
     @property
     def num_sentences(self) -> int:
-        """Both sides, clean and attacked."""
         return 4 * len(self.pairs.clean)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a figure: the same adversarial pairs for every encoder.
+        """Return one row per figure.
 
-        Degenerate where embeddings are constant or not finite, clean or attacked. No search may take such an encoder
-        for steady, though nothing moves it: its Spearman is 0, and its drift the largest there is.
+        A collapsed encoder gets Spearman 0 and the largest drift, so that no search takes it for a robust
+        one.
         """
         cached, sides = CachedEncoder(embed), (self.pairs.clean, self.pairs.attacked)
         clean, attacked = (row for row in evaluate_sts(cached, sides) if row.aggregation == "all")

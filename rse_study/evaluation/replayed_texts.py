@@ -1,7 +1,4 @@
-"""Labelled texts attacked once through a reference encoder, and replayed.
-
-Every encoder is judged by the same texts: accuracy under attack at the price of a probe.
-"""
+"""Texts attacked once through a reference encoder, replayed on every encoder."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -23,7 +20,7 @@ from rse_study.tensors import Float
 
 FILE = "texts.json"
 C = 0.1
-"""The probe's one C, of the attack's victim and of every trial: choosing it anew at each point would cost 30 fits.
+"""The probe's only C: choosing it for each victim and trial would cost 30 fits.
 
 With 500 training texts MiniLM scores 78.6 on CR (best C: 80.1), 68.2 on MR (71.4), 82.0 on the generated
 opinions (83.3).
@@ -32,30 +29,24 @@ opinions (83.3).
 
 @dataclass(frozen=True)
 class ReplayedTexts:
-    """Labelled texts, clean and attacked, and those a probe is fitted on."""
+    """Labelled texts before and after an attack, and the probe's training texts."""
 
     training: Labelled
-    """What the probe is fitted on, which judges the other two."""
     clean: Labelled
     attacked: Labelled
-    """`clean` under attack, text by text."""
+    """The attacked version of each text in `clean`."""
     recipe: str
-    """Label of the attack."""
     reference: str
-    """The encoder whose probe was attacked."""
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of all texts and labels."""
         return fingerprint_of([part.fingerprint for part in (self.training, self.clean, self.attacked)])
 
     @property
     def num_changed(self) -> int:
-        """Texts that the attack left otherwise than they were."""
         return sum(one != other for one, other in zip(self.clean.texts, self.attacked.texts, strict=True))
 
     def save(self, folder: Path) -> None:
-        """Write to a folder that is there."""
         content = {
             "task": self.clean.name,
             "split": self.clean.split,
@@ -68,7 +59,6 @@ class ReplayedTexts:
 
     @classmethod
     def open(cls, folder: Path) -> "ReplayedTexts":
-        """What `save` wrote."""
         content = json.loads((folder / FILE).read_text(encoding="utf-8"))
         training, clean, attacked = (_part(content, name) for name in ("training", "clean", "attacked"))
         return cls(training, clean, attacked, content["recipe"], content["reference"])
@@ -76,39 +66,28 @@ class ReplayedTexts:
 
 @dataclass(frozen=True)
 class ReplayedTextAttack:
-    """Accuracy x100 of a probe on attacked texts, and on the clean ones.
-
-    They are called `accuracy` and `clean_accuracy`.
-    """
+    """A probe's accuracy x100 on attacked texts, and `clean_accuracy` on clean ones."""
 
     texts: ReplayedTexts
 
     @property
     def name(self) -> str:
-        """Task/replayed."""
         return f"{self.texts.clean.name}/{PRESET}"
 
     @property
     def fingerprint(self) -> str:
-        """Of training, clean and attacked texts."""
         return self.texts.fingerprint
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Accuracy under attack."""
         return (Measure(name=f"{self.name} accuracy", metric=f"{self.name}/accuracy"),)
 
     @property
     def num_sentences(self) -> int:
-        """Training texts, and inputs clean and attacked."""
         return len(self.texts.training) + 2 * len(self.texts.clean)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a figure: the same adversarial texts for every encoder.
-
-        They are judged by a fresh probe on the encoder's own clean embeddings of `training`. 0, and degenerate, where
-        embeddings are constant or not finite.
-        """
+        """Score a new probe on the encoder's embeddings; 0, degenerate if collapsed."""
         accuracies = self._accuracies(embed)
         return [
             EvaluationRow(
@@ -126,7 +105,6 @@ class ReplayedTextAttack:
         ]
 
     def _accuracies(self, embed: Embed) -> dict[str, float]:
-        """Both, x100; nothing where the encoder has collapsed."""
         parts = (self.texts.training, self.texts.clean, self.texts.attacked)
         cached = CachedEncoder(embed)
         cached(sorted({sentence for part in parts for (sentence,) in part.texts}))  # in one call
@@ -141,10 +119,7 @@ class ReplayedTextAttack:
 
 
 def probe_of(embed: Embed, training: Labelled) -> Fit:
-    """The probe that is attacked, fitted as every encoder's own.
-
-    Raises InputError where the encoder has collapsed.
-    """
+    """Fit the probe to be attacked, or raise InputError if the encoder has collapsed."""
     features = _features(embed, training.texts)
     if is_collapsed(features):
         rule, remedy = "embeddings are all one, or not finite", "Choose another replayed.reference"
@@ -153,7 +128,7 @@ def probe_of(embed: Embed, training: Labelled) -> Fit:
 
 
 def victim_of(embed: Embed, fit: Fit) -> Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]:
-    """What an attack asks: texts to the probe's probabilities."""
+    """Return the function that an attack queries: texts to the probe's probabilities."""
     return lambda texts: fit.probabilities(_features(embed, texts))
 
 

@@ -1,7 +1,4 @@
-"""Evaluations of the registry as files, nothing pickled.
-
-A file holds their data, and what is asked of them, as JSON.
-"""
+"""Storage of registered evaluations as JSON files, without pickle."""
 
 import json
 from pathlib import Path
@@ -13,21 +10,20 @@ FILE = "evaluation.json"
 
 
 def store(evaluation: FrozenEvaluation, folder: Path) -> None:
-    """Write to a folder that is there."""
+    """Write the evaluation to an existing folder."""
     assert isinstance(evaluation, RegisteredEvaluation), evaluation
     content = {"kind": _key_of(evaluation), **evaluation.to_json()}
     (folder / FILE).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
 def read_stored(folder: Path) -> RegisteredEvaluation:
-    """What `store` wrote: equal data, equal scores."""
+    """Read an evaluation written by `store`."""
     content = json.loads((folder / FILE).read_text(encoding="utf-8"))
     evaluation: RegisteredEvaluation = EVALUATIONS.get(content.pop("kind")).load().from_json(content)
     return evaluation
 
 
 def _key_of(evaluation: RegisteredEvaluation) -> str:
-    """The registry's key of its class."""
     path = f"{type(evaluation).__module__}:{type(evaluation).__qualname__}"
     (key,) = (key for key in EVALUATIONS if EVALUATIONS.get(key).path == path)
     return key

@@ -1,7 +1,4 @@
-"""Semantic textual similarity of frozen embeddings.
-
-It is Spearman's correlation of their cosines with human judgement.
-"""
+"""Semantic textual similarity: Spearman of cosines with human judgement."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,21 +30,15 @@ class Similarity:
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "Similarity":
-        """The task of that name (task/split).
-
-        Raises InputError where its files are missing or malformed.
-        """
         task, split = name.split("/")
         return cls(builtin.graded_pairs("test") if name == BUILTIN else read_sts(task, split, data_dir))
 
     @property
     def name(self) -> str:
-        """Task/split."""
         return f"{self.pairs.name}/{self.pairs.split}"
 
     @property
     def fingerprint(self) -> str:
-        """Of the pairs."""
         return self.pairs.fingerprint
 
     @property
@@ -57,44 +48,26 @@ class Similarity:
 
     @property
     def num_sentences(self) -> int:
-        """Both sides of every pair."""
         return 2 * len(self.pairs)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row an aggregation.
-
-        0, and degenerate, where embeddings are constant or not finite.
-        """
+        """Return one row per aggregation; 0, degenerate for collapsed embeddings."""
         return evaluate_sts(embed, [self.pairs], subject)
 
     def score_overlap(self, subject: str) -> list[EvaluationRow]:
-        """The same for the cosine of word counts, which needs no encoder."""
+        """Score the cosine of word counts instead, which needs no encoder."""
         return score_pairs(self.pairs, overlaps(self.pairs), subject)
 
     def to_json(self) -> dict[str, Any]:
-        """The pairs."""
         return {"pairs": self.pairs.to_json()}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Similarity":
-        """What `to_json` gave."""
         return cls(StsPairs.from_json(content["pairs"]))
 
 
 def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> list[EvaluationRow]:
-    """Three rows a task, by aggregation.
-
-    Each distinct sentence is embedded once, over all tasks.
-
-    Parameters
-    ----------
-    embed
-        Sentences to vectors.
-    tasks
-        Pairs with gold similarities.
-    subject
-        What is scored, as the rows call it.
-    """
+    """Return three rows per task; each distinct sentence is embedded once."""
     sentences = list(dict.fromkeys(text for pairs in tasks for text in (*pairs.first, *pairs.second)))
     unit = unit_rows(embed(sentences), zero=0.0) if sentences else np.zeros((0, 1))
     row_of = {sentence: row for row, sentence in enumerate(sentences)}
@@ -106,19 +79,15 @@ def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> 
 
 
 def score_pairs(pairs: StsPairs, similarities: np.ndarray, subject: str = "") -> list[EvaluationRow]:
-    """The three rows of similarities, however they were computed.
+    """Return the three rows of given similarities.
 
-    `all` is one correlation over the concatenated subsets, `mean` and `wmean` the plain and the size-weighted
-    mean of the subsets' correlations. For a task without subsets they agree.
+    `all` is one correlation over the concatenated subsets, `mean` and `wmean` are the plain and size-weighted
+    means of the subsets' correlations. Without subsets they agree.
 
     Parameters
     ----------
-    pairs
-        Pairs with gold similarities.
     similarities
         One for each pair, [n]; NaN marks a collapse, which counts as 0.
-    subject
-        What is scored, as the rows call it.
     """
     parts = list(pairs.parts().values())
     whole = spearman(similarities, pairs.gold)
@@ -147,16 +116,13 @@ def score_pairs(pairs: StsPairs, similarities: np.ndarray, subject: str = "") ->
 
 
 def average(rows: Iterable[EvaluationRow], aggregation: Aggregation) -> float:
-    """Plain mean of the seven tasks' test scores.
-
-    Raises KeyError where one is missing.
-    """
+    """Return the mean of the seven tasks' test scores; KeyError if one is missing."""
     values = {row.task: row.value for row in rows if row.aggregation == aggregation and row.split == "test"}
     return sum(values[task] for task in SEVEN) / len(SEVEN)
 
 
 def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Cosines of unit rows [n]; all NaN where one is NaN, or the embeddings have collapsed to one vector."""
+    """Return cosines of unit rows; all NaN where the embeddings have collapsed."""
     both = np.concatenate([first, second])
     if not np.isfinite(both).all() or is_one_vector(both):
         return np.full(len(first), np.nan)

@@ -1,13 +1,14 @@
-"""Transfer: how well frozen embeddings alone tell classes apart.
+"""Transfer: linear classification of frozen embeddings, on SentEval's tasks.
 
-The classifier is a logistic regression (probe.py), the tasks are SentEval's. The protocol follows from the splits of a
-task (Conneau and Kiela 2018):
+The classifier is a logistic regression (probe.py). The protocol depends on the splits (Conneau and Kiela
+2018):
 
-    all                nested stratified k-fold: in every outer fold, k-fold inside its training part chooses C
+    all                nested stratified k-fold: in every outer fold, k-fold inside its training part chooses
+    C
     train, dev, test   dev chooses C; the classifier fitted on train is tested once
     train, test        k-fold on train chooses C; a classifier fitted on all of train is tested once
 
-Features of a sentence are its embedding u; of a pair [|u - v|, u * v].
+The features of a sentence are its embedding u; those of a pair are [|u - v|, u * v].
 """
 
 from collections import Counter
@@ -42,89 +43,64 @@ AVERAGES: dict[str, tuple[str, ...]] = {
     "avg6_without_trec": ("MR", "CR", "SUBJ", "MPQA", "SST2", "MRPC"),
     "avg7": ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC"),
 }
-"""Tasks of an average: RobustSentEmbed's, and the other papers'."""
+"""Tasks of each average: RobustSentEmbed's, and the other papers'."""
 FOLDS_SEED = 0
-"""Of the folds, the same for every model."""
+"""Seed of the folds, the same for every model."""
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """Accuracy x100 of a logistic regression on one task.
-
-    Tasks on pairs have F1 besides.
-    """
+    """Accuracy x100 of a logistic regression on one task, and F1 for tasks on pairs."""
 
     task: Task
     preset: str
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "Transfer":
-        """The task of that name (task/preset).
-
-        Raises InputError where its files are missing or malformed.
-        """
         task, preset = name.split("/")
         return cls(read_transfer_task(task, data_dir), preset)
 
     @property
     def name(self) -> str:
-        """Task/preset."""
         return f"{self.task[-1].name}/{self.preset}"
 
     @property
     def fingerprint(self) -> str:
-        """Of every split of the task."""
         return fingerprint_of([split.fingerprint for split in self.task])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Accuracy; F1 of pairs is a row without a measure."""
+        """Accuracy alone; the F1 of pairs is a row without a measure."""
         return (Measure(name=self.name, metric=f"{self.name}/accuracy"),)
 
     @property
     def num_sentences(self) -> int:
-        """Every text of every split."""
         return sum(len(text) for split in self.task for text in split.texts)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """A row a metric; 0 and degenerate where embeddings are constant or not finite."""
+        """Return one row per metric; 0, degenerate for collapsed embeddings."""
         return evaluate_transfer(embed, self.task, PRESETS.get(self.preset), FOLDS_SEED, subject)
 
     def to_json(self) -> dict[str, Any]:
-        """Every split, and the preset's name."""
         return {"task": [split.to_json() for split in self.task], "preset": self.preset}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Transfer":
-        """What `to_json` gave."""
         return cls(tuple(Labelled.from_json(split) for split in content["task"]), content["preset"])
 
 
 def evaluate_transfer(
     embed: Embed, task: Task, preset: ProbePreset, seed: int, subject: str = ""
 ) -> list[EvaluationRow]:
-    """Accuracy x100 of a task, and F1 of the second class where its texts are pairs.
+    """Return a task's accuracy x100, and F1 of the second class for pairs.
 
-    Every distinct text is embedded once, in one sorted call. Accuracy of a nested k-fold is the mean of its outer
-    folds'.
-
-    Parameters
-    ----------
-    embed
-        Sentences to vectors.
-    task
-        Its splits.
-    preset
-        How thorough the probe is.
-    seed
-        Of the folds, which depend on it and on the labels alone.
-    subject
-        What is scored, as the rows call it.
+    Every distinct text is embedded once. A nested k-fold reports the mean over outer folds, which depend on
+    `seed` and the labels alone.
 
     Raises
     ------
     InputError
-        Where a class has too few examples for the folds.
+        A class has too few examples for the folds.
     """
     _check_classes(task, preset)
     texts = sorted({text for split in task for parts in split.texts for text in parts})
@@ -153,10 +129,7 @@ def evaluate_transfer(
 
 
 def averages(accuracies: Mapping[str, float]) -> dict[str, float]:
-    """Plain means of tasks' accuracies, by the names of AVERAGES.
-
-    There are those all of whose tasks are there. All accuracies must be of one preset.
-    """
+    """Return those of AVERAGES whose tasks are all there, from one preset's scores."""
     return {
         name: sum(accuracies[task] for task in tasks) / len(tasks)
         for name, tasks in AVERAGES.items()
@@ -165,12 +138,11 @@ def averages(accuracies: Mapping[str, float]) -> dict[str, float]:
 
 
 def pair_features(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n two_d"]:
-    """[|u - v|, u * v] of paired rows."""
+    """Return [|u - v|, u * v] of paired rows."""
     return np.concatenate([np.abs(u - v), u * v], axis=1)
 
 
 def _values(task: Task, features: list[np.ndarray], preset: ProbePreset, seed: int) -> dict[str, float]:
-    """The task's metrics, 0..1."""
     examples = [(part, split.labels) for part, split in zip(features, task, strict=True)]
     if len(examples) == 1:
         return {"accuracy": float(np.mean(nested_accuracies(*examples[0], preset, seed)))}

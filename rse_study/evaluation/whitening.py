@@ -1,22 +1,18 @@
-"""Whitening of frozen embeddings (Su et al. 2021).
-
-It is a row of the papers' tables that needs no training.
-"""
+"""Whitening of frozen embeddings (Su et al. 2021), a row of the papers' tables."""
 
 import numpy as np
 
 from rse_study.tensors import Float
 
 _NO_SPREAD = 1e-10
-"""Share of the largest variance below which a direction holds nothing but rounding."""
+"""Share of the largest variance below which a direction is only rounding."""
 
 
 def whitened(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-    """The rows centred, turned and scaled until their covariance is 1.
+    """Centre, rotate and scale the rows until their covariance is the identity.
 
-    In float64. Directions without variance (a constant feature) become 0. Rows that are no more than the directions
-    they vary in become NaN: whitened, any two of them have one and the same cosine, and its rounding would be all there
-    is to rank.
+    Directions without variance become 0. If there are no more rows than directions in which they vary, the
+    result is NaN: whitened, all pairs have the same cosine, and only its rounding would rank them.
     """
     centred = np.asarray(vectors, np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
     variances, directions = np.linalg.eigh(centred.T @ centred / len(centred))

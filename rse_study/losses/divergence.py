@@ -1,7 +1,4 @@
-"""How far two distributions are apart: KL, its symmetric form, Jensen-Shannon.
-
-V-advCSE eqs 11-14.
-"""
+"""KL, symmetric KL and Jensen-Shannon divergence (V-advCSE eqs 11-14)."""
 
 from typing import Literal
 
@@ -32,6 +29,6 @@ def divergence(
 
 
 def _kl(log_p: Float[Tensor, "b n"], log_q: Float[Tensor, "b n"]) -> Float[Tensor, " b"]:
-    """Sum over outcomes that p has: an outcome neither has says nothing."""
+    """Sum over outcomes with p > 0; the others contribute 0, not NaN."""
     possible = log_p > -float("inf")
     return (log_p.exp() * (log_p - log_q).where(possible, 0)).sum(-1)

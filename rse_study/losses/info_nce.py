@@ -1,4 +1,4 @@
-"""The contrastive loss with any number of own positives."""
+"""The contrastive loss with any number of positives per anchor."""
 
 from rse_study.tensors import Bool, F, Float, Tensor, torch
 
@@ -10,25 +10,20 @@ def info_nce(
     own: Bool[Tensor, "b g"],
     temperature: float,
 ) -> Float[Tensor, " b"]:
-    """L_con of every anchor (RobustSentEmbed eq 9); the caller averages.
+    """Return L_con of each anchor (RobustSentEmbed eq 9); the caller averages.
 
     -log( sum_p e^{sim(z_i, z_ip)/tau} / (sum_p e^{sim(z_i, z_ip)/tau} + sum_j e^{sim(z_i, o_j)/tau}) )
 
-    All cosines come from one product of normalised rows; a zero vector has cosine 0. Written as log(1 + e^(n - p)), n
-    and p the logs of the two sums: a small loss and its gradient keep all their digits (decision 0025).
+    All cosines come from one product of normalised rows; a zero vector has cosine 0. Computed as log(1 + e^(n
+    - p)), where n and p are the logs of the two sums: a small loss and its gradient keep all their digits
+    (decision 0025).
 
     Parameters
     ----------
-    z
-        Anchors.
-    positives
-        Positives of each anchor.
     others
-        z_pos of the whole global batch.
+        z_pos of the whole global batch, the candidate negatives of every anchor.
     own
-        own[i, j]: column j is anchor i's own sentence, and no negative of its.
-    temperature
-        tau.
+        own[i, j] marks column j as anchor i's own sentence, which is not a negative.
     """
     normal = F.normalize(z, dim=-1)
     positive = (normal * F.normalize(positives, dim=-1)).sum(-1) / temperature  # [p b]

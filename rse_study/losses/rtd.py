@@ -1,4 +1,4 @@
-"""Replaced-token detection, token by token."""
+"""The token-level loss of replaced-token detection."""
 
 from rse_study.tensors import Bool, F, Float, Tensor
 
@@ -6,10 +6,10 @@ from rse_study.tensors import Bool, F, Float, Tensor
 def replaced_token_detection(
     logits: Float[Tensor, "b l"], replaced: Bool[Tensor, "b l"]
 ) -> Float[Tensor, "b l"]:
-    """Return the loss of each token, D = sigmoid(logit) (RobustSentEmbed eq 8).
+    """Return the loss of each token, with D = sigmoid(logit) (RobustSentEmbed eq 8).
 
-    -log D where x''_j = x_j, -log(1 - D) where it was replaced. The caller chooses which tokens count and how they
-    are averaged.
+    -log D where x''_j = x_j, and -log(1 - D) where the token was replaced. The caller chooses which tokens
+    count and how to average.
     """
     original = (~replaced).to(logits.dtype)
     return F.binary_cross_entropy_with_logits(logits, original, reduction="none")

@@ -1,4 +1,4 @@
-"""An attack recipe: a named, configured attack that says what it needs."""
+"""The base class of attack recipes: named attacks that declare what they need."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -13,8 +13,8 @@ from rse_study.spec import Spec
 class AttackRecipe(Spec, ABC):
     """A published attack with its settings, which `build` turns into an `Attack`.
 
-    A subclass in `recipes/` and its line in `recipes/__init__.py` are all that a new attack takes: names of
-    evaluations, what is looked for before a study starts, fingerprints and the command line follow from it.
+    A new attack is a subclass in `recipes/` and a line in `recipes/__init__.py`; names of evaluations,
+    checks, fingerprints and the command line follow from it.
     """
 
     name: ClassVar[str]
@@ -27,7 +27,4 @@ class AttackRecipe(Spec, ABC):
 
     @abstractmethod
     def build(self, resources: AttackResources, goal: Goal = UNTARGETED) -> Attack:
-        """Build the attack from its resources.
-
-        Raises InputError or MissingFile where a resource that it needs is not there.
-        """
+        """Build the attack, or raise InputError where a resource is missing."""

@@ -1,7 +1,4 @@
-"""A text cut into words, which are replaced in place.
-
-Positions stay those of the original, whatever words stand there now.
-"""
+"""Texts whose words are replaced, while positions stay those of the original."""
 
 import re
 from bisect import bisect_left
@@ -10,15 +7,15 @@ from typing import NamedTuple
 
 from rse_study.data.labelled import Text
 
-# What TextAttack takes for a word: a run of word characters and '-_*@ (and of three look-alikes it makes itself),
-# of which none of '-_*@ leads. This also takes the full stop off "film.".
+# A word as in TextAttack: word characters and '-_*@ (and three look-alikes that it makes itself), but none of '-_*@
+# comes first. This also strips the full stop of "film.".
 _RUN = re.compile(r"[\w'\-_*@`×˗]+")
 _NEVER_FIRST = "'-_*@"
 _PIECE = re.compile(r"[^\w\s]+|\w+")
 
 
 class Span(NamedTuple):
-    """Where a word lies: which side of a pair, from which character to which."""
+    """A word's side of a pair, and its first and last character offsets."""
 
     side: int
     start: int
@@ -38,25 +35,21 @@ class AttackedText:
 
     original: Text
     spans: tuple[Span, ...]
-    """where its words lie"""
     changes: tuple[tuple[int, str], ...] = ()
-    """(position, word that stands there instead), by position"""
+    """(position, new word), sorted by position"""
 
     @classmethod
     def of(cls, text: Text) -> "AttackedText":
-        """The text as it is."""
         return cls(text, tuple(span for side, part in enumerate(text) for span in _spans(part, side)))
 
     def __len__(self) -> int:
         return len(self.spans)
 
     def word(self, position: int) -> str:
-        """What stands there now."""
         return dict(self.changes).get(position, self._own(position))
 
     @property
     def words(self) -> list[str]:
-        """What stands at all positions now."""
         found = [self._own(position) for position in range(len(self))]
         for position, new in self.changes:
             found[position] = new
@@ -64,46 +57,35 @@ class AttackedText:
 
     @property
     def changed(self) -> tuple[int, ...]:
-        """Positions where another word stands than at first."""
+        """Positions where the current word differs from the original's."""
         return tuple(position for position, new in self.changes if new != self._own(position))
 
     def replaced(self, position: int, new: str) -> "AttackedText":
-        """The same text with another word there.
-
-        The empty word takes the space before it along.
-        """
+        """Replace a word; an empty one also removes the space before it."""
         return replace(self, changes=tuple(sorted((dict(self.changes) | {position: new}).items())))
 
     @property
     def text(self) -> Text:
-        """The text as it reads now."""
         return tuple(self._read(side, 0, len(part)) for side, part in enumerate(self.original))
 
     def side_of(self, position: int) -> str:
-        """How that position's side of the text reads now."""
         side = self.spans[position].side
         return self._read(side, 0, len(self.original[side]))
 
     def neighbours(self, position: int) -> range:
-        """All positions on the same side."""
+        """Return all positions on the same side."""
         side = self.spans[position].side
         return range(bisect_left(self.spans, (side,)), bisect_left(self.spans, (side + 1,)))
 
     def window(self, position: int, size: int) -> str:
-        """How `size` words around a position read now.
-
-        At the ends of a side the window is as long, and not in the middle.
-        """
+        """Return `size` words around a position; near an end the window shifts."""
         same = self.neighbours(position)
         low = max(same[0], min(position - size // 2, same[-1] - size + 1))
         high = min(low + size - 1, same[-1])
         return self._read(self.spans[position].side, self.spans[low].start, self.spans[high].end)
 
     def pieces(self, position: int) -> tuple[list[str], int]:
-        """That position's side as a language model reads it, and the word's number in it.
-
-        Words and punctuation are apart: `film.` is two pieces.
-        """
+        """Return the side as words and punctuation ("film." is two), and the word's index."""
         side, found, place, cursor = self.spans[position].side, [], 0, 0
         words = self.words
         for each in self.neighbours(position):
@@ -129,7 +111,7 @@ class AttackedText:
 
 
 def is_one_word(text: str) -> bool:
-    """Whether the text is a single word, with whatever punctuation."""
+    """Whether the text is a single word, punctuation aside."""
     return len(_spans(text, 0)) == 1
 
 
@@ -143,7 +125,7 @@ def _spans(text: str, side: int) -> list[Span]:
 
 
 def _with_space(text: str, span: Span, is_first: bool) -> tuple[int, int]:
-    """From where to where a word is cut out: with the space before it; the first of all with the one behind it."""
+    """Return the range to cut, with the space before the word, or after the first."""
     if is_first:
         return span.start, span.end + text.startswith(" ", span.end)
     return span.start - (span.start > 0 and text[span.start - 1] == " "), span.end

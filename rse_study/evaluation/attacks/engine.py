@@ -1,4 +1,4 @@
-"""Attacks on many inputs at once, whose queries are merged into full batches."""
+"""Attacks on many inputs at once, whose queries share full batches."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,8 +17,9 @@ from rse_study.evaluation.attacks.victim import CountedVictim, Victim
 from rse_study.streams import Streams
 
 ASKED_AT_ONCE = 512
-"""Texts of one question to a victim, which cuts them into forward passes of like length: in 64 texts of MR 20 % of the
-positions are padding, in eight times as many 8 %."""
+"""Texts per call to the victim, which sorts them by length. With 64 texts of MR 20 % of the positions are padding, with
+eight times as many 8 %.
+"""
 
 
 def attack_all(
@@ -32,29 +33,17 @@ def attack_all(
     done: Mapping[int, AttackOutcome] = MappingProxyType({}),
     num_in_flight: int = 32,
 ) -> Iterator[AttackOutcome]:
-    """Attack each input that is not in `done`, and yield outcomes as they come.
+    """Attack each input that is not in `done`, and yield outcomes as they finish.
 
-    Texts and counts depend on attack, victim and seed alone: not on `batch_size`, nor on `num_in_flight`, nor on which
-    inputs are done.
+    Outcomes depend on attack, victim and seed alone: not on `batch_size`, `num_in_flight`, or which inputs
+    are done.
 
     Parameters
     ----------
-    attack
-        What is run, as a recipe builds it.
-    victim
-        Texts to scores; a function of each text alone.
     examples
-        The inputs: labelled texts, or targets, each with an index of its own.
-    batch_size
-        Texts the victim is asked at once, at most.
+        Labelled texts, or targets, each with an index of its own.
     max_queries
-        Outputs of the victim that one input may use.
-    seed
-        Of whatever the transformation draws.
-    done
-        Outcomes that are there already, by the input's index.
-    num_in_flight
-        Inputs that are attacked at the same time, at most.
+        Victim outputs that one input may use, cached ones included.
     """
     targets = _targets(examples) if isinstance(examples, Labelled) else examples
     assert len({target.index for target in targets}) == len(targets), "two inputs of one index"
@@ -71,7 +60,7 @@ def _targets(examples: Labelled) -> list[Target]:
 
 @dataclass(eq=False)
 class _InFlight:
-    """One input under attack: its last query, how much of that is with the victim, and the outputs so far."""
+    """One input under attack, with its current query and the outputs so far."""
 
     index: int
     generator: QueryGenerator[AttackOutcome]
@@ -82,7 +71,7 @@ class _InFlight:
 
 
 class _Batching:
-    """Inputs in flight. A further one starts only when those under way cannot fill a batch."""
+    """Inputs in flight; another one starts only when those cannot fill a batch."""
 
     def __init__(
         self,
@@ -92,7 +81,7 @@ class _Batching:
     ) -> None:
         assert num_in_flight > 0
         self.victim, self.generators, self.num_free = victim, iter(generators), num_in_flight
-        self.unsent: deque[_InFlight] = deque()  # those with texts that are not sent yet
+        self.unsent: deque[_InFlight] = deque()  # inputs with texts that are not sent yet
         self.finished: list[AttackOutcome] = []
 
     def run(self) -> Iterator[AttackOutcome]:
@@ -105,7 +94,7 @@ class _Batching:
         yield from self._take_finished()
 
     def _gather(self) -> dict[Text, list[tuple[_InFlight, int]]]:
-        """Distinct texts without an output yet, and who waits for each: a full batch where there are as many."""
+        """Collect distinct texts to forward, and the inputs that wait for each."""
         batch: dict[Text, list[tuple[_InFlight, int]]] = {}
         while len(batch) < self.victim.batch_size and (self.unsent or self._start()):
             if not self.unsent:
@@ -119,7 +108,7 @@ class _Batching:
         return batch
 
     def _start(self) -> bool:
-        """Start one more input; whether there was one, and few enough under way."""
+        """Start one more input; return False if there is none or too many are in flight."""
         if not self.num_free:
             return False
         for index, generator in self.generators:
@@ -130,7 +119,6 @@ class _Batching:
         return False
 
     def _next(self) -> tuple[_InFlight, int, Text]:
-        """The next text of whoever has waited longest; only now is it written out."""
         flight = self.unsent[0]
         number = flight.num_sent
         flight.num_sent += 1
@@ -145,7 +133,7 @@ class _Batching:
             self._go_on(flight, flight.rows)
 
     def _go_on(self, flight: _InFlight, rows: list[VictimOutput]) -> None:
-        """Send outputs until the input makes a query that its budget allows, or ends."""
+        """Send outputs until the input makes a query within its budget, or ends."""
         try:
             while not self._ask(flight, flight.generator.send(rows)):
                 rows = []

@@ -1,4 +1,4 @@
-"""Goal functions: another class, or a similarity score that is far off."""
+"""Goal functions: change the predicted class, or move a similarity score."""
 
 from typing import Literal, Protocol, runtime_checkable
 
@@ -10,71 +10,34 @@ from rse_study.spec import Spec
 from rse_study.tensors import Float
 
 VictimOutput = Float[np.ndarray, " c"]
-"""What a victim says of one text: probabilities, or one score."""
+"""The victim's probabilities, or single score, for one text."""
 
 Gold = int | float
-"""The gold class, or the gold score."""
 
 
 @runtime_checkable
 class Goal(Protocol):
-    """A goal function: what counts as success, and how near it is.
-
-    Pure functions of the victim's outputs and of the gold class or score.
-    """
+    """A goal function of the victim's outputs for the current and the clean text."""
 
     def skips(self, clean: VictimOutput, gold: Gold) -> bool:
-        """Whether the clean text is wrong already, so that nothing is left to attack."""
+        """Whether the clean text is wrong already, so that there is nothing to attack."""
         ...
 
     def score(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> float:
-        """How near the goal is: the higher, the nearer.
-
-        Parameters
-        ----------
-        now
-            The victim's output for the text as it is now.
-        clean
-            Its output for the clean text.
-        gold
-            The gold class, or the gold score.
-        """
+        """Return how near the goal is; higher is nearer."""
         ...
 
     def stops(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        """Whether the search may end here.
-
-        Parameters
-        ----------
-        now
-            The victim's output for the text as it is now.
-        clean
-            Its output for the clean text.
-        gold
-            The gold class, or the gold score.
-        """
+        """Whether the search may end here."""
         ...
 
     def succeeds(self, now: VictimOutput, clean: VictimOutput, gold: Gold) -> bool:
-        """Whether the attack counts as a success if it ends here.
-
-        Parameters
-        ----------
-        now
-            The victim's output for the text as it is now.
-        clean
-            Its output for the clean text.
-        gold
-            The gold class, or the gold score.
-        """
+        """Whether the attack counts as a success if it ends here."""
         ...
 
 
 class Untargeted(Spec):
-    """The victim names any class but the gold one: score = 1 - p(gold) in float64.
-
-    An input whose clean prediction is wrong is skipped.
-    """
+    """Succeeds on any class but gold (score 1 - p(gold)); wrong inputs are skipped."""
 
     def skips(self, clean: VictimOutput, gold: Gold) -> bool:
         if not 0 <= gold < len(clean) or len(clean) < 2:
@@ -96,10 +59,7 @@ UNTARGETED = Untargeted()
 
 
 class Deviation(Spec):
-    """The score leaves gold: |s(x') - gold| >= tau on the gold scale.
-
-    An input whose clean score is that far off is skipped.
-    """
+    """Succeeds at |s(x') - gold| >= tau; pairs that far off when clean are skipped."""
 
     tau: PositiveFloat = 1.0
 
@@ -117,10 +77,7 @@ class Deviation(Spec):
 
 
 class Drift(Spec):
-    """The score moves: |s(x') - s(x)| >= tau on the gold scale, right or wrong.
-
-    Nothing is skipped.
-    """
+    """Succeeds at |s(x') - s(x)| >= tau on the gold scale, right or wrong."""
 
     tau: PositiveFloat = 1.0
 
@@ -138,10 +95,7 @@ class Drift(Spec):
 
 
 class Maximise(Spec):
-    """The score moves as far as it goes, with no early stop.
-
-    Any move counts as a success, and the distance is the result.
-    """
+    """Moves the score as far as it goes, without early stop; any move is a success."""
 
     distance: Literal["drift", "deviation"] = "drift"  # from the clean score, or from gold
 

@@ -1,4 +1,4 @@
-"""What an attack on one input came to."""
+"""The outcome of an attack on one input."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -11,12 +11,12 @@ AttackVerdict = Literal["succeeded", "failed", "skipped"]
 
 @dataclass(frozen=True)
 class AttackOutcome:
-    """The outcome of an attack on one input: a line of the file of outcomes."""
+    """The outcome of an attack on one input: one line in the file of outcomes."""
 
     index: int
     original: Text
     adversarial: Text
-    """the best text, whether or not it reaches the goal; of a skipped input, the original"""
+    """the best text found, even if it misses the goal; the original if skipped"""
     outcome: AttackVerdict
     label: Gold
     original_scores: tuple[float, ...]
@@ -25,10 +25,9 @@ class AttackOutcome:
     num_queries: int
     num_words: int
     changed: tuple[int, ...]
-    """positions of words, from 0"""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields by name; tuples become lists, as JSON has no tuples."""
+        """Return the fields by name, with lists for tuples."""
         return {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
         }

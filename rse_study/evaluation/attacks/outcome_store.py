@@ -1,7 +1,4 @@
-"""Outcomes of an attack in a file, a line each as they come.
-
-An interrupted attack goes on where it was.
-"""
+"""A file of outcomes from which an interrupted attack resumes."""
 
 import json
 import os
@@ -21,11 +18,11 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class AnotherAttack(InputError):
-    """The file is sound, and its outcomes are of another attack."""
+    """The file is valid, but its outcomes belong to another attack."""
 
 
 class OutcomeStore:
-    """A JSON-lines file: its `head` says what attack this is, then an outcome a line."""
+    """A JSON-lines file: a `head` that identifies the attack, then its outcomes."""
 
     def __init__(
         self,
@@ -36,25 +33,11 @@ class OutcomeStore:
         since: Collection[str] = (),
         replaces: bool = False,
     ) -> None:
-        """Open the file, or begin it.
+        """Open the file, or create it.
 
-        Parameters
-        ----------
-        path
-            The file; its folder is made where it is not there.
-        identity
-            What makes an attack this one: a file that says otherwise is of another attack.
-        notes
-            Stand in the head and tell no attacks apart: what a file has of them already is left, the rest is added.
-        since
-            Keys of `identity` that older files lack. Such a file is replaced too, or goes on and is given them.
-        replaces
-            Whether a file of another attack is replaced, and a damaged one set aside.
-
-        Raises
-        ------
-        InputError
-            where the file is of another attack or damaged, and `replaces` is false.
+        A file whose `identity` differs belongs to another attack; `notes` are further keys of the head that
+        identify nothing. Older files may lack the keys in `since`. A file of another attack, or a damaged
+        one, raises InputError; `replaces` starts it anew instead.
         """
         self.path = path
         self._identity, self._notes = (json.loads(json.dumps(dict(part))) for part in (identity, notes))
@@ -73,18 +56,18 @@ class OutcomeStore:
             self.set_aside()
 
     def set_aside(self) -> None:
-        """Keep the file as damaged, and begin anew."""
+        """Rename the file to `.damaged` and start a new one."""
         withdraw(self.path)
         self.path.replace(self.path.with_name(f"{self.path.name}.damaged"))
         self.head, self.done = self._begin()
 
     def add(self, outcome: AttackOutcome) -> None:
-        """Keep one more, before anybody hears of it."""
+        """Write one outcome to disk, then add it to `done`."""
         self._append(outcome.to_json())
         self.done[outcome.index] = outcome
 
     def _begin(self) -> tuple[dict[str, Any], dict[int, AttackOutcome]]:
-        """A head and nothing else; what a summary still counts here is no longer there."""
+        """Write a file with a head alone, after withdrawing the old outcomes' summary."""
         withdraw(self.path)
         head = {**self._identity, **self._notes}
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +75,6 @@ class OutcomeStore:
         return head, {}
 
     def _differing(self, head: dict[str, Any]) -> list[str]:
-        """The keys that make it another attack."""
         there = {(key, json.dumps(value)) for key, value in head.items() if key not in self._notes}
         wanted = {(key, json.dumps(value)) for key, value in self._identity.items()}
         return sorted({key for key, _ in there ^ wanted})
@@ -111,7 +93,7 @@ class OutcomeStore:
         return head, {index: AttackOutcome(**dict(row)) for index, row in found.items()}
 
     def _cut(self) -> None:
-        """Remove the last line where a crash left it unfinished: the next one begins there."""
+        """Remove a last line that a crash left incomplete."""
         content = self.path.read_bytes()
         num_whole = content.rfind(b"\n") + 1
         if num_whole < len(content):
@@ -119,7 +101,6 @@ class OutcomeStore:
                 stream.truncate(num_whole)
 
     def _write(self, head: dict[str, Any], outcomes: bytes = b"") -> None:
-        """The whole file, or what was there before."""
         write_whole(self.path, _line(head).encode() + outcomes)
 
     def _append(self, content: dict[str, Any]) -> None:

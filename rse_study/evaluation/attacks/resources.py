@@ -1,4 +1,4 @@
-"""What recipes need from outside: word lists of the data folder, and models."""
+"""The word lists and models that recipes use."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,10 +17,7 @@ T = TypeVar("T")
 
 
 class Resource(StrEnum):
-    """One thing that a recipe may need.
-
-    Values stand in the keys of assets on disk: they never change.
-    """
+    """A resource of recipes; values are part of asset keys on disk and never change."""
 
     WORDNET = "WordNet"
     STOP_WORDS = "stop words"
@@ -33,7 +30,7 @@ class Resource(StrEnum):
 
 @dataclass(frozen=True)
 class NamedModel(Generic[T]):
-    """A model and the name it goes by in labels."""
+    """A model and its name in labels."""
 
     name: str
     model: T
@@ -41,42 +38,32 @@ class NamedModel(Generic[T]):
 
 @dataclass(frozen=True)
 class AttackResources:
-    """Everything there is for a recipe to take from; None: there is none."""
+    """The resources that are available to a recipe; None where there is none."""
 
     data_dir: Path
-    """holds WordNet, stop words, synonym lists, look-alikes and the keyboard"""
+    """folder of WordNet, stop words, synonym lists, look-alikes and the keyboard"""
     vectors: Path | None = None
-    """word vectors, a word and its numbers a line; without them synonyms come from the lists of counter-fitting"""
+    """file of word vectors; without it synonyms come from counter-fitting's lists"""
     encoder: NamedModel[Encode] | None = None
-    """judges the similarity of sentences"""
     masked_lm: NamedModel[MaskedLM] | None = None
     tagger: NamedModel[Tagger] | None = None
-    """tells parts of speech; where there is none, no recipe compares them"""
+    """without one, recipes do not compare parts of speech"""
 
     def synonyms(self) -> NamedModel[Neighbours]:
-        """Where synonyms come from.
-
-        Raises MissingFile, InputError where that cannot be read.
-        """
+        """Open the source of synonyms: word vectors if there are any, else the lists."""
         if self.vectors is not None:
             return NamedModel(self.vectors.name, Vectors.open(self.vectors))
         return NamedModel("the lists of counter-fitting", SynonymList.open(self.data_dir))
 
     def need_encoder(self, recipe: str) -> NamedModel[Encode]:
-        """The sentence encoder.
-
-        Raises InputError in the recipe's name where there is none.
-        """
+        """Return the sentence encoder, or raise InputError in the recipe's name."""
         rule = "it filters candidates by the similarity of sentences"
         return _needed(
             self.encoder, "sentence encoder", recipe, rule, "any local encoder serves, such as minilm"
         )
 
     def need_masked_lm(self, recipe: str) -> NamedModel[MaskedLM]:
-        """The masked language model.
-
-        Raises InputError in the recipe's name where there is none.
-        """
+        """Return the masked LM, or raise InputError in the recipe's name."""
         rule = "its candidates are what a masked language model predicts"
         return _needed(self.masked_lm, "masked language model", recipe, rule, "any local one serves")
 

@@ -1,4 +1,4 @@
-"""An attack that stores every outcome, and goes on where it was interrupted."""
+"""An attack that stores every outcome and resumes where it was interrupted."""
 
 import time
 from collections.abc import Sequence
@@ -16,13 +16,12 @@ from rse_study.evaluation.attacks.victim import Victim
 
 @dataclass(frozen=True)
 class AttackRun:
-    """Outcomes of all inputs, by index, and what this run added to them."""
+    """All inputs' outcomes, by index, and what this run added."""
 
     outcomes: list[AttackOutcome]
     num_now: int
-    """inputs that were attacked in this run"""
+    """inputs attacked in this run"""
     seconds_now: float
-    """wall-clock time of this run"""
 
 
 def attack_and_store(
@@ -35,25 +34,7 @@ def attack_and_store(
     seed: int,
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> AttackRun:
-    """Attack every input whose outcome is not stored yet, and store it.
-
-    Parameters
-    ----------
-    attack
-        What is run, as a recipe builds it.
-    victim
-        Texts to scores; a function of each text alone.
-    examples
-        The inputs.
-    store
-        The file of outcomes, opened for this attack.
-    max_queries
-        Outputs of the victim that one input may use.
-    seed
-        Of whatever the transformation draws.
-    on_progress
-        Is called after each input.
-    """
+    """Attack every input whose outcome is not stored yet, and store it."""
     wanted = range(len(examples)) if isinstance(examples, Labelled) else [one.index for one in examples]
     begun, num_before = time.monotonic(), sum(index in store.done for index in wanted)
     outcomes = attack_all(attack, victim, examples, max_queries=max_queries, seed=seed, done=dict(store.done))

@@ -1,4 +1,4 @@
-"""The attack on one input: the clean text first, then the search method."""
+"""The attack on one input: query the clean text, then search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Target:
     """One input to attack."""
 
     index: int
-    """names it and its draws"""
+    """identifies the input, and seeds its draws"""
     text: Text
     gold: Gold
     """its class, or its score on the gold scale"""
@@ -33,14 +33,10 @@ class SingleInput:
     clean: VictimOutput
 
     def positions(self) -> list[int]:
-        """Words of the original that may be changed, from left to right."""
         return [position for position in range(len(self.original)) if self._may(self.original, position)]
 
     def candidates(self, current: AttackedText, position: int) -> Sequence[Candidate]:
-        """Transform the word there and keep what passes all constraints.
-
-        Draws depend on seed, input and position alone: a word is given the same bugs whenever it is visited.
-        """
+        """Transform the word; its draws depend on seed, input and position alone."""
         if not self._may(current, position):
             return []
         generator = self.streams.numpy("attack", self.target.index, position)
@@ -53,11 +49,9 @@ class SingleInput:
         return passed
 
     def score(self, row: VictimOutput) -> float:
-        """The goal function's score of an output."""
         return self.attack.goal.score(row, self.clean, self.target.gold)
 
     def stops(self, row: VictimOutput) -> bool:
-        """Whether the goal is reached."""
         return self.attack.goal.stops(row, self.clean, self.target.gold)
 
     def _may(self, text: AttackedText, position: int) -> bool:
@@ -66,17 +60,7 @@ class SingleInput:
 
 
 def attack_one(attack: Attack, target: Target, streams: Streams) -> QueryGenerator[AttackOutcome]:
-    """Attack one input; whoever sends the victim's outputs counts the queries.
-
-    Parameters
-    ----------
-    attack
-        What is run.
-    target
-        The input, with its gold class or score.
-    streams
-        Of whatever the transformation draws.
-    """
+    """Attack one input; the caller sends the victim's outputs and counts queries."""
     original = AttackedText.of(target.text)
     (clean,) = yield [original]
     if attack.goal.skips(clean, target.gold):

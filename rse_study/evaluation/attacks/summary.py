@@ -1,4 +1,4 @@
-"""The figures of an attack on a set of inputs, counted as TextAttack counts them."""
+"""The figures of an attack on a set of inputs, counted as in TextAttack."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from rse_study.evaluation.attacks.outcome import AttackOutcome
 
 @dataclass(frozen=True)
 class Summary:
-    """Shares are 0..1; NaN where there is nothing to take a share or a mean of."""
+    """Figures of an attack; shares are 0..1, NaN where the denominator is 0."""
 
     num_inputs: int
     num_skipped: int
     num_succeeded: int
     num_failed: int
     original_accuracy: float
-    """inputs that were not skipped"""
+    """share of inputs that were not skipped"""
     accuracy_under_attack: float
-    """inputs that withstood"""
+    """share of inputs on which the attack failed"""
     success_rate: float
     """successes / (successes + failures)"""
     mean_queries: float
@@ -28,7 +28,7 @@ class Summary:
 
 
 def summarise(outcomes: Iterable[AttackOutcome]) -> Summary:
-    """Each input once, in any order."""
+    """Summarise outcomes, one per input, in any order."""
     rows = sorted(outcomes, key=lambda row: row.index)
     attacked = [row for row in rows if row.outcome != "skipped"]
     succeeded = [row for row in attacked if row.outcome == "succeeded"]

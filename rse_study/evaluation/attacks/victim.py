@@ -1,4 +1,4 @@
-"""A victim in full batches: its outputs are cached, its queries counted."""
+"""A victim queried in full batches, with cached outputs and counted queries."""
 
 import hashlib
 from collections import Counter
@@ -12,17 +12,13 @@ from rse_study.evaluation.attacks.goals import VictimOutput
 from rse_study.tensors import Float
 
 Victim = Callable[[Sequence[Text]], Float[np.ndarray, "n c"]]
-"""Texts to probabilities or scores. Must be a function of each text alone: rows may not see each other."""
+"""Maps texts to probabilities or scores; a row depends on its own text alone."""
 
-_MAX_CACHED = 2**17  # answers; the oldest is forgotten first
+_MAX_CACHED = 2**17  # outputs; the oldest are dropped first
 
 
 class CountedVictim:
-    """A victim that counts the queries of each input, at most `max_queries` each.
-
-    Queries are those of a victim without a cache. `num_calls` counts forward passes, `num_texts` what was in them: less
-    than the queries, for the output of a text is cached.
-    """
+    """Counts queries per input, up to `max_queries`; cached answers count, too."""
 
     def __init__(self, victim: Victim, *, batch_size: int, max_queries: int) -> None:
         assert batch_size > 0 and max_queries > 0
@@ -32,20 +28,16 @@ class CountedVictim:
         self._victim, self._answers = victim, dict[bytes, VictimOutput]()
 
     def admit(self, index: int, wanted: int) -> int:
-        """How many of the wanted queries this input has left; they are counted with that."""
+        """Return how many of the wanted queries the input may still make, and count them."""
         admitted = min(wanted, self.max_queries - self.num_queries[index])
         self.num_queries[index] += admitted
         return admitted
 
     def cached(self, text: Text) -> VictimOutput | None:
-        """The answer to a text that was asked before, if it is not forgotten."""
         return self._answers.get(_key(text))
 
     def forward(self, texts: Sequence[Text]) -> list[VictimOutput]:
-        """Run one forward pass.
-
-        Raises InputError where the victim does not answer each text with finite numbers.
-        """
+        """Run one forward pass, or raise InputError for rows that are not finite."""
         assert 0 < len(texts) <= self.batch_size
         self.num_calls += 1
         self.num_texts += len(texts)
@@ -61,10 +53,10 @@ class CountedVictim:
 
 
 def _key(text: Text) -> bytes:
-    # Not the text itself: ten thousand variants of a text of ten thousand words would fill the memory.
+    # A hash: ten thousand variants of a text of ten thousand words would fill the memory.
     digest = hashlib.blake2b(digest_size=16)
     for part in text:
-        digest.update(part.encode("utf-8", "surrogatepass") + b"\xff")  # no byte of UTF-8
+        digest.update(part.encode("utf-8", "surrogatepass") + b"\xff")  # a byte that UTF-8 never contains
     return digest.digest()
 
 

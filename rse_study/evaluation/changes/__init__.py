@@ -1,7 +1,4 @@
-"""CHANGES of a text that should leave what it says alone, by name.
-
-A new one is a function and a line here.
-"""
+"""CHANGES: the registry of text changes that should keep the meaning."""
 
 from rse_study.evaluation.changes.change import TextChange
 from rse_study.evaluation.changes.contractions import contract, expand

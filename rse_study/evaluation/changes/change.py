@@ -1,4 +1,4 @@
-"""What a change of text is, and what it may draw on."""
+"""The interface of text changes, and the tables they may use."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,39 +14,32 @@ from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
 
 @dataclass(frozen=True)
 class ChangeResources:
-    """The tables of the data folder that changes draw on.
-
-    Each is read when it is first asked for; one that is missing or malformed raises InputError then.
-    """
+    """Tables that changes use, each read on first use (InputError if malformed)."""
 
     data_dir: Path
     share: float = 0.1
-    """Of a text's words, rounded, at least one, that changes of single words edit."""
+    """Share of a text's words that are edited; at least one is."""
 
     def __post_init__(self) -> None:
         assert 0 < self.share <= 1, self.share
 
     @cached_property
     def neighbouring_keys(self) -> LetterTable:
-        """Letters and digits beside a letter's key."""
         return neighbouring_keys(self.data_dir)
 
     @cached_property
     def lookalikes(self) -> LetterTable:
-        """Characters that look like a letter."""
         return lookalikes(self.data_dir)
 
     @cached_property
     def stopwords(self) -> frozenset[str]:
-        """Words too common to have a synonym."""
         return english_stopwords(self.data_dir)
 
     def synonyms(self, word: str) -> tuple[str, ...]:
-        """Other words for it, lower case."""
         return synonyms_of(word, self.data_dir)
 
 
 TextChange = Callable[[str, np.random.Generator, ChangeResources], str]
-"""(text, generator, resources) -> text; the same text where there is nothing to change."""
+"""Returns the changed text, or the same one if there is nothing to change."""
 WordEdit = Callable[[str, np.random.Generator, ChangeResources], str]
-"""(word, generator, resources) -> word; the same word where it cannot be edited."""
+"""Returns the edited word, or the same one if it cannot be edited."""

@@ -1,7 +1,7 @@
-"""English contractions written out, and the other way round; every one of a text.
+"""English contractions, written out or contracted throughout a text.
 
-Known are negations, and am, are, is, will, have after a pronoun. Left alone as they have two readings: 'd (had, would)
-and 's before "been" or "got" (has). Texts cut into tokens ("do n't", "it 's") are expanded, too.
+Covered are negations, and am, are, is, will, have after a pronoun. Ambiguous ones stay: 'd (had, would), and
+'s before "been" or "got" (has). Tokenised texts ("do n't", "it 's") are expanded, too.
 """
 
 import re
@@ -15,7 +15,7 @@ _NEGATED = [
     *("are", "could", "did", "does", "do", "had", "has", "have"),
     *("is", "might", "must", "need", "should", "was", "were", "would"),
 ]
-_IRREGULAR = {"can": "ca", "will": "wo", "shall": "sha"}  # what stands before n't
+_IRREGULAR = {"can": "ca", "will": "wo", "shall": "sha"}  # the stem before n't
 _PERSONS = ["i", "you", "he", "she", "it", "we", "they"]
 _SUBJECTS = {
     ("am", "'m"): ["i"],
@@ -31,52 +31,38 @@ _LONG = {
     **{f"{who} {verb}": who + short for (verb, short), subjects in _SUBJECTS.items() for who in subjects},
 }
 """Written out -> contracted, lower case."""
-_SHORT = {short: long for long, short in _LONG.items()}  # "can't" is the last one's, "cannot"
+_SHORT = {short: long for long, short in _LONG.items()}  # "can't" becomes "cannot", which comes last
 
 
 def expand(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """Every contraction is written out. Nothing is drawn.
-
-    Parameters
-    ----------
-    text, generator, resources
-        As every `TextChange` takes them.
-    """
+    """Write out every contraction; deterministic."""
     return _CONTRACTED.sub(lambda found: _other(found.group(), _SHORT), text)
 
 
 def contract(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """Every two words that can be contracted are. Nothing is drawn.
-
-    A verb that ends its clause stays: "Yes, he is.".
-
-    Parameters
-    ----------
-    text, generator, resources
-        As every `TextChange` takes them.
-    """
+    """Contract all words that can be, but no verb that ends its clause."""
     return _WRITTEN_OUT.sub(lambda found: _other(found.group(), _LONG), text)
 
 
 def _contracted() -> re.Pattern[str]:
-    """Any of _SHORT with either apostrophe, perhaps with a blank where tokenisers cut."""
+    """Match _SHORT with either apostrophe, and with the blank of tokenisers."""
     forms = [re.sub(r"(n't|'\w+)$", r" ?\1", short).replace("'", "['’]") for short in sorted(_SHORT)]
     has = r"(?<!['’]s)|(?! (?:been|got)\b)"
     return re.compile(rf"\b(?:{'|'.join(forms)})\b(?:{has})", re.IGNORECASE)
 
 
 def _written_out() -> re.Pattern[str]:
-    """Any of _LONG; a pronoun and its verb only before another word, and before "not" only "am", which has no "n't"."""
+    """Match _LONG; a pronoun and its verb only before a word, and not before "not"."""
     negations = "|".join(long for long in _LONG if long.endswith("not"))
     others = "|".join(long for long in _LONG if not long.endswith("not") and long != "i am")
     return re.compile(rf"\b(?:(?:{negations})\b|i am(?=\s+\w)|(?:{others})(?=\s+(?!not\b)\w))", re.IGNORECASE)
 
 
 def _other(found: str, table: dict[str, str]) -> str:
-    """What the table has for it, whatever its case, apostrophe and tokenisation."""
+    """Look up the other form, ignoring case, apostrophe style and tokenisation."""
     plain = found.lower().replace("’", "'")
     new = table.get(plain.replace(" ", "") if table is _SHORT else plain)
-    # None: re takes a dotless i or a long s for letters that lower() does not make of them.
+    # None: re ignores the case of a dotless i or a long s, which lower() leaves as they are.
     return found if new is None else in_case_of(found, new)
 
 

@@ -1,8 +1,4 @@
-"""Slips of one letter in a word.
-
-Letters are swapped, left out, put in, doubled, replaced by a neighbour on the keyboard or by a character that looks
-alike.
-"""
+"""Typos of one letter in a word."""
 
 from string import ascii_lowercase
 
@@ -12,13 +8,7 @@ from rse_study.evaluation.changes.change import ChangeResources
 
 
 def swap(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """Two neighbouring letters that differ change places.
-
-    Parameters
-    ----------
-    word, generator, resources
-        As every `WordEdit` takes them.
-    """
+    """Swap two neighbouring letters that differ."""
     places = [i for i in _letters(word)[:-1] if word[i + 1].isalpha() and word[i] != word[i + 1]]
     if not places:
         return word
@@ -27,13 +17,7 @@ def swap(word: str, generator: np.random.Generator, resources: ChangeResources) 
 
 
 def delete(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A letter is left out; the only one stays.
-
-    Parameters
-    ----------
-    word, generator, resources
-        As every `WordEdit` takes them.
-    """
+    """Leave out a letter, unless it is the only one."""
     places = _letters(word)
     if len(places) < 2:
         return word
@@ -42,15 +26,7 @@ def delete(word: str, generator: np.random.Generator, resources: ChangeResources
 
 
 def insert(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A letter is put in.
-
-    It is one of the alphabet in an ASCII word, one of the word's own in another script.
-
-    Parameters
-    ----------
-    word, generator, resources
-        As every `WordEdit` takes them.
-    """
+    """Insert a letter: of the alphabet in an ASCII word, else one of the word's own."""
     options = list(ascii_lowercase) if word.isascii() else [word[i] for i in _letters(word)]
     if not options:
         return word
@@ -60,13 +36,7 @@ def insert(word: str, generator: np.random.Generator, resources: ChangeResources
 
 
 def repeat(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A letter is typed twice.
-
-    Parameters
-    ----------
-    word, generator, resources
-        As every `WordEdit` takes them.
-    """
+    """Repeat a letter."""
     places = _letters(word)
     if not places:
         return word
@@ -75,13 +45,7 @@ def repeat(word: str, generator: np.random.Generator, resources: ChangeResources
 
 
 def keyboard(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A letter is replaced by a neighbour on the keyboard.
-
-    Parameters
-    ----------
-    word, generator, resources
-        As every `WordEdit` takes them.
-    """
+    """Replace a letter by a neighbour on the keyboard."""
     table = resources.neighbouring_keys
     places = [i for i in range(len(word)) if word[i].lower() in table]
     if not places:
@@ -92,13 +56,7 @@ def keyboard(word: str, generator: np.random.Generator, resources: ChangeResourc
 
 
 def homoglyph(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A letter is replaced by a character that looks like it.
-
-    Parameters
-    ----------
-    word, generator, resources
-        As every `WordEdit` takes them.
-    """
+    """Replace a letter by a character that looks like it."""
     places = [i for i in range(len(word)) if word[i] in resources.lookalikes]
     if not places:
         return word
@@ -107,5 +65,4 @@ def homoglyph(word: str, generator: np.random.Generator, resources: ChangeResour
 
 
 def _letters(word: str) -> list[int]:
-    """Where they stand; "¼" has none."""
     return [i for i, character in enumerate(word) if character.isalpha()]

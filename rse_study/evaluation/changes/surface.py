@@ -1,4 +1,4 @@
-"""Changes of a text's surface: case and final punctuation. Nothing is drawn."""
+"""Deterministic changes of a text's surface: case and final punctuation."""
 
 import re
 
@@ -10,37 +10,17 @@ _FINAL_MARKS = re.compile(r"[\s.!?…。！？؟۔]+\Z")
 
 
 def upper_case(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """All in capitals.
-
-    Parameters
-    ----------
-    text, generator, resources
-        As every `TextChange` takes them.
-    """
+    """Put the text in capitals."""
     return text.upper()
 
 
 def lower_case(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """All in small letters.
-
-    Parameters
-    ----------
-    text, generator, resources
-        As every `TextChange` takes them.
-    """
+    """Put the text in lower case."""
     return text.lower()
 
 
 def punctuation(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """The marks at the end are dropped, or a full stop is put there.
-
-    A text of nothing but marks and blanks stays.
-
-    Parameters
-    ----------
-    text, generator, resources
-        As every `TextChange` takes them.
-    """
+    """Drop the final marks or add a full stop; a text of marks alone stays."""
     bare = _FINAL_MARKS.sub("", text)
     if not bare:
         return text

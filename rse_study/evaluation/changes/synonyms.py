@@ -1,4 +1,4 @@
-"""A word replaced by a synonym."""
+"""Synonym replacement."""
 
 import numpy as np
 
@@ -7,15 +7,9 @@ from rse_study.evaluation.changes.words import in_case_of
 
 
 def synonym(word: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """A word is replaced by a synonym of WordNet's, for any sense of it.
+    """Replace a word, unless a stop word, by a WordNet synonym of any of its senses.
 
-    The synonym is uninflected, in the word's case; stop words stay. No sense is told from another: a share of these
-    synonyms does change what is said.
-
-    Parameters
-    ----------
-    word, generator, resources
-        As every `WordEdit` takes them.
+    Senses are not disambiguated, so some synonyms do change the meaning.
     """
     bare = word.lower()
     options = () if bare in resources.stopwords else resources.synonyms(bare)

@@ -1,4 +1,4 @@
-"""Changes of some of a text's words; everything between them stays."""
+"""Changes of some of a text's words, which keep everything between them."""
 
 import re
 
@@ -6,15 +6,12 @@ import numpy as np
 
 from rse_study.evaluation.changes.change import ChangeResources, TextChange, WordEdit
 
-# Letters of any script, apostrophes inside. No digits: another number is another meaning.
+# Letters of any script, with inner apostrophes. No digits: another number would change the meaning.
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def in_words(edit: WordEdit) -> TextChange:
-    """The change that edits a share of a text's words, at least one.
-
-    They are drawn without replacement; a word that cannot be edited is passed over for another.
-    """
+    """Return a change that edits a share of a text's words, at least one."""
 
     def change(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
         words = list(_WORD.finditer(text))
@@ -32,7 +29,7 @@ def in_words(edit: WordEdit) -> TextChange:
 
 
 def in_case_of(old: str, new: str) -> str:
-    """`new`, lower case, as `old` is written: in capitals, with one, or without."""
+    """Return `new` in capitals, capitalised or in lower case, as `old` is."""
     if len(old) > 1 and old.isupper():
         return new.upper()
     return new[:1].upper() + new[1:] if old[:1].isupper() else new

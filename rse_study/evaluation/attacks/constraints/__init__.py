@@ -1,1 +1,1 @@
-"""Which words may be changed, and which changes are good enough."""
+"""Constraints: which words may be changed, and which changes are good enough."""

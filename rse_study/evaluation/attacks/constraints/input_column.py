@@ -1,4 +1,4 @@
-"""Which sentence of a pair may be changed."""
+"""A constraint on which sentence of a pair may be changed."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +10,7 @@ Sides = Literal["both", "first", "second"]
 
 @dataclass(frozen=True)
 class InputColumnModification:
-    """Changes stay on one side of a pair; a single sentence may always be changed."""
+    """Allows changes on one side of a pair; a single sentence may always be changed."""
 
     sides: Sides
 

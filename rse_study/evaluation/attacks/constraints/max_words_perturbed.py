@@ -1,4 +1,4 @@
-"""Only a share of the words may change."""
+"""A limit on the share of words that may be changed."""
 
 import math
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 @dataclass(frozen=True)
 class MaxWordsPerturbed:
-    """Only so many of the text's words may be changed."""
+    """Allows changes to at most a share of the text's words."""
 
     share: float
-    """0..1, of the words, rounded up"""
+    """0..1; the number of words is rounded up"""
 
     def allows(self, text: AttackedText, position: int) -> bool:
         return len({position, *text.changed}) <= math.ceil(self.share * len(text))

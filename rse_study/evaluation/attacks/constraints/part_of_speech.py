@@ -1,4 +1,4 @@
-"""A word is replaced by one of the same part of speech."""
+"""A constraint that keeps a word's part of speech."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from rse_study.evaluation.attacks.attack import Candidate
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 Tagger = Callable[[list[list[str]]], list[list[str]]]
-"""Sentences as words to universal tags (NOUN, VERB, ...), one a word."""
+"""Tokenised sentences to universal tags (NOUN, VERB, ...), one per word."""
 
 _BEFORE, _BEHIND = 4, 3  # words of context, as TextAttack cuts them
 
 
 @dataclass(frozen=True)
 class PartOfSpeech:
-    """The new word has the old one's part of speech, in the original's context."""
+    """Keeps candidates whose new word has the old one's part of speech in context."""
 
     tagger: Tagger
     verb_is_noun: bool = True
-    """whether verbs and nouns may stand for each other (TextFooler)"""
+    """whether verbs and nouns may replace each other (TextFooler)"""
 
     def keep(
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText

@@ -1,4 +1,4 @@
-"""Each position changes at most once."""
+"""A constraint that lets each position change at most once."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 @dataclass(frozen=True)
 class RepeatModification:
-    """A word that was changed may not be changed again."""
+    """Allows a change only of words that were not changed before."""
 
     def allows(self, text: AttackedText, position: int) -> bool:
         return position not in dict(text.changes)

@@ -1,4 +1,4 @@
-"""A changed text must mean what it meant, as a sentence encoder sees it."""
+"""A constraint that keeps a text's meaning, measured by a sentence encoder."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,29 +11,28 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.tensors import Float
 
 Encode = Callable[[list[str]], np.ndarray]
-"""A sentence encoder: sentences to their vectors [n d]."""
 
-MOST_KEPT = 4096  # vectors of unchanged texts; the oldest is forgotten first
+MOST_KEPT = 4096  # vectors of unchanged texts; the oldest are dropped first
 
 
 @dataclass(frozen=True)
 class SentenceSimilarity:
-    """A candidate has at least this similarity with the reference text.
+    """Keeps candidates whose similarity to the reference text reaches a threshold.
 
-    Of a pair only the changed side is compared: TextAttack compares both as one text, of which the unchanged half
-    makes everything similar.
+    For a pair only the changed side is compared. TextAttack compares both as one text, where the unchanged
+    half makes everything similar.
     """
 
     encode: Encode
     threshold: float
     metric: Literal["cosine", "angular"]
-    """angular: 1 - angle / pi"""
+    """angular is 1 - angle / pi"""
     reference: Literal["original", "current"]
-    """the text before every change, or before this one"""
+    """the text before every change, or just before this one"""
     window: int | None
-    """words around the change that are compared, and in shorter texts everything passes (TextFooler); None: all"""
+    """words around the change to compare; shorter texts pass (TextFooler). None: all"""
     _originals: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """vectors of unchanged texts, each encoded by itself: the same whichever input asks first"""
+    """vectors of unchanged texts, encoded one by one to be the same in any order"""
 
     def keep(
         self, candidates: Sequence[Candidate], current: AttackedText, original: AttackedText
@@ -52,7 +51,6 @@ class SentenceSimilarity:
         return text.side_of(position) if self.window is None else text.window(position, self.window)
 
     def _similarities(self, reference: str, texts: list[str]) -> Float[np.ndarray, " n"]:
-        """Of the reference with each text; NaN, which passes no threshold, where an embedding is zero."""
         rows = self._encoded(reference, texts)
         with np.errstate(invalid="ignore", divide="ignore"):
             unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
@@ -60,7 +58,6 @@ class SentenceSimilarity:
         return cosines if self.metric == "cosine" else 1 - np.arccos(cosines) / np.pi
 
     def _encoded(self, reference: str, texts: list[str]) -> Float[np.ndarray, "m d"]:
-        """The reference's vector, then those of the texts; an unchanged text is encoded once."""
         if self.reference == "current":
             return np.asarray(self.encode([reference, *texts]), np.float64)
         if reference not in self._originals:

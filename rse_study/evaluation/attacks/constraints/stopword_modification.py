@@ -1,4 +1,4 @@
-"""Stop words stay."""
+"""A constraint that leaves stop words alone."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,7 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 @dataclass(frozen=True)
 class StopwordModification:
-    """A stop word may not be changed.
-
-    Case is kept, as in TextAttack: "The" is no stop word.
-    """
+    """Protects stop words; case matters as in TextAttack, so "The" is none."""
 
     stopwords: frozenset[str]
     """in lower case"""

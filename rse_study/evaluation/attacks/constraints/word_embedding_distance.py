@@ -1,4 +1,4 @@
-"""A word is replaced by one whose vector is near."""
+"""A constraint on the distance between the vectors of a word and its replacement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +10,7 @@ from rse_study.evaluation.attacks.lexicons.vectors import Vectors
 
 @dataclass(frozen=True)
 class WordEmbeddingDistance:
-    """The vectors of the old and the new word have a cosine of at least `min_cosine`.
-
-    Words without a vector pass, as in TextAttack.
-    """
+    """Keeps candidates whose word vectors are near or, as in TextAttack, missing."""
 
     vectors: Vectors
     min_cosine: float

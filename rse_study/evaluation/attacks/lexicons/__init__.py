@@ -1,1 +1,1 @@
-"""Words read from the data: stop words, synonyms, vectors, look-alikes."""
+"""Word lists from the data folder: stop words, synonyms, vectors, look-alikes."""

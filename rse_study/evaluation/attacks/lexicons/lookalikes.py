@@ -1,4 +1,4 @@
-"""Tables of characters taken for one another: by their look, or by a slip."""
+"""Tables of characters that look alike or are adjacent on the keyboard."""
 
 from pathlib import Path
 
@@ -6,18 +6,12 @@ from rse_study.data.typos import LetterTable, lookalikes, neighbouring_keys
 
 
 def homoglyphs(data_dir: Path) -> LetterTable:
-    """ASCII letters to what looks like them (Unicode's confusables).
-
-    Raises InputError, MissingFile where the table cannot be read.
-    """
+    """Map ASCII letters to characters that look like them (Unicode's confusables)."""
     return lookalikes(data_dir)
 
 
 def keyboard(data_dir: Path) -> LetterTable:
-    """Letters to the letters next to them on a keyboard, in either case.
-
-    Raises InputError, MissingFile where the table cannot be read.
-    """
+    """Map letters, in both cases, to the letters next to them on a keyboard."""
     # Digits would end a word instead of misspelling it.
     near = {
         key: tuple(other for other in others if other.isalpha())

@@ -1,7 +1,4 @@
-"""Synonyms from the lists that counter-fitting was fed with.
-
-Pairs of words from PPDB (Ganitkevitch et al. 2013), with no order among them.
-"""
+"""Synonyms from counter-fitting's PPDB pairs (Ganitkevitch et al. 2013), unranked."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -15,16 +12,12 @@ FILE = "lexicon/counter_fitting/ppdb_synonyms.txt"
 
 @dataclass(frozen=True, eq=False)
 class SynonymList:
-    """A word's synonyms in the order of the file; each pair counts in both directions."""
+    """Each word's synonyms in file order; every pair counts in both directions."""
 
     synonyms: dict[str, list[str]]
 
     @classmethod
     def open(cls, data_dir: Path) -> "SynonymList":
-        """Read the list.
-
-        Raises MissingFile where it is absent, InputError for a line that is no pair.
-        """
         path = find_file(FILE, data_dir)
         found: dict[str, dict[str, None]] = defaultdict(dict)
         for number, line in enumerate(read_lines(path), start=1):
@@ -40,5 +33,4 @@ class SynonymList:
         return cls({word: [other for other in others if other != word] for word, others in found.items()})
 
     def nearest(self, word: str, num: int) -> list[str]:
-        """The first `num`; none of a word that is not listed."""
         return self.synonyms.get(word, [])[:num]

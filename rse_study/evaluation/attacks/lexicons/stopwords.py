@@ -1,4 +1,4 @@
-"""nltk's 179 English stop words, from the archive in a folder of the data."""
+"""The 179 English stop words of nltk, from its archive in the data folder."""
 
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ MEMBER = "stopwords/english"
 
 @cache
 def english_stopwords(data_dir: Path) -> frozenset[str]:
-    """Lower case. Raises MissingFile where the archive is absent."""
+    """Read the stop words, which are in lower case."""
     path = data_dir / ARCHIVE
     if not path.is_file():
         remedy = "Put nltk's stopwords.zip there, and name the data folder by RSE_STUDY_DATA"

@@ -1,7 +1,4 @@
-"""Word vectors from a text file, as word2vec and counter-fitting write them.
-
-A line is a word and its numbers.
-"""
+"""Word vectors from text files in word2vec's format, one word per line."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,10 +13,7 @@ from rse_study.tensors import Float32
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Vectors of length 1, a row a word.
-
-    Neighbours are those of the highest cosine, equal ones in the order of the file.
-    """
+    """Word vectors of length 1; words with equal cosines keep the order of the file."""
 
     words: list[str]
     unit: Float32[np.ndarray, "n d"]
@@ -27,10 +21,7 @@ class Vectors:
 
     @classmethod
     def open(cls, path: Path) -> "Vectors":
-        """Read a file; of a word that comes twice the first row counts.
-
-        Raises InputError naming the line that cannot be read.
-        """
+        """Read a file, ignoring repeated words; InputError names a malformed line."""
         rows: dict[str, np.ndarray] = {}
         for word, row in _rows(find_file(path, Path())):
             rows.setdefault(word, row)
@@ -42,10 +33,7 @@ class Vectors:
         return cls(list(rows), unit, {word: i for i, word in enumerate(rows)})
 
     def nearest(self, word: str, num: int) -> list[str]:
-        """The `num` nearest other words, the nearest first.
-
-        There are none of a word that has no vector.
-        """
+        """Return up to `num` other words, nearest first; none for a word without a vector."""
         if word not in self.place:
             return []
         own = self.place[word]
@@ -53,7 +41,7 @@ class Vectors:
         return [self.words[i] for i in order[: num + 1] if i != own][:num]
 
     def cosine(self, first: str, second: str) -> float | None:
-        """None where one of them has no vector."""
+        """Return the cosine, or None if either word has no vector."""
         if first not in self.place or second not in self.place:
             return None
         return float(self.unit[self.place[first]] @ self.unit[self.place[second]])
@@ -64,7 +52,7 @@ def _rows(path: Path) -> Iterator[tuple[str, np.ndarray]]:
     for number, line in enumerate(read_lines(path), start=1):
         word, *values = line.split() or [""]
         if number == 1 and len(values) == 1 and word.isdigit():
-            continue  # word2vec's first line: how many words, how many numbers
+            continue  # word2vec's header: number of words, dimension
         width = width or len(values)
         try:
             row = np.array(values, np.float32)

@@ -1,7 +1,4 @@
-"""The attack recipes by name: the one list of them.
-
-`RECIPES.get("pwws")` is the class PWWS, `PWWS(effect="increase").build(resources)` an attack.
-"""
+"""The registry of attack recipes: `RECIPES.get("pwws")` is the class PWWS."""
 
 from rse_study.evaluation.attacks.attack_recipe import AttackRecipe
 from rse_study.evaluation.attacks.recipes.bae import BAE
@@ -25,9 +22,9 @@ RECIPES: Registry[type[AttackRecipe]] = Registry(
 
 
 def recipes_with(resource: Resource) -> tuple[str, ...]:
-    """Names of the recipes that need this resource."""
+    """Return the names of the recipes that need this resource."""
     return tuple(name for name in RECIPES if resource in RECIPES.get(name).needs)
 
 
 REPLAYABLE: tuple[str, ...] = tuple(sorted({*RECIPES} - {*recipes_with(Resource.MASKED_LM)}))
-"""Names of the recipes whose texts a trial may replay: nothing in a trial names a masked language model."""
+"""Recipes whose texts a trial may replay: a trial names no masked LM."""

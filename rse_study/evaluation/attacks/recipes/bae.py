@@ -21,10 +21,7 @@ from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
 
 
 class BAE(AttackRecipe):
-    """BAE masks words and replaces them by what a language model predicts.
-
-    Replacement only, of the paper's four modes; with TextAttack's numbers.
-    """
+    """BAE-R, the paper's replacement mode alone, with TextAttack's numbers."""
 
     name: ClassVar = "bae"
     needs: ClassVar = (Resource.STOP_WORDS, Resource.SENTENCE_SIMILARITY, Resource.MASKED_LM)

@@ -1,4 +1,4 @@
-"""BERT-Attack: a language model that sees a word replaces it (Li et al. 2020)."""
+"""BERT-Attack: words from a language model that sees them (Li et al. 2020)."""
 
 from typing import ClassVar
 
@@ -17,11 +17,11 @@ from rse_study.evaluation.attacks.transformations.masked_lm import MaskedLMSwap
 
 
 class BERTAttack(AttackRecipe):
-    """BERT-Attack replaces words by what a language model that sees them would say.
+    """BERT-Attack replaces words by predictions of a language model that sees them.
 
-    With TextAttack's numbers. For the ranking the paper masks a word; as TextAttack does, ours is unknown. The paper
-    and TextAttack replace a word of several pieces by combinations of each piece's predictions; here such a word gets
-    what the model says of it as a whole. The paper also drops antonyms, TextAttack does not.
+    It uses TextAttack's numbers. To rank words the paper masks them; we use [UNK], as TextAttack does. The
+    paper and TextAttack replace a word of several pieces by combinations of each piece's predictions; here
+    the model predicts the word as a whole. The paper also drops antonyms, TextAttack does not.
     """
 
     name: ClassVar = "bert_attack"

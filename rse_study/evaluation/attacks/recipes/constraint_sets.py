@@ -1,4 +1,4 @@
-"""Constraints that the recipes share, and labels that say what they replace."""
+"""Constraints that recipes share, and labels that name replaced resources."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,8 @@ from rse_study.evaluation.attacks.resources import AttackResources
 
 
 def word_constraints(resources: AttackResources, sides: Sides) -> tuple[PreTransformationConstraint, ...]:
-    """Each word changes once, no stop word does, and only the sides that may.
-
-    A recipe that uses it needs Resource.STOP_WORDS.
-    """
-    # TextFooler and BAE bring longer lists of stop words; here all leave nltk's alone.
+    """Return the constraints on words; the recipe must need Resource.STOP_WORDS."""
+    # TextFooler and BAE have longer lists of stop words; here all recipes use nltk's.
     return (
         RepeatModification(),
         StopwordModification(english_stopwords(resources.data_dir)),
@@ -25,15 +22,15 @@ def word_constraints(resources: AttackResources, sides: Sides) -> tuple[PreTrans
 
 
 def tag_constraints(resources: AttackResources) -> tuple[Constraint, ...]:
-    """The same part of speech, where there is a tagger."""
+    """Return the part-of-speech constraint if there is a tagger."""
     return () if resources.tagger is None else (PartOfSpeech(resources.tagger.model),)
 
 
 def tag_note(resources: AttackResources) -> str:
-    """What a label says of the part of speech."""
+    """Return the label's note on parts of speech."""
     return "no part of speech" if resources.tagger is None else f"tags from {resources.tagger.name}"
 
 
 def label(name: str, replaced: Sequence[str]) -> str:
-    """The label of a recipe whose resources are not those of the published one."""
+    """Return the label of a recipe that replaces resources of the published attack."""
     return f"{name}-like: {', '.join(replaced)}"

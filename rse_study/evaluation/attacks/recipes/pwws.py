@@ -1,4 +1,4 @@
-"""PWWS: WordNet's synonyms by weighted word saliency (Ren et al. 2019)."""
+"""PWWS: WordNet synonyms, ordered by weighted word saliency (Ren et al. 2019)."""
 
 from typing import ClassVar, Literal
 
@@ -15,9 +15,9 @@ from rse_study.evaluation.attacks.transformations.wordnet import WordNetSwap
 class PWWS(AttackRecipe):
     """PWWS replaces words by synonyms from WordNet, as TextAttack does it.
 
-    Neither it nor we swap named entities, as the paper does besides. The paper also takes each word's best replacement
-    for the clean text and puts it in whether or not that helps; here candidates are tried anew in the current text,
-    and only a strictly better one is kept.
+    The paper also swaps named entities; TextAttack and we do not. The paper applies each word's best
+    replacement for the clean text whether or not it helps; here candidates are tried again in the current
+    text, and only a strictly better one is kept.
     """
 
     name: ClassVar = "pwws"

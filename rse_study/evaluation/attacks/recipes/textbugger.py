@@ -1,4 +1,4 @@
-"""TextBugger: misspellings and near words (Li et al. 2019)."""
+"""TextBugger: misspellings and synonyms (Li et al. 2019)."""
 
 from typing import ClassVar
 
@@ -19,9 +19,9 @@ from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwa
 
 
 class TextBugger(AttackRecipe):
-    """TextBugger replaces words by misspellings and near words: the black-box attack.
+    """TextBugger replaces words by misspellings and synonyms (black-box attack).
 
-    As in TextAttack, sentences of a document are not ranked before their words.
+    As in TextAttack, a document's sentences are not ranked before its words.
     """
 
     name: ClassVar = "textbugger"

@@ -1,4 +1,4 @@
-"""TextFooler: near words, the words first whose loss costs most (Jin et al. 2020)."""
+"""TextFooler: synonyms, most important words first (Jin et al. 2020)."""
 
 from typing import ClassVar
 
@@ -24,11 +24,11 @@ from rse_study.evaluation.attacks.transformations.neighbours import NeighbourSwa
 
 
 class TextFooler(AttackRecipe):
-    """TextFooler replaces words by near ones, with TextAttack's numbers.
+    """TextFooler replaces words by synonyms, with TextAttack's numbers.
 
-    The paper ranks by another formula where deleting a word already flips the class. Its thresholds were set for
-    counter-fitted vectors and the Universal Sentence Encoder. From synonym lists, which have no cosine, all
-    candidates are taken.
+    The paper ranks words differently where deleting one already flips the class. Its thresholds were tuned
+    for counter-fitted vectors and the Universal Sentence Encoder. Synonym lists have no cosines, so all their
+    candidates pass.
     """
 
     name: ClassVar = "textfooler"

@@ -1,1 +1,1 @@
-"""In which order words are changed."""
+"""Search methods: the order in which words are changed."""

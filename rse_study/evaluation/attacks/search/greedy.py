@@ -1,4 +1,4 @@
-"""Greedy search: words by importance, each changed once to the best it may become."""
+"""Greedy search: words by importance, each changed once to its best candidate."""
 
 from typing import Protocol, runtime_checkable
 
@@ -11,22 +11,18 @@ from rse_study.spec import Spec
 
 @runtime_checkable
 class Ranking(Protocol):
-    """Which words matter most."""
+    """An order of words by importance."""
 
     def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
-        """Positions, the most important first; equal ones from left to right.
-
-        There are none where the budget of queries ran out.
-        """
+        """Return positions, most important first; none if the query budget ran out."""
         ...
 
 
 class Greedy(Spec):
     """Greedy search visits words by importance and keeps the best candidate of each.
 
-    A candidate is kept if it is strictly better; the search ends where the goal is reached. Of several candidates that
-    reach the goal the most similar one is taken, among those ahead of the first that does not (TextAttack's rule;
-    TextFooler's paper: of all that reach it).
+    A candidate must be strictly better. If several reach the goal, the most similar one is taken among those
+    ranked above the first that does not (TextAttack's rule; TextFooler's paper considers all that reach it).
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -48,7 +44,7 @@ class Greedy(Spec):
 
 
 def _choice(problem: SearchProblem, tried: list[tuple[Candidate, VictimOutput]]) -> SearchResult:
-    """The best; if it reaches the goal the most similar of those directly behind it that do, too."""
+    """Return the best candidate, or the most similar of the top ones at the goal."""
     chosen, row = tried[0]
     for candidate, answer in tried:
         if not problem.stops(answer):

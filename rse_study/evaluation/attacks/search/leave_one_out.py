@@ -1,4 +1,4 @@
-"""Importance of a word: how near the goal is without it."""
+"""Word importance: how near the goal is without the word."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ from rse_study.spec import Spec
 
 
 class Unknown(Spec):
-    """`unk`: something the victim does not know stands in the word's place."""
+    """`unk`: replaces the word by one that the victim does not know."""
 
-    token: str = "[UNK]"  # literally, in the text: BERT's tokenizers make their unknown token of it
+    token: str = "[UNK]"  # put into the text literally; BERT's tokenizers map it to their unknown token
 
     def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
         positions = problem.positions()
@@ -20,7 +20,7 @@ class Unknown(Spec):
 
 
 class Deleted(Spec):
-    """`delete`: the word is taken out."""
+    """`delete`: removes the word."""
 
     def order(self, problem: SearchProblem) -> QueryGenerator[list[int]]:
         positions = problem.positions()
@@ -29,7 +29,7 @@ class Deleted(Spec):
 
 
 def by_importance(positions: list[int], importance: Sequence[float]) -> list[int]:
-    """Highest first, equal ones from left to right; none where some were not answered."""
+    """Sort positions by importance, stably; return none if outputs are missing."""
     if len(importance) < len(positions):
         return []
     return [positions[i] for i in np.argsort(-np.asarray(importance), kind="stable")]

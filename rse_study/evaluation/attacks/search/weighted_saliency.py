@@ -1,4 +1,4 @@
-"""Importance of a word: saliency times its best candidate's effect (PWWS)."""
+"""Word importance: saliency times the best candidate's effect (PWWS)."""
 
 from typing import Literal
 
@@ -13,8 +13,7 @@ from rse_study.tensors import Float
 class WeightedSaliency(Spec):
     """TextAttack's `weighted-saliency` (Ren et al. 2019).
 
-    Softmax of the scores with [UNK] in each word's place, times the best candidate's effect. The softmax does not feel
-    what effect is. A word without candidates weighs 0.
+    The softmax of the scores with [UNK] in each word's place, times the best candidate's effect.
     """
 
     token: str = "[UNK]"
@@ -33,7 +32,6 @@ class WeightedSaliency(Spec):
         return by_importance(positions, weights.tolist())
 
     def _effects(self, problem: SearchProblem, positions: list[int]) -> QueryGenerator[list[float]]:
-        """Of each position; fewer where the budget ran out."""
         below = problem.score(problem.clean) if self.effect == "increase" else 0.0
         options = [problem.candidates(problem.original, position) for position in positions]
         rows = yield [candidate.text for each in options for candidate in each]

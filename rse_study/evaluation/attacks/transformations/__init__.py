@@ -1,1 +1,1 @@
-"""What words are replaced by."""
+"""Transformations: the words that may replace a word."""

@@ -1,4 +1,4 @@
-"""TextBugger's misspellings: each made once for a word."""
+"""TextBugger's misspellings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,9 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 class Bugs:
     """TextBugger's five bugs of a word, each made once (Li et al. 2019).
 
-    A space inside, a letter missing, two letters swapped, a letter that looks alike, a letter next to it on the
-    keyboard. The first and the last letter stay, but for the last two kinds. The paper has one substitution of a
-    letter, from either table: here each table gives one. TextAttack knows no keyboard there, and offers a look-alike
-    for each of the letters.
+    A space inside, a missing letter, two letters swapped, a look-alike letter, a neighbouring key. Only the
+    last two may change the first or last letter. The paper substitutes one letter from either table, here
+    each table gives one; TextAttack has no keyboard bug, and offers a look-alike for every letter.
     """
 
     homoglyphs: LetterTable
@@ -45,7 +44,7 @@ def _one_missing(word: str, generator: np.random.Generator) -> str:
 
 
 def _two_swapped(word: str, generator: np.random.Generator) -> str:
-    # A pair of equal letters would be no bug.
+    # Swapping equal letters changes nothing.
     i = _choose([i for i in range(1, len(word) - 2) if word[i] != word[i + 1]], generator)
     return word[:i] + word[i + 1] + word[i] + word[i + 2 :] if i else word
 
@@ -60,5 +59,5 @@ def _substituted(word: str, lookalikes: LetterTable, generator: np.random.Genera
 
 
 def _choose(numbers: Sequence[int], generator: np.random.Generator) -> int:
-    """One of the numbers; 0 where there is none."""
+    """Return a random one of the numbers, or 0 if there is none."""
     return numbers[int(generator.integers(len(numbers)))] if numbers else 0

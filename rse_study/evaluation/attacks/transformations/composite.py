@@ -1,4 +1,4 @@
-"""What several transformations offer."""
+"""A union of several transformations."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText
 
 @dataclass(frozen=True)
 class CompositeTransformation:
-    """Their words one after the other, each once."""
+    """Offers the words of all its transformations, each word once."""
 
     transformations: tuple[Transformation, ...]
 

@@ -10,36 +10,30 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 
 
 class Blank(NamedTuple):
-    """One position of a sentence, to be filled by a language model."""
+    """One position of a sentence for a language model to fill."""
 
     words: list[str]
-    """words and punctuation"""
     position: int
-    """of the word that is asked for, from 0"""
     is_masked: bool
-    """whether that word is hidden"""
 
 
 MaskedLM = Callable[[Sequence[Blank]], list[list[tuple[str, float]]]]
-"""For each blank whole words with their probabilities, the likeliest first; at least as many as a recipe takes."""
+"""Maps each blank to whole words and probabilities, likeliest first, at least as many as a recipe takes."""
 
 
 @dataclass(frozen=True)
 class MaskedLMSwap:
-    """The likeliest words at a position, but for the word itself and punctuation."""
+    """Offers the likeliest words at a position, but punctuation and the word itself."""
 
     model: MaskedLM
     num_candidates: int
-    """words, at most"""
     is_masked: bool
-    """whether the word is hidden from the model"""
     min_probability: float = 0.0
-    """of a word, by the model"""
 
     def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
         words, place = text.pieces(position)
         (predicted,) = self.model([Blank(words, place, self.is_masked)])
         likely = [word for word, probability in predicted if probability >= self.min_probability]
         fit = dict.fromkeys(word for word in likely if is_one_word(word) and not any(map(str.isspace, word)))
-        # The word itself takes a place, as in TextAttack: it is dropped after the best are chosen.
+        # As in TextAttack, the word itself counts as one of the best and is dropped afterwards.
         return [word for word in list(fit)[: self.num_candidates] if word != text.word(position)]

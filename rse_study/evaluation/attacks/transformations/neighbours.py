@@ -10,23 +10,19 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 
 @runtime_checkable
 class Neighbours(Protocol):
-    """Words near a word."""
+    """A source of words that are near a word."""
 
     def nearest(self, word: str, num: int) -> list[str]:
-        """At most `num` other words, the nearest first."""
+        """Return at most `num` other words, the nearest first."""
         ...
 
 
 @dataclass(frozen=True)
 class NeighbourSwap:
-    """The nearest words of a lexicon.
-
-    They are looked up in lower case, and given the case of the word they replace.
-    """
+    """Offers the nearest words in a lexicon, in the case of the word they replace."""
 
     neighbours: Neighbours
     num_candidates: int
-    """words, at most"""
 
     def replacements(self, text: AttackedText, position: int, generator: np.random.Generator) -> list[str]:
         word = text.word(position)
@@ -36,10 +32,7 @@ class NeighbourSwap:
 
 
 def cased_like(model: str, word: str) -> str:
-    """`word` in lower case, in capitals, or with one capital, as `model` is.
-
-    Anything else is left as it is.
-    """
+    """Return `word` in lower case, upper case or capitalised, as `model` is."""
     if model.islower():
         return word.lower()
     if model.isupper() and len(model) > 1:

@@ -1,4 +1,4 @@
-"""Synonyms from WordNet, as PWWS in TextAttack takes them."""
+"""Synonyms from WordNet, selected as TextAttack's PWWS does."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +11,9 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 
 @dataclass(frozen=True)
 class WordNetSwap:
-    """All lemmas of all synsets of the word, but for phrases and the word itself.
+    """Offers the lemmas of all synsets of the word, except phrases and itself.
 
-    No part of speech, no inflection. In alphabetical order, as TextAttack 0.3.10 sorts the changed texts: of equal
-    scores the first is taken.
+    Alphabetical, as TextAttack 0.3.10 sorts the changed texts: among equal scores the first wins.
     """
 
     data_dir: Path
