@@ -42,12 +42,11 @@ class L2PCSR(ContrastiveMethod):
 
     @property
     def num_sites(self) -> int:
-        """Outputs of the encoder that are weakened, the embedding block's first."""
         return self.masks.num_sites if self.perturbs == "masks" else 0
 
     @property
     def cost(self) -> StepCost:
-        """t passes over both views, then both to train on."""
+        """The t passes over both views, then both to train on."""
         return StepCost(self.player.num_steps, num_views=2, views_per_ascent=2)
 
     @property
@@ -82,15 +81,15 @@ class L2PCSR(ContrastiveMethod):
 
 @dataclass(frozen=True)
 class OneMaskAView(JointPass):
-    """The gradient of a feature mask that all sentences of a view share.
+    """A joint pass for feature masks that all sentences of a view share.
 
-    It is summed over them, on all workers.
+    Their gradient is summed over those sentences, on all workers.
     """
 
     collectives: Collectives
 
     def share(self, gradients: list[Change], player: int) -> Change:
-        """Return the one gradient, its feature masks' rows all alike."""
+        """Return the one gradient, with equal rows in its feature masks."""
         (gradient,) = gradients
         sites = (replace(site, features=self._summed(site.features)) for site in gradient.masks)
         return replace(gradient, masks=tuple(sites))
@@ -111,16 +110,16 @@ class _Twice:
     step: int
 
     def anchor(self, embeddings: Float[Tensor, "b l d"]) -> Anchor:
-        """What both views start from. [CLS] is a token like others."""
+        """Return the start of both views, in which [CLS] may move like any token."""
         return Anchor(embeddings.repeat(2, 1, 1), self.rows.all_perturbable(), self.step)
 
     @functools.cached_property
     def rows(self) -> Batch:
-        """Both views' rows. The second view's noise is keyed by indices beyond the batch's."""
+        """Rows of both views; the second view's noise is keyed by indices beyond the batch's."""
         return self.batch.repeated(2)
 
     def losses(self, embeddings: Float[Tensor, "n l d"], change: Change) -> tuple[Float[Tensor, " b"], Any]:
-        """One loss an anchor, and the first view's moments; the gradient reaches both views."""
+        """Return one loss per anchor, and the first view's moments; the gradient reaches both views."""
         points = embeddings if change.addition is None else embeddings + change.addition
         rows = self.rows
         with self.run.dropout(self.step, VIEWS, rows.ids.device), self.run.autocast():
@@ -141,7 +140,7 @@ def _constant(change: Change) -> Change:
 
 
 def _weakened(change: Change, anchor: Anchor) -> dict[str, Mean]:
-    """The share of real tokens and of features that are weakened, over all sites and both views."""
+    """Return the share of real tokens and of features weakened, over all sites and both views."""
     if not change.masks:
         return {}
     tokens = torch.stack([1 - site.tokens for site in change.masks])
