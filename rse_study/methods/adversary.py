@@ -1,4 +1,4 @@
-"""The inner loop of RobustSentEmbed (Algorithm 1), which raises the contrastive loss."""
+"""The inner loop of RobustSentEmbed (Algorithm 1), an ascent on its L_con."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -152,7 +152,7 @@ class InnerObjective:
 def _moved(
     delta: Float[Tensor, "b l d"], start: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]
 ) -> Mean:
-    """Return the mean of ||delta - delta0||_2 / ||delta0||_2 over perturbable sentences."""
+    """Average ||delta - delta0||_2 / ||delta0||_2 over perturbable sentences."""
     return Mean.among(
         (delta - start).flatten(1).norm(dim=1) / start.flatten(1).norm(dim=1), perturbable.any(1)
     )

@@ -115,7 +115,7 @@ class ConSERT(ContrastiveMethod):
     def _adversary(
         self, networks: Networks, anchor: Anchor, batch: Batch, run: RunContext
     ) -> tuple[Float[Tensor, "b l d"], dict[str, Mean]]:
-        """Find the delta that raises the loss between X + delta and X, both without dropout."""
+        """Find the delta that raises the loss between X + delta and X, without dropout."""
 
         def encode(points: Float[Tensor, "b l d"]) -> Float[Tensor, "b d"]:
             return networks.encoder(points, batch.mask, batch.ids, places=batch.real_places)

@@ -22,7 +22,10 @@ from rse_study.tensors import Bool, F, Float, Int, Tensor, sent, torch
 
 @dataclass(frozen=True)
 class _Projected:
-    """Outputs of one side for x and x_aug, and projections before the predictor (the target has none)."""
+    """One side's outputs for x and x_aug, and its projections before the predictor.
+
+    The target has no predictor.
+    """
 
     x: Tensor
     x_aug: Tensor
@@ -112,7 +115,7 @@ class DCL(MethodBase):
     def _online(
         self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
     ) -> _Projected:
-        """Encode both views in one pass; each is normalised by itself, and only x moves the statistics."""
+        """Encode both views in one pass, each with its own norms; x moves the statistics."""
         ids, twice = torch.cat([batch.ids, twin]), batch.repeated(2)
         with run.dropout(step, "outer", ids.device), run.autocast():
             words = networks.encoder.word_embeddings(ids)
@@ -179,7 +182,7 @@ def _full(x: Tensor) -> Tensor:
 def _cosines(
     x: Float[Tensor, "b d"], x_aug: Float[Tensor, "b d"], batch: Batch, run: RunContext
 ) -> dict[str, Mean]:
-    """Return the mean cosines of Figure 3: with a sentence's own twin, and with others' twins."""
+    """Return Figure 3's mean cosines: with a sentence's own twin, and with others'."""
     twins = run.collectives.gather(x_aug.detach())
     cosines = F.normalize(x.detach(), dim=-1) @ F.normalize(twins, dim=-1).T
     own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]

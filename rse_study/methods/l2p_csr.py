@@ -115,11 +115,11 @@ class _Twice:
 
     @functools.cached_property
     def rows(self) -> Batch:
-        """Rows of both views; the second view's noise is keyed by indices beyond the batch's."""
+        """Rows of both views; noise of the second is keyed by indices beyond the batch."""
         return self.batch.repeated(2)
 
     def losses(self, embeddings: Float[Tensor, "n l d"], change: Change) -> tuple[Float[Tensor, " b"], Any]:
-        """Return one loss per anchor, and the first view's moments; the gradient reaches both views."""
+        """Return each anchor's loss, with gradient to both views, and z1's moments."""
         points = embeddings if change.addition is None else embeddings + change.addition
         rows = self.rows
         with self.run.dropout(self.step, VIEWS, rows.ids.device), self.run.autocast():
@@ -140,7 +140,7 @@ def _constant(change: Change) -> Change:
 
 
 def _weakened(change: Change, anchor: Anchor) -> dict[str, Mean]:
-    """Return the share of real tokens and of features weakened, over all sites and both views."""
+    """Return the share of real tokens and of features weakened, over sites and views."""
     if not change.masks:
         return {}
     tokens = torch.stack([1 - site.tokens for site in change.masks])

@@ -93,7 +93,7 @@ class ReplacedTokenDetection(Spec):
         return StepOutcome(self._reduced(losses, run), {"rtd/accuracy": Mean.over(correct)})
 
     def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
-        """Select real tokens but position 0, which holds h; `mean_padding` counts padding too."""
+        """Select real tokens (`mean_padding`: padding too) but position 0, which holds h."""
         counted = torch.ones_like(mask) if self.reduction == "mean_padding" else mask.clone()
         counted[:, 0] = False
         return counted
@@ -107,7 +107,7 @@ class ReplacedTokenDetection(Spec):
         return total / run.collectives.sum(count).clamp(min=1)
 
     def _uniform(self, batch: Batch, run: RunContext, step: int) -> Float[Tensor, "b l"]:
-        """Draw one uniform number per token to sample G's predictions, keyed by row, on the CPU."""
+        """Draw a uniform number per token, keyed by row, on the CPU, to sample from G."""
         uniform = torch.zeros(batch.ids.shape)
         for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.sum(1).tolist(), strict=True)):
             uniform[i, :real] = torch.rand(real, generator=run.streams.generator("rtd", step, row, 1))

@@ -215,7 +215,7 @@ class RobustSentEmbed(MethodBase):
     def _first_term(
         self, views: Views, others: Float[Tensor, "g d"], own: Bool[Tensor, "b g"]
     ) -> Float[Tensor, " b"]:
-        """Return L_con(z, {z_pos, z_adv}), the second positive in the log, by itself, or left out."""
+        """Return L_con(z, {z_pos, z_adv}): z_adv in the log, in its own loss, or nowhere."""
         assert views.z_adv is not None
         positives = torch.stack([views.z_pos, views.z_adv])
         if self.second_positive == "inside":

@@ -56,7 +56,7 @@ def encode_views(
 
 
 def _project(networks: Networks, pooled: list[Tensor], run: RunContext, dtype: "torch.dtype") -> Views:
-    """Apply the head once per view with moments of its own; only z's move the running ones."""
+    """Apply the head to each view with its own moments; z's move the running ones."""
     with run.autocast():
         projected = [networks.head(view) for view in pooled]
     networks.head.update(projected[0][1])

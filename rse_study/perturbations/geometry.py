@@ -64,7 +64,7 @@ def matched(
 def _project_l1(
     x: Float[Tensor, "*batch n"], radius: Float[Tensor, "*#batch 1"]
 ) -> Float[Tensor, "*batch n"]:
-    """Project onto the l1 ball by sorting (Duchi et al. 2008): soft thresholding at theta."""
+    """Project onto the l1 ball by a sort (Duchi et al. 2008): soft threshold theta."""
     magnitude = x.abs()
     descending = magnitude.sort(dim=-1, descending=True).values
     count = torch.arange(1, x.shape[-1] + 1, device=x.device, dtype=x.dtype)

@@ -21,7 +21,7 @@ def normal_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Fl
 
 
 def _drawn(draw: Callable[..., Tensor], anchor: Anchor, streams: Streams, stream: str, width: int) -> Tensor:
-    """Draw in float32 whatever the model's precision, so that precisions share their draws."""
+    """Draw in float32 whatever the model's precision, so that draws can be compared."""
     batch = anchor.batch.on_host
     noise = torch.zeros(*batch.mask.shape, width)
     for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.sum(1).tolist(), strict=True)):

@@ -99,7 +99,7 @@ class TokenLevel(Spec):
         return replace(state, eta=state.ball.project(scale * moved))
 
     def _scale(self, eta: Float[Tensor, "b l d"]) -> Float[Tensor, "b l 1"]:
-        """Return n_i = ||eta_i||_P / max_j ||eta_j||_P (eq 2); 1 if the whole sentence is 0."""
+        """Return n_i = ||eta_i||_P / max_j ||eta_j||_P (eq 2); 1 in an all-zero sentence."""
         norms = geometry.norm_of(eta, self.ball.norm)
         largest = norms.amax(1, keepdim=True)
         if self.scaling == "none":
@@ -144,7 +144,7 @@ def starved(state: EtaState, norm: geometry.Norm) -> Bool[Tensor, "b l"]:
 
 
 def _reading_order(anchor: Anchor, collectives: Collectives) -> Int[Tensor, " n"]:
-    """Return the order of the gathered tokens in the global batch: by sentence, then position."""
+    """Order the gathered tokens as in the global batch: by sentence, then position."""
     num_rows, length = anchor.ids.shape
     position = torch.arange(length, device=anchor.ids.device).expand(num_rows, length)
     rank_of = (anchor.batch.rows[:, None] * 1_000_000 + position).flatten()
@@ -152,7 +152,7 @@ def _reading_order(anchor: Anchor, collectives: Collectives) -> Int[Tensor, " n"
 
 
 def _words(ids: Int[Tensor, " n"]) -> Int[Tensor, " n"]:
-    """Return each id's rank among the distinct ids, as `unique` does but with no dynamic shape."""
+    """Number the distinct ids from 0, as `unique` does, but with one row per id."""
     ordered, order = ids.sort(stable=True)
     begins = torch.cat([torch.zeros_like(ordered[:1]), (ordered[1:] != ordered[:-1]).long()])
     return torch.empty_like(ids).scatter_(0, order, begins.cumsum(0))
