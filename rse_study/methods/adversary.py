@@ -43,10 +43,7 @@ class Adversary:
     def find(
         self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: RunContext
     ) -> InnerAscent:
-        """Find delta_final (eq 7), eta and weights for this batch.
-
-        `table` is V, which changes in place; None means no eta.
-        """
+        """Find delta_final (eq 7), eta and weights; V (`table`) changes in place."""
         players, states = self._team(table, anchor, run)
         with frozen(networks, training=self.dropout != "eval"):
             objective = InnerObjective.at(networks, anchor, batch, run, self.temperature, self.dropout)

@@ -41,10 +41,7 @@ class StepCost:
         return inner + TRAINED * self.num_views + detection
 
     def repeated(self, batch_size: int, chunk_size: int) -> float:
-        """Return the operations, in P*T, that passes in chunks compute a second time.
-
-        A pass that fits into one chunk is computed once.
-        """
+        """Return the operations, in P*T, that passes split into chunks compute twice."""
         if chunk_size == 0:
             return 0.0
         passes = (

@@ -22,10 +22,7 @@ from rse_study.tensors import Bool, F, Float, Int, Tensor, sent, torch
 
 @dataclass(frozen=True)
 class _Projected:
-    """One side's outputs for x and x_aug, and its projections before the predictor.
-
-    The target has no predictor.
-    """
+    """One side's outputs for x and x_aug, and its projections before any predictor."""
 
     x: Tensor
     x_aug: Tensor
@@ -192,10 +189,7 @@ def _cosines(
 def _masked(
     whole: Batch, encoder: SentenceEncoder, run: RunContext, step: int
 ) -> tuple[Int[Tensor, "b l"], Bool[Tensor, "b l"]]:
-    """Return corrupted ids, and which tokens were chosen (on the CPU).
-
-    Draws are keyed by a row's index in the global batch, over its real tokens only.
-    """
+    """Corrupt ids by draws keyed by row; return them, and the chosen tokens (on CPU)."""
     vocabulary = encoder.backbone.get_input_embeddings().weight.shape[0]
     batch = whole.on_host
     ids, chosen = batch.ids.clone(), torch.zeros_like(batch.mask)

@@ -51,7 +51,6 @@ class L2PCSR(ContrastiveMethod):
 
     @property
     def player(self) -> Player:
-        """The perturbation that the ascent moves."""
         return self.masks if self.perturbs == "masks" else self.noise
 
     def step(
@@ -81,10 +80,7 @@ class L2PCSR(ContrastiveMethod):
 
 @dataclass(frozen=True)
 class OneMaskAView(JointPass):
-    """A joint pass for feature masks that all sentences of a view share.
-
-    Their gradient is summed over those sentences, on all workers.
-    """
+    """A joint pass that sums each view's feature-mask gradients, on all workers."""
 
     collectives: Collectives
 

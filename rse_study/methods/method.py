@@ -52,10 +52,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """This worker's share of the global loss, and metrics to report.
-
-    The shares of all workers add up.
-    """
+    """Metrics, and this worker's share of the global loss: the shares add up."""
 
     loss: Float[Tensor, ""]
     metrics: dict[str, Mean] = field(default_factory=dict)

@@ -140,10 +140,7 @@ def with_preset(given: Any) -> Any:
 
 
 def fields_of(name: str, method: str, *, where: str = "") -> dict[str, Any]:
-    """Return the fields that a preset writes over a base, by path below a trial.
-
-    A preset of another method than the base's replaces the whole method.
-    """
+    """Return what a preset writes over a base of this method, by path below a trial."""
     preset = PRESETS.get(name, where=where)
     if preset.method != method:
         return {"method": {"name": preset.method, KEY: name}}

@@ -87,7 +87,6 @@ class RobustSentEmbed(MethodBase):
 
     @property
     def has_adversary(self) -> bool:
-        """Whether there is an adversarial view at all."""
         return self.blend.num_steps > 0
 
     @property

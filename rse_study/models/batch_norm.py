@@ -25,10 +25,7 @@ class Moments(NamedTuple):
 
 
 def moments_of(x: Float[Tensor, "b d"], collectives: Collectives) -> Moments:
-    """Compute moments over the rows of all workers, with gradient.
-
-    The variance is a centred sum, which avoids cancellation.
-    """
+    """Compute moments over the rows of all workers by centred sums, with gradient."""
     num_rows = collectives.sum(torch.full((), len(x), dtype=x.dtype, device=x.device))
     mean = collectives.sum(x.sum(0)) / num_rows
     variance = collectives.sum((x - mean).square().sum(0)) / num_rows

@@ -26,10 +26,7 @@ def store_pooling(directory: Path, pooling: StoredPooling) -> None:
 
 
 def stored_pooling(path_or_name: str | Path, revision: str = "main") -> StoredPooling:
-    """Read the pooling from our own record, else from sentence-transformers'.
-
-    Raises InputError if there is neither.
-    """
+    """Read the pooling from our own record, else from sentence-transformers'."""
     name = str(path_or_name)
     ours = _read(name, FILE_NAME, revision)
     if ours:

@@ -69,10 +69,7 @@ class GeneratorOutputs:
         return edited
 
     def flush(self) -> None:
-        """Write what was computed since the last call.
-
-        Nothing is written if the folder is read-only or a GPU has failed.
-        """
+        """Write what was computed, unless the folder is read-only or a GPU has failed."""
         if not self._fresh:
             return
         pairs, self._fresh = self._fresh, {}

@@ -54,10 +54,7 @@ def load_encoder(
 def untrained(
     path_or_name: str | Path, pooling: PoolingKind | str = "stored", seed: int = 0, revision: str = "main"
 ) -> tuple[SentenceEncoder, Any]:
-    """Load the same configuration and tokenizer, with random weights.
-
-    Reports show this encoder as the floor.
-    """
+    """Load an encoder with random weights instead, the floor of every report."""
     name = str(path_or_name)
     config = load_config(name, revision)
     check_family(name, config)
@@ -96,10 +93,7 @@ def load_config(name: str, revision: str = "main") -> Any:
 
 
 def load_tokenizer(name: str, revision: str = "main") -> Any:
-    """Load the tokenizer of a folder or hub name, with its stored length limit.
-
-    Raises InputError if it has no padding token.
-    """
+    """Load a tokenizer with its stored length limit; it must have a padding token."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:

@@ -9,10 +9,7 @@ from rse_study.models.initialisation import seeded_linear
 
 
 class MaskedLMHead(nn.Module):
-    """logits = E LayerNorm(GELU(W h + c)) + bias (Devlin et al. 2019).
-
-    E, the word embeddings, is passed with each call.
-    """
+    """logits = E LayerNorm(GELU(W h + c)) + bias, with E given (Devlin et al. 2019)."""
 
     def __init__(self, hidden: int, embedding: int, vocabulary: int, generator: torch.Generator) -> None:
         super().__init__()

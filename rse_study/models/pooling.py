@@ -16,10 +16,7 @@ def pool_mean(hidden: Float[Tensor, "b l d"], mask: Bool[Tensor, "b l"]) -> Floa
 
 
 def prompt_positions(ids: Int[Tensor, "b l"], mask_token_id: int) -> Int[Tensor, " b"]:
-    """Return the position of the first [MASK] in each row (PromptBERT's template).
-
-    Raises InputError if a row on the CPU has none.
-    """
+    """Return the position of the first [MASK] in each row (PromptBERT's template)."""
     is_mask = ids == mask_token_id
     # Not checked on a GPU, which would make us wait: it only reads corpora, whose template is never cut.
     if ids.device.type == "cpu" and not bool(is_mask.any(1).all()):

@@ -49,10 +49,7 @@ class SiteMask:
 
 @dataclass(frozen=True)
 class Change:
-    """A change to a forward pass: an addition to word embeddings, masks on outputs.
-
-    The same type carries the gradient with respect to each of them.
-    """
+    """An addition to word embeddings and masks on outputs, or the gradients of both."""
 
     addition: Float[Tensor, "b l d"] | None = None
     masks: tuple[SiteMask, ...] = ()

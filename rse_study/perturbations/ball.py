@@ -28,10 +28,7 @@ class Ball(Spec):
     """Proj for l1: to the nearest point of the ball, or along the radius; other norms are always exact"""
 
     def around(self, perturbable: Bool[Tensor, "b l"], like: Float[Tensor, "b l d"]) -> "BoundBall":
-        """Bind this ball to the rows of one batch.
-
-        Lengths depend on a row's perturbable coordinates, not on padding.
-        """
+        """Bind this ball to a batch; lengths depend on perturbable coordinates alone."""
         width = like.shape[-1]
         per_row = perturbable.sum(1).to(like.dtype) * width
         num_coordinates = per_row if self.scope == "sentence" else per_row.new_full(per_row.shape, width)

@@ -78,10 +78,7 @@ class Blend(Spec):
         return Change(self.mix(state))
 
     def update(self, state: Branches, gradient: Change | tuple[Change, Change], t: int) -> Branches:
-        """Move both branches (eqs 5 and 6), by one gradient or by one each.
-
-        With `joint_state` both steps start from the mix.
-        """
+        """Move both branches (eqs 5 and 6), by one gradient or by one each."""
         for_pgd, for_fgsm = gradient if isinstance(gradient, tuple) else (gradient, gradient)
         share, mix = self.share_of_pgd, self.mix(state)
         joint = self.trajectories == "joint_state"

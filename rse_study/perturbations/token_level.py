@@ -135,10 +135,7 @@ class TokenLevel(Spec):
 
 
 def starved(state: EtaState, norm: geometry.Norm) -> Bool[Tensor, "b l"]:
-    """Whether each token's eta is all but 0 (metric `eta/starved`).
-
-    Its P-norm is then below 1 % of the largest in its sentence.
-    """
+    """Whether a token's eta is below 1 % of its sentence's largest, in P-norm."""
     norms = geometry.norm_of(state.eta, norm)[:, :, 0]
     return norms < 0.01 * norms.amax(1, keepdim=True)
 

@@ -101,10 +101,7 @@ class ViewMasks(Spec):
         )
 
     def update(self, state: KeepProbabilities, gradient: Change, t: int) -> KeepProbabilities:
-        """Step to p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6.
-
-        g is taken with respect to the masks (eqs 7-8).
-        """
+        """Step to p <- clip01(p + lr_p * g / ||g||_2), g by the masks (eqs 5-8)."""
         if t > self.num_steps:
             return state
         tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask

@@ -84,10 +84,7 @@ class WeakeningMasks(Spec):
         )
 
     def update(self, state: Probabilities, gradient: Change, t: int) -> Probabilities:
-        """Step to p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6.
-
-        g is taken with respect to the binary masks (eqs 7-8).
-        """
+        """Step to p <- clip01(p + lr_p * g / ||g||_2), g by the binary masks (eqs 5-8)."""
         tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask
         features = torch.stack([site.features for site in gradient.masks])
         return replace(

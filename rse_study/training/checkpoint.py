@@ -104,10 +104,7 @@ def read_train_state(checkpoint: Path, identity: str) -> TrainState:
 def restore(
     checkpoint: Path, networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]
 ) -> dict[str, Tensor]:
-    """Restore weights and moments in place, and return the run's other tensors.
-
-    `tensors` holds those at the start of the run, for their names, dtypes and devices.
-    """
+    """Restore weights and moments in place; return tensors like `tensors`, as saved."""
     parts = {name: load_file(checkpoint / f"{name}.safetensors") for name in PARTS}
     networks.load_state_dict(parts["networks"])
     _put_moments(networks, optimizer, parts["optimizer"])

@@ -33,7 +33,6 @@ class ReplayedAttacks:
 
     @classmethod
     def open(cls, materials: Materials) -> "ReplayedAttacks":
-        """Read pairs and texts from the folders of the materials."""
         pairs, texts = materials.replayed, materials.replayed_texts
         return cls(
             ReplayedPairs.open(Path(pairs)) if pairs else None,

@@ -77,7 +77,7 @@ def train(
     collectives
         The workers of the cell, by default this process alone.
     checkpoint_seconds
-        Time between two checkpoints, 0 = one after every step; longer if writing them would take over a twentieth of it.
+        Time between two checkpoints (0: one after every step), longer if writing takes over a twentieth of it.
     continues
         Whether a cell that was stopped early goes on to its full budget, as if it had never been stopped.
     publish
@@ -107,10 +107,7 @@ def train(
 
 
 def drive(points: Points, report: Report) -> None:
-    """Run `train(...)` to its end, passing every point to `report`.
-
-    The verdict "stop" from `report` ends the cell early.
-    """
+    """Run `train(...)` to its end, answering each point with the verdict of `report`."""
     verdict: Verdict | None = None
     with closing(points):
         while True:
@@ -184,7 +181,7 @@ def _advance(state: TrainState, session: Session) -> bool:
 
 
 def _measure_base(session: Session) -> dict[str, float]:
-    """Score the base encoder as it comes; rank 0 measures for all."""
+    """Score the base encoder before any training; rank 0 measures for all."""
     if session.run.collectives.rank != 0:
         return {}
 

@@ -23,10 +23,7 @@ class LossWatch:
         self._share = torch.zeros((), device=device)
 
     def note(self, share: Float[Tensor, ""], t: int) -> None:
-        """Record this worker's share of the loss at step `t`, counted from 1.
-
-        On a CPU this raises NonFiniteLoss at once, as `require_finite` does.
-        """
+        """Record this worker's loss of step `t`, from 1; on a CPU require it finite."""
         share = share.detach()
         lost = self._collectives.sum((~share.isfinite()).to(self._share.dtype))
         is_first = (lost > 0) & (self._lost_at == 0)

@@ -37,7 +37,6 @@ class Materials:
     replayed_texts: str = ""
     """folder of the adversarial labelled texts; empty where none are replayed"""
     watched: dict[str, str] = field(default_factory=dict)
-    """folders of watched evaluations, by name"""
     fingerprints: dict[str, str] = field(default_factory=dict)
     """sha256 of each part that decides a cell's numbers, by name"""
 
@@ -50,7 +49,6 @@ class Materials:
 
     @classmethod
     def load(cls, path: Path) -> "Materials":
-        """Read a file that `save` wrote."""
         return cls.from_json(path.read_text(encoding="utf-8"))
 
     def _content(self) -> dict[str, Any]:
@@ -66,10 +64,7 @@ class Materials:
         return cls(**{**content, "corpus": Path(content["corpus"])}, dev=dev)
 
     def relocated(self, move: Callable[[str], str]) -> "Materials":
-        """Return the same materials in other folders.
-
-        `move` maps the name of each folder, or a model's hub name, to the new one.
-        """
+        """Return the same materials in other folders, with each name mapped by `move`."""
         names = ("base", "generator", "synonyms", "replayed", "replayed_texts")
         folders: dict[str, Any] = {name: move(getattr(self, name)) for name in names if getattr(self, name)}
         watched = {name: move(folder) for name, folder in self.watched.items()}

@@ -34,10 +34,7 @@ class WorkerEnded:
 
 
 class WorkerLost(Exception):
-    """A process of the group ended without a message.
-
-    It was killed, or a defect left its traceback on stderr.
-    """
+    """A worker was killed, or ended by a defect whose traceback is on stderr."""
 
 
 def run_group(work: Work, size: int, *, threads: int = 1, answer: Ask = lambda question: None) -> None:

@@ -1,7 +1,4 @@
-"""Provenance of numbers: versions, machine and threads.
-
-Bit-equality depends on them: `rse_study.results.bit_equality`.
-"""
+"""Versions, machine and threads, on which the bits of numbers depend."""
 
 import os
 import platform
@@ -31,10 +28,7 @@ CPU_INFO = re.compile(r"^(?:vendor_id|cpu family|model|model name|CPU implemente
 
 
 def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
-    """Return versions, processor, its kernels, device, precision, workers, threads.
-
-    The device is None if it is a GPU that this machine does not have.
-    """
+    """Return versions, processor, its kernels, device, precision, workers, threads."""
     has_card = device.type == "cuda" and torch.cuda.is_available()
     card = torch.cuda.get_device_name(device) if has_card else None
     return {

@@ -1,7 +1,4 @@
-"""A replay of a cell: whether all its numbers come out the same.
-
-They must agree to the bit where that is promised, else nearly.
-"""
+"""A replay of a cell: do its numbers agree, to the bit where that is promised?"""
 
 import math
 from collections.abc import Iterator
@@ -41,10 +38,7 @@ class ReplayDifference:
 
     @property
     def distance(self) -> float:
-        """Distance of the two numbers, relative where one of them is beyond 1.
-
-        It is infinite if one is missing or not finite, and for endings.
-        """
+        """Distance of the numbers, relative beyond 1; infinite unless both are finite."""
         if not isinstance(self.recorded, float) or not isinstance(self.again, float):
             return math.inf
         apart = abs(self.again - self.recorded) / max(1.0, abs(self.again), abs(self.recorded))
@@ -56,7 +50,6 @@ class ReplayComparison:
     """A recorded cell compared with its replay."""
 
     num_points: int
-    """points of the recorded history"""
     differences: tuple[ReplayDifference, ...] = ()
     reranked: tuple[ReplayDifference, ...] = ()
     """scores recorded before equal cosines tied, changed no more than that explains"""

@@ -46,7 +46,6 @@ class Session:
 
     @property
     def num_steps(self) -> int:
-        """Optimiser steps of the full budget."""
         return self.trial.budget.num_steps(self.batches.num_batches)
 
     def resume(self, identity: str) -> TrainState:
@@ -71,8 +70,7 @@ class Session:
     def advance(self, step: int) -> StepOutcome:
         """Take one optimiser step.
 
-        On a CPU it raises NonFiniteLoss on every worker as soon as one worker's loss is not finite; on a GPU
-        `measure` does.
+        Raises NonFiniteLoss on every worker if one worker's loss is not finite; on a GPU `measure` does.
         """
         epoch, position = divmod(step, self.batches.num_batches)
         if step > 0 and position == 0:
@@ -93,10 +91,7 @@ class Session:
         return outcome
 
     def measure(self, outcome: StepOutcome, state: TrainState) -> dict[str, float]:
-        """Return metrics over all workers if a point of the history is due, else nothing.
-
-        Raises NonFiniteLoss on every worker if a loss since the last point was not finite.
-        """
+        """Return metrics over all workers if a point of the history is due, else nothing."""
         is_last = state.t == self.num_steps
         is_dev_due = is_last or state.t % self.trial.selection.every == 0
         is_watched = bool(self.trial.watched_at(state.t, self.num_steps))

@@ -82,7 +82,6 @@ class Budget(Spec):
     """how many of them"""
 
     def num_steps(self, steps_per_epoch: int) -> int:
-        """Return the number of optimiser steps."""
         return self.amount * (steps_per_epoch if self.unit == "epochs" else 1)
 
 
@@ -137,10 +136,7 @@ class Replayed(Spec):
         return self
 
     def identity(self) -> dict[str, Any]:
-        """Return the settings that decide a number.
-
-        Nothing but the recipe does if nothing is replayed, and no setting of texts without texts.
-        """
+        """Return only the settings that decide a number, given what is replayed."""
         if self.recipe == "none":
             return {"recipe": "none"}
         unused = set() if self.labelled != "none" else {"num_texts", "num_training"}
@@ -207,10 +203,7 @@ class Trial(Spec):
 
     @property
     def step_work(self) -> float:
-        """Floating-point operations of a step in P*T.
-
-        Operations that chunks compute twice are counted twice.
-        """
+        """Floating-point operations of a step in P*T, including those chunks repeat."""
         cost = self.method.cost
         return cost.work + cost.repeated(self.batch_size, self.chunk_size)
 

@@ -1,7 +1,4 @@
-"""The start of a fine-tuning, and its data.
-
-Data are texts with classes, or pairs with gold similarities (a regression).
-"""
+"""The start of a fine-tuning, and its data: texts with classes, or scored pairs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -90,10 +87,7 @@ def examples_of(given: Supervised) -> Examples:
 
 
 def split_off(training: Supervised, dev: Supervised | None, share: float) -> tuple[Examples, Examples]:
-    """Return (training, dev) examples; without dev data about `share` is split off.
-
-    Raises InputError if one of the two is empty, or if they are not of one task.
-    """
+    """Return (training, dev) examples; without dev data about `share` is split off."""
     whole = examples_of(training)
     if dev is not None:
         left = examples_of(dev)

@@ -70,7 +70,6 @@ class TuningRun:
 
     @property
     def num_steps(self) -> int:
-        """Steps of all epochs."""
         return self.spec.epochs * self.batches.num_batches
 
     def resume(self, directory: Path, identity: str) -> TrainState:
@@ -140,10 +139,7 @@ class TuningRun:
 def open_run(
     spec: FineTuning, seed: int, start: Start, data: tuple[Examples, Examples], device: torch.device
 ) -> TuningRun:
-    """Build the network in its first state.
-
-    Raises InputError if the encoder reads fewer tokens than `max_length`.
-    """
+    """Build the network in its first state."""
     (training, dev), streams = data, Streams(seed)
     encoder, tokenizer = load_encoder(start.name, start.pooling, start.revision)
     usable = max_length(encoder, tokenizer)
