@@ -129,7 +129,7 @@ class DCL(MethodBase):
     ) -> _Projected:
         ids, twice = torch.cat([batch.ids, twin]), batch.repeated(2)
         target = networks.target
-        # In train mode, with dropout masks of its own: the paper says nothing. Decision 0015.
+        # Train mode, with its own dropout masks: the paper does not say. Decision 0015.
         with torch.no_grad(), run.dropout(step, "target", ids.device), run.autocast():
             words = target.encoder.word_embeddings(ids)
             pooled = target.encoder(words, twice.mask, ids, places=twice.real_places)

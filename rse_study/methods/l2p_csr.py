@@ -36,7 +36,7 @@ class L2PCSR(ContrastiveMethod):
     """what the ascent moves: weakening masks, or an addition to the word embeddings"""
     masks: ViewMasks = Field(default_factory=ViewMasks)
     """the weakening masks of both views"""
-    # The paper gives the row no sizes: those of V-advCSE, the other ascent of its kind, and the masks' number of steps.
+    # The paper gives no sizes for this row: we take V-advCSE's, the other such ascent, and the masks' number of steps.
     noise: VirtualAdversarial = VirtualAdversarial(num_steps=5)
     """the addition to the word embeddings, for `perturbs: embeddings`"""
 

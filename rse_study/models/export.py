@@ -11,7 +11,7 @@ from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading
 
-# The names of sentence-transformers before its version 5: every version since reads them.
+# Names from before sentence-transformers 5, which every later version still reads.
 _MODULES = [
     ("", "sentence_transformers.models.Transformer"),
     ("1_Pooling", "sentence_transformers.models.Pooling"),

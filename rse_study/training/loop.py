@@ -137,7 +137,7 @@ def _last_point(ended: Result, directory: Path, group: Collectives, publish: Pub
     if ended.status == "failed":
         raise NonFiniteLoss.parse(ended.reason)
     if ended.status == "complete" and group.rank == 0:
-        checkpoint.remove(directory / CHECKPOINT_FOLDER)  # left by a crash behind the result
+        checkpoint.remove(directory / CHECKPOINT_FOLDER)  # left by a crash after the result was written
         publish(CHECKPOINT_FOLDER)
     last = ended.history[-1].t
     yield Progress(last, last, dict(ended.final), is_final=True)

@@ -111,7 +111,7 @@ def _attend(members: dict[Connection, BaseProcess], answer: Ask) -> None:
                     end.send(answer(said))
                 continue
             del running[end]
-            # A lost loss is every worker's: rank 0's is worth waiting for, since it writes the result first.
+            # A loss that is not finite fails every worker: rank 0 is worth waiting for, as it writes the result first.
             if isinstance(said.error, InputError) or (said.error and end is rank_0):
                 raise said.error
 
@@ -131,7 +131,7 @@ def _join(work: Work, rank: int, size: int, threads: int, folder: Path, parent: 
     store = dist.FileStore(str(folder / "store"), size)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=size)
     parent.send(WorkerEnded(_outcome(work, partial(_ask, parent))))
-    # Whoever leaves closes connections that others may still need: the parent ends all at once.
+    # A process that exits closes connections that others may still need: the parent ends all at once.
     parent.recv()
 
 

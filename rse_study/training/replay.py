@@ -96,7 +96,10 @@ def replay(
         on_progress(progress.t, last or progress.num_steps)
         return "stop" if progress.t == last else None
 
-    with suppress(NonFiniteLoss), TemporaryDirectory() as apart:  # a lost loss stands in the result
+    with (
+        suppress(NonFiniteLoss),
+        TemporaryDirectory() as apart,
+    ):  # the result records a loss that is not finite
         train_locally(
             trial,
             seed,
