@@ -20,12 +20,12 @@ METHODS: dict[str, type[Method]] = {
     "consert": ConSERT,
     "dcl": DCL,
 }
-"""Classes by name, in the order in which docs and messages list them; the first is the default."""
+"""Classes by name, in the order of docs and messages; the first is the default."""
 DEFAULT = next(iter(METHODS))
 
 
 def _name_of(given: Any) -> Any:
-    """The name that tells the methods apart; files may leave the default's out."""
+    """Return the name that selects a method; files may leave the default out."""
     return given.get("name", DEFAULT) if isinstance(given, dict) else getattr(given, "name", DEFAULT)
 
 

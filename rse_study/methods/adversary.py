@@ -1,7 +1,4 @@
-"""The inner loop of RobustSentEmbed (Algorithm 1).
-
-It finds delta, eta and masks that raise the contrastive loss.
-"""
+"""The inner loop of RobustSentEmbed (Algorithm 1), an ascent on its L_con."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +17,7 @@ from rse_study.tensors import Bool, Float, Tensor, torch
 
 @dataclass(frozen=True)
 class InnerAscent:
-    """What the ascent came to: constants from here on."""
+    """The results of the inner loop, constants from here on."""
 
     delta: Float[Tensor, "b l d"]
     eta: Float[Tensor, "b l d"] | None
@@ -28,7 +25,7 @@ class InnerAscent:
     metrics: dict[str, Mean]
 
     def added(self, *, with_eta: bool) -> Float[Tensor, "b l d"]:
-        """Return what z_adv adds to X: delta_final, and eta where it is wanted."""
+        """Return what z_adv adds to X: delta_final, and eta if it is wanted."""
         return self.delta + self.eta if with_eta and self.eta is not None else self.delta
 
 
@@ -46,19 +43,7 @@ class Adversary:
     def find(
         self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: RunContext
     ) -> InnerAscent:
-        """Find delta_final (eq 7), eta and weights for this batch; V changes in place.
-
-        Parameters
-        ----------
-        networks
-            Encoder and head, held constant.
-        table
-            V; None without eta.
-        anchor, batch
-            What is perturbed.
-        run
-            Streams, collectives and precision of the run.
-        """
+        """Find delta_final (eq 7), eta and weights; V (`table`) changes in place."""
         players, states = self._team(table, anchor, run)
         with frozen(networks, training=self.dropout != "eval"):
             objective = InnerObjective.at(networks, anchor, batch, run, self.temperature, self.dropout)
@@ -103,7 +88,7 @@ class Adversary:
 
 @dataclass
 class InnerObjective:
-    """L_con(f(X + change), {z_pos}) summed over rows.
+    """The sum over rows of L_con(f(X + change), {z_pos}).
 
     Row i's loss depends on row i's change only.
     """
@@ -131,18 +116,8 @@ class InnerObjective:
     ) -> "InnerObjective":
         """Encode z_pos = f(X), once and without gradient.
 
-        Its head moments serve every perturbed pass.
-
-        Parameters
-        ----------
-        networks
-            Encoder and head, held constant.
-        anchor, batch, run
-            The batch, and the run it belongs to.
-        temperature
-            tau.
-        dropout
-            eval: none; fixed: one set of masks for all steps; fresh: new ones at each.
+        Its head moments serve every perturbed pass. `dropout` is eval (none), fixed (one set of masks for all steps)
+        or fresh (new ones at each).
         """
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():
@@ -174,7 +149,7 @@ class InnerObjective:
 def _moved(
     delta: Float[Tensor, "b l d"], start: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]
 ) -> Mean:
-    """||delta - delta0||_2 / ||delta0||_2 of every sentence that can be perturbed."""
+    """Average ||delta - delta0||_2 / ||delta0||_2 over perturbable sentences."""
     return Mean.among(
         (delta - start).flatten(1).norm(dim=1) / start.flatten(1).norm(dim=1), perturbable.any(1)
     )

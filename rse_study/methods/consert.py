@@ -1,4 +1,4 @@
-"""ConSERT: two views by hand, by dropout, or by an adversarial step."""
+"""ConSERT: two views made by hand, by dropout or by an adversarial step."""
 
 from typing import ClassVar, Literal
 
@@ -63,7 +63,7 @@ class ConSERT(ContrastiveMethod):
 
     @property
     def cost(self) -> StepCost:
-        """Two views to train on; an adversarial one takes its steps and a clean pass."""
+        """Two trained views; an adversarial one adds its steps and a clean pass."""
         if not self._has_adversary:
             return StepCost(ascent=0, num_views=2)
         return StepCost(self.noise.num_steps, num_views=2, clean=1)
@@ -115,7 +115,7 @@ class ConSERT(ContrastiveMethod):
     def _adversary(
         self, networks: Networks, anchor: Anchor, batch: Batch, run: RunContext
     ) -> tuple[Float[Tensor, "b l d"], dict[str, Mean]]:
-        """delta that raises the loss between X + delta and X, both without dropout."""
+        """Find the delta that raises the loss between X + delta and X, without dropout."""
 
         def encode(points: Float[Tensor, "b l d"]) -> Float[Tensor, "b d"]:
             return networks.encoder(points, batch.mask, batch.ids, places=batch.real_places)

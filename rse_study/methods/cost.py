@@ -1,7 +1,4 @@
-"""What one optimiser step computes, by its configuration alone.
-
-It is the unit in which trials are priced.
-"""
+"""The computation of one optimiser step, the unit in which trials are priced."""
 
 from dataclasses import dataclass
 
@@ -29,25 +26,22 @@ class StepCost:
 
     @property
     def gradient_passes(self) -> int:
-        """Gradients computed: one a pass of the inner loop, and one to train on."""
+        """Number of gradients: one per pass of the inner loop, and one to train on."""
         return self.ascent + 1
 
     @property
     def work(self) -> float:
         """Floating-point operations in P*T.
 
-        RobustSentEmbed: 4 N + 20 (z_pos once, three views), SimCSE 12; RTD adds 8: D is trained, G reads once. Only
-        passes through layers count; heads, losses and projections do not.
+        RobustSentEmbed takes 4 N + 20 (z_pos once, three views), SimCSE 12; RTD adds 8: D is trained, G reads once.
+        Only passes through layers count, not heads, losses and projections.
         """
         detection = (TRAINED + FORWARD) * self.detects
         inner = ASCENT * self.ascent * self.views_per_ascent + FORWARD * self.clean
         return inner + TRAINED * self.num_views + detection
 
     def repeated(self, batch_size: int, chunk_size: int) -> float:
-        """Return what passes in chunks compute a second time, in P*T.
-
-        A pass that fits into a chunk is computed once.
-        """
+        """Return the operations, in P*T, that passes split into chunks compute twice."""
         if chunk_size == 0:
             return 0.0
         passes = (

@@ -1,7 +1,4 @@
-"""DCL: a sentence and its twin predict each other's target, without negatives.
-
-The twin has synonyms in place of some words; a masked LM is trained as well.
-"""
+"""DCL: a sentence and its synonym twin predict each other, without negatives."""
 
 import math
 from dataclasses import dataclass
@@ -25,7 +22,7 @@ from rse_study.tensors import Bool, F, Float, Int, Tensor, sent, torch
 
 @dataclass(frozen=True)
 class _Projected:
-    """Outputs of one side for x and for x_aug, and the projections before the predictor (the target has none)."""
+    """One side's outputs for x and x_aug, and its projections before any predictor."""
 
     x: Tensor
     x_aug: Tensor
@@ -61,12 +58,10 @@ class DCL(MethodBase):
 
     @property
     def needs_synonyms(self) -> bool:
-        """It reads WordNet in the ids of the encoder's tokenizer."""
         return True
 
     @property
     def needs_mask(self) -> bool:
-        """The masked LM hides tokens."""
         return self.masked_lm > 0
 
     @property
@@ -108,7 +103,7 @@ class DCL(MethodBase):
         return StepOutcome(loss, metrics)
 
     def after(self, networks: Networks) -> None:
-        """Move the norms' statistics, then the target, behind the optimiser's step."""
+        """Move the norms' statistics, then the target, after the optimiser's step."""
         assert isinstance(networks, DCLNetworks)
         networks.head.update()
         networks.predictor.update()
@@ -117,7 +112,7 @@ class DCL(MethodBase):
     def _online(
         self, networks: DCLNetworks, batch: Batch, twin: Int[Tensor, "b l"], run: RunContext, step: int
     ) -> _Projected:
-        """Both views in one pass of the encoder; each normalised by itself, x alone moves the statistics."""
+        """Encode both views in one pass, each with its own norms; x moves the statistics."""
         ids, twice = torch.cat([batch.ids, twin]), batch.repeated(2)
         with run.dropout(step, "outer", ids.device), run.autocast():
             words = networks.encoder.word_embeddings(ids)
@@ -134,7 +129,7 @@ class DCL(MethodBase):
     ) -> _Projected:
         ids, twice = torch.cat([batch.ids, twin]), batch.repeated(2)
         target = networks.target
-        # In train mode, with dropout masks of its own: the paper says nothing. Decision 0015.
+        # Train mode, with its own dropout masks: the paper does not say. Decision 0015.
         with torch.no_grad(), run.dropout(step, "target", ids.device), run.autocast():
             words = target.encoder.word_embeddings(ids)
             pooled = target.encoder(words, twice.mask, ids, places=twice.real_places)
@@ -144,7 +139,10 @@ class DCL(MethodBase):
     def _masked_lm(
         self, networks: DCLNetworks, batch: Batch, run: RunContext, step: int
     ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-        """Mean over the global batch's chosen tokens: 15 %, of which 80 / 10 / 10 masked, random, kept."""
+        """Return L_MLM and this worker's number of chosen tokens.
+
+        The loss is a mean over the global batch's chosen tokens: 15 %, of which 80 / 10 / 10 masked, random, kept.
+        """
         corrupted, picked = _masked(batch, networks.encoder, run, step)
         chosen = batch.places_of(picked)
         with run.dropout(step, "mlm", corrupted.device), run.autocast():
@@ -166,22 +164,22 @@ class DCL(MethodBase):
 
 
 def align(predicted: Float[Tensor, "b d"], target: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
-    """2 - 2 cos of each row and its target, a constant (eq 8).
+    """Return 2 - 2 cos of each row and its target, a constant (eq 8).
 
-    Eq 8 mixes p and q: read as BYOL's.
+    Eq 8 mixes p and q; we read it as BYOL's.
     """
     return 2 - 2 * F.cosine_similarity(predicted, target.detach(), dim=-1)
 
 
 def _full(x: Tensor) -> Tensor:
-    """Out of bf16: 2 - 2 cos near 0 would be rounding alone."""
+    """Cast up from bf16, in which 2 - 2 cos near 0 would be rounding alone."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def _cosines(
     x: Float[Tensor, "b d"], x_aug: Float[Tensor, "b d"], batch: Batch, run: RunContext
 ) -> dict[str, Mean]:
-    """Figure 3: mean cosine of a sentence's projection with its twin's, and with other sentences' twins."""
+    """Return Figure 3's mean cosines: with a sentence's own twin, and with others'."""
     twins = run.collectives.gather(x_aug.detach())
     cosines = F.normalize(x.detach(), dim=-1) @ F.normalize(twins, dim=-1).T
     own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
@@ -191,10 +189,7 @@ def _cosines(
 def _masked(
     whole: Batch, encoder: SentenceEncoder, run: RunContext, step: int
 ) -> tuple[Int[Tensor, "b l"], Bool[Tensor, "b l"]]:
-    """Corrupted ids, and which tokens were chosen, on the CPU.
-
-    Row by row, keyed by its index in the global batch and drawn over its real tokens only.
-    """
+    """Corrupt ids by draws keyed by row; return them, and the chosen tokens (on CPU)."""
     vocabulary = encoder.backbone.get_input_embeddings().weight.shape[0]
     batch = whole.on_host
     ids, chosen = batch.ids.clone(), torch.zeros_like(batch.mask)

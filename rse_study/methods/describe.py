@@ -1,7 +1,4 @@
-"""docs/methods.md from the registries: `make methods`.
-
-What a method is and costs, what every field may be and means.
-"""
+"""The generator of docs/methods.md from the registries: `make methods`."""
 
 import inspect
 import types
@@ -21,7 +18,7 @@ HEADINGS = ("field", "symbol", "default", "values", "meaning")
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = [
         "# Methods",
         "Made from the registry by `make methods`; tests/methods/test_describe.py holds it to the code.\n"
@@ -81,13 +78,13 @@ def _fields(spec: Spec, prefix: str = "") -> Iterator[tuple[str, ...]]:
 
 
 def _row(cells: tuple[str, ...]) -> str:
-    """A row of a table, in which the bars of ||g||_P end no cell."""
+    """Return a row of a table, with the bars of ||g||_P escaped."""
     escaped = (cell.replace("|", r"\|") for cell in cells)
     return f"| {' | '.join(escaped)} |"
 
 
 def _values(info: FieldInfo) -> str:
-    """Choices, or a type with its bounds."""
+    """Return the choices of a field, or its type and bounds."""
     choices = _choices(info.annotation)
     if choices:
         return ", ".join(choices)

@@ -36,23 +36,21 @@ class L2PCSR(ContrastiveMethod):
     """what the ascent moves: weakening masks, or an addition to the word embeddings"""
     masks: ViewMasks = Field(default_factory=ViewMasks)
     """the weakening masks of both views"""
-    # The paper gives the row no sizes: those of V-advCSE, the other ascent of its kind, and the masks' number of steps.
+    # The paper gives no sizes for this row: we take V-advCSE's, the other such ascent, and the masks' number of steps.
     noise: VirtualAdversarial = VirtualAdversarial(num_steps=5)
     """the addition to the word embeddings, for `perturbs: embeddings`"""
 
     @property
     def num_sites(self) -> int:
-        """Outputs of the encoder that are weakened, the embedding block's first."""
         return self.masks.num_sites if self.perturbs == "masks" else 0
 
     @property
     def cost(self) -> StepCost:
-        """t passes over both views, then both to train on."""
+        """The t passes over both views, then both to train on."""
         return StepCost(self.player.num_steps, num_views=2, views_per_ascent=2)
 
     @property
     def player(self) -> Player:
-        """The perturbation that the ascent moves."""
         return self.masks if self.perturbs == "masks" else self.noise
 
     def step(
@@ -82,15 +80,12 @@ class L2PCSR(ContrastiveMethod):
 
 @dataclass(frozen=True)
 class OneMaskAView(JointPass):
-    """The gradient of a feature mask that all sentences of a view share.
-
-    It is summed over them, on all workers.
-    """
+    """A joint pass that sums each view's feature-mask gradients, on all workers."""
 
     collectives: Collectives
 
     def share(self, gradients: list[Change], player: int) -> Change:
-        """Return the one gradient, its feature masks' rows all alike."""
+        """Return the one gradient, with equal rows in its feature masks."""
         (gradient,) = gradients
         sites = (replace(site, features=self._summed(site.features)) for site in gradient.masks)
         return replace(gradient, masks=tuple(sites))
@@ -111,16 +106,16 @@ class _Twice:
     step: int
 
     def anchor(self, embeddings: Float[Tensor, "b l d"]) -> Anchor:
-        """What both views start from. [CLS] is a token like others."""
+        """Return the start of both views, in which [CLS] may move like any token."""
         return Anchor(embeddings.repeat(2, 1, 1), self.rows.all_perturbable(), self.step)
 
     @functools.cached_property
     def rows(self) -> Batch:
-        """Both views' rows. The second view's noise is keyed by indices beyond the batch's."""
+        """Rows of both views; noise of the second is keyed by indices beyond the batch."""
         return self.batch.repeated(2)
 
     def losses(self, embeddings: Float[Tensor, "n l d"], change: Change) -> tuple[Float[Tensor, " b"], Any]:
-        """One loss an anchor, and the first view's moments; the gradient reaches both views."""
+        """Return each anchor's loss, with gradient to both views, and z1's moments."""
         points = embeddings if change.addition is None else embeddings + change.addition
         rows = self.rows
         with self.run.dropout(self.step, VIEWS, rows.ids.device), self.run.autocast():
@@ -141,7 +136,7 @@ def _constant(change: Change) -> Change:
 
 
 def _weakened(change: Change, anchor: Anchor) -> dict[str, Mean]:
-    """The share of real tokens and of features that are weakened, over all sites and both views."""
+    """Return the share of real tokens and of features weakened, over sites and views."""
     if not change.masks:
         return {}
     tokens = torch.stack([1 - site.tokens for site in change.masks])

@@ -1,4 +1,4 @@
-"""Metrics that several methods report alike."""
+"""Metrics that several methods share."""
 
 from rse_study.collectives import Collectives
 from rse_study.methods.method import Mean, Networks
@@ -9,7 +9,7 @@ from rse_study.tensors import Tensor, torch
 def inner_losses(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
     """Return the losses of the first and the last inner pass.
 
-    No pass is spent on the loss after the last update.
+    The loss after the last update is not known: it would take another pass.
     """
     if not ascent.losses:
         return {}
@@ -18,18 +18,9 @@ def inner_losses(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
 
 
 def gradient_ratio(term: Tensor, reference: Tensor, networks: Networks, collectives: Collectives) -> Mean:
-    """Return ||grad term||_2 / ||grad reference||_2.
+    """Return ||grad term||_2 / ||grad reference||_2 over all parameters and workers.
 
-    Over all trained parameters and workers. Takes two more backward passes.
-
-    Parameters
-    ----------
-    term, reference
-        Losses, this worker's shares; they can still be differentiated afterwards.
-    networks
-        Whose parameters.
-    collectives
-        The workers that share the batch.
+    It takes two more backward passes; both losses can still be differentiated afterwards.
     """
     parameters = [p for p in networks.parameters() if p.requires_grad]
 

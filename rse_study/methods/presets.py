@@ -1,8 +1,8 @@
-"""Settings that have a name: a paper's other systems, and published code.
+"""Named settings: the papers' other systems, and published code.
 
-A study names one where it would write the settings: `SimCSE: {preset: simcse}` as a row of a grid, or
-`method: {preset: simcse}` in a trial. A preset changes what it names and leaves the rest to the base. Published code
-is said as far as switches can say it.
+A study names one where it would write the settings: `SimCSE: {preset: simcse}` as a row of a grid, or `method:
+{preset: simcse}` in a trial. A preset changes only the fields it names. Published code is reproduced as far as
+switches can.
 """
 
 from collections.abc import Mapping
@@ -23,11 +23,10 @@ class Preset:
     """Settings of one method."""
 
     method: str
-    """name of the method"""
     settings: Mapping[str, Any]
     """values by path below the method"""
     about: str
-    """what they stand for, and what they cannot say"""
+    """the system they stand for, and what they cannot reproduce"""
 
 
 PRESETS: Registry[Preset] = Registry(
@@ -119,12 +118,12 @@ PRESETS: Registry[Preset] = Registry(
 
 
 def with_preset(given: Any) -> Any:
-    """Write the `preset` of a method's mapping out; anything else stays as it is.
+    """Replace `preset` in a method's mapping by its settings; leave the rest alone.
 
     >>> with_preset({"preset": "l2p_released"})["masks"]["num_steps"]
     4
 
-    Raises InputError where the preset is unknown, of another method, or writes a field the mapping writes too.
+    Raises InputError if the preset is unknown, of another method, or writes a field that the mapping writes too.
     """
     if not isinstance(given, dict) or KEY not in given:
         return given
@@ -141,22 +140,7 @@ def with_preset(given: Any) -> Any:
 
 
 def fields_of(name: str, method: str, *, where: str = "") -> dict[str, Any]:
-    """Return what a preset writes over a base, by path below a trial.
-
-    Parameters
-    ----------
-    name
-        Of the preset.
-    method
-        Of the base; a preset of another method writes all of it.
-    where
-        Named in errors.
-
-    Raises
-    ------
-    InputError
-        The preset is unknown.
-    """
+    """Return what a preset writes over a base of this method, by path below a trial."""
     preset = PRESETS.get(name, where=where)
     if preset.method != method:
         return {"method": {"name": preset.method, KEY: name}}

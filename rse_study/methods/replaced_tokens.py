@@ -1,7 +1,4 @@
-"""The replaced-token-detection term of RobustSentEmbed.
-
-G fills masked tokens, D finds them under eta.
-"""
+"""Replaced-token detection in RobustSentEmbed: G fills tokens, D detects them."""
 
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -37,24 +34,14 @@ class ReplacedTokenDetection(Spec):
     """h = f(x) that D reads at position 0: z of the first view, or that view before the head"""
 
     def edited(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
-        """Return x'' = G(mask(x)): the original may come back.
-
-        Parameters
-        ----------
-        batch
-            x.
-        run
-            Whose generator fills, unless another cell's has.
-        step
-            Keys the draws.
-        """
+        """Return x'' = G(mask(x)); the original token may come back."""
         compute = partial(self._generated, batch, run, step)
         return compute() if run.outputs is None else run.outputs.edited(batch.ids, step, compute)
 
     @property
     def generator_settings(self) -> dict[str, Any]:
-        """What decides x'', besides x, G and the seed: all but how D reads it."""
-        of_detection = {"generator", "reduction", "h"}  # G itself goes by its weights
+        """Settings that decide x'' besides x, G and the seed: all but how D reads it."""
+        of_detection = {"generator", "reduction", "h"}  # G is identified by its weights
         return {name: value for name, value in self.identity().items() if name not in of_detection}
 
     def _generated(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
@@ -85,20 +72,8 @@ class ReplacedTokenDetection(Spec):
     ) -> StepOutcome:
         """Return this worker's share of L_RTD.
 
-        Gradient flows into D, through h, and through X'' into the encoder.
-
-        Parameters
-        ----------
-        networks
-            D, and the encoder whose word embeddings it reads.
-        batch
-            x.
-        eta
-            Added to X'', a constant; None without one.
-        h
-            What D reads at position 0.
-        run, step
-            The run, and the optimiser step that keys the draws.
+        Gradient flows into D, through h (which D reads at position 0), and through X'' into the encoder; eta is a
+        constant.
         """
         assert networks.discriminator is not None
         ids = self.edited(batch, run, step)
@@ -118,13 +93,13 @@ class ReplacedTokenDetection(Spec):
         return StepOutcome(self._reduced(losses, run), {"rtd/accuracy": Mean.over(correct)})
 
     def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
-        """Real tokens but position 0, which holds h; `mean_padding` counts padding too."""
+        """Select real tokens (`mean_padding`: padding too) but position 0, which holds h."""
         counted = torch.ones_like(mask) if self.reduction == "mean_padding" else mask.clone()
         counted[:, 0] = False
         return counted
 
     def _reduced(self, losses: Float[Tensor, " n"], run: RunContext) -> Float[Tensor, ""]:
-        """A global sum over a global count, of which this worker's share is returned."""
+        """Return this worker's share of a global sum over a global count."""
         total = losses.sum()
         if self.reduction == "sum":
             return total
@@ -132,7 +107,7 @@ class ReplacedTokenDetection(Spec):
         return total / run.collectives.sum(count).clamp(min=1)
 
     def _uniform(self, batch: Batch, run: RunContext, step: int) -> Float[Tensor, "b l"]:
-        """One uniform number a token, keyed by row, to sample G's predictions with; on the CPU, as the batch is."""
+        """Draw a uniform number per token, keyed by row, on the CPU, to sample from G."""
         uniform = torch.zeros(batch.ids.shape)
         for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.sum(1).tolist(), strict=True)):
             uniform[i, :real] = torch.rand(real, generator=run.streams.generator("rtd", step, row, 1))

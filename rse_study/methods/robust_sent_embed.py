@@ -87,32 +87,28 @@ class RobustSentEmbed(MethodBase):
 
     @property
     def has_adversary(self) -> bool:
-        """Whether there is an adversarial view at all."""
         return self.blend.num_steps > 0
 
     @property
     def has_eta(self) -> bool:
-        """Whether there is a token-level perturbation: V, eta."""
+        """Whether there is a token-level perturbation, with eta and V."""
         return self.has_adversary and self.token_level.presence == "present"
 
     @property
     def generator(self) -> str:
-        """The masked LM that replaces tokens; none where lambda2 is 0."""
         return self.rtd.generator if self.lambda2 > 0 else ""
 
     @property
     def generator_settings(self) -> dict[str, Any]:
-        """What decides the tokens that are put in, besides batch, generator and seed."""
         return self.rtd.generator_settings if self.lambda2 > 0 else {}
 
     @property
     def num_sites(self) -> int:
-        """Outputs of the encoder that are weakened, the embedding block's first."""
         return self.masks.num_sites if self.masks.phi > 0 else 0
 
     @property
     def cost(self) -> StepCost:
-        """What one step computes: the inner loop, two or three views, RTD."""
+        """The inner loop, two or three views, and RTD."""
         per_step = passes_for(self.blend, delta_sees_eta=self._delta_sees_eta).per_step
         num_views = 3 if self.has_adversary else 2
         clean = int(self.has_adversary)
@@ -196,7 +192,7 @@ class RobustSentEmbed(MethodBase):
         return adversary.find(networks, state.get("V"), anchor, batch, run)
 
     def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, dict[str, Mean]]:
-        """The first two terms of eq 10, summed over this worker's anchors, over the global batch size."""
+        """Return this worker's share of the first two terms of eq 10."""
         own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
         others = run.collectives.gather(views.z_pos)
         if views.z_adv is None:
@@ -218,7 +214,7 @@ class RobustSentEmbed(MethodBase):
     def _first_term(
         self, views: Views, others: Float[Tensor, "g d"], own: Bool[Tensor, "b g"]
     ) -> Float[Tensor, " b"]:
-        """L_con(z, {z_pos, z_adv}): the second positive inside the log, as a loss of its own, or left out."""
+        """Return L_con(z, {z_pos, z_adv}): z_adv in the log, in its own loss, or nowhere."""
         assert views.z_adv is not None
         positives = torch.stack([views.z_pos, views.z_adv])
         if self.second_positive == "inside":

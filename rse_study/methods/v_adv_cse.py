@@ -1,7 +1,4 @@
-"""V-advCSE: contrastive loss plus a virtual adversarial one.
-
-The latter is how far a virtual adversarial perturbation moves the output.
-"""
+"""V-advCSE: contrastive loss plus the effect of a virtual adversarial step."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -74,7 +71,7 @@ class VAdvCSE(ContrastiveMethod):
     def _virtual(
         self, networks: Networks, embeddings: Float[Tensor, "b l d"], batch: Batch, run: RunContext, step: int
     ) -> tuple[Float[Tensor, ""], dict[str, Mean]]:
-        """F at the r found, summed over this worker's rows, with gradient through the perturbed branch alone."""
+        """Return F at the r found, summed over this worker's rows, and its metrics."""
         start = embeddings.detach()
         anchor = Anchor(start, batch.all_perturbable(), step)
         with frozen(networks):
@@ -98,7 +95,7 @@ class VAdvCSE(ContrastiveMethod):
 
 @dataclass(frozen=True)
 class _Distance:
-    """F of each row, from the clean output of the same networks."""
+    """A callable for F of each row against the clean output of the same networks."""
 
     method: VAdvCSE
     networks: Networks
@@ -110,7 +107,7 @@ class _Distance:
 
     @classmethod
     def at(cls, method: VAdvCSE, networks: Networks, anchor: Anchor, run: RunContext) -> "_Distance":
-        """f(X) once, without gradient; its head moments serve every perturbed pass."""
+        """Encode f(X) once, without gradient; its head moments serve every perturbed pass."""
         with torch.no_grad(), run.autocast():
             pooled = networks.encoder(
                 anchor.embeddings, anchor.mask, anchor.ids, places=anchor.batch.real_places
@@ -132,7 +129,7 @@ class _Distance:
 
 
 def _log_output(method: VAdvCSE, z: Float[Tensor, "b d"], keys: Float[Tensor, "g d"]) -> Float[Tensor, "b n"]:
-    """log p of each row: over its features at temperature 1, or over its cosines with the clean batch."""
+    """Return log p: over z's features (temperature 1), or its cosines with clean z."""
     if method.output == "features":
         return z.log_softmax(-1)
     normal = torch.nn.functional.normalize

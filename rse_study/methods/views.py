@@ -1,7 +1,4 @@
-"""The outer pass of RobustSentEmbed: all views of a batch, with gradient.
-
-It takes as few encoder calls as possible.
-"""
+"""The outer pass of RobustSentEmbed: all views of a batch, with gradient."""
 
 from dataclasses import dataclass
 
@@ -34,22 +31,8 @@ def encode_views(
 ) -> Views:
     """Encode z = f(X; m1), z_pos = f(X; m2) and z_adv = f(X + added; m3).
 
-    There is no z_adv where nothing is added.
-
-    Parameters
-    ----------
-    networks
-        Encoder and head.
-    embeddings
-        X, [b l d].
-    added
-        What z_adv adds to X, a constant; None without z_adv.
-    weights
-        By which the first sites of z_adv are weakened.
-    batch, run, step
-        The batch, its run and the optimiser step.
-    shares_first
-        Whether z_adv has the dropout masks of z.
+    There is no z_adv if nothing is added. `weights` weaken the first sites of z_adv; they and `added` are constants.
+    With `shares_first`, z_adv has the dropout masks of z.
     """
     inputs = [embeddings, embeddings] + ([] if added is None else [embeddings + added.detach()])
     weights = tuple(weight.detach() for weight in weights)
@@ -62,7 +45,7 @@ def encode_views(
             )
 
     if shares_first and added is not None:
-        # Algorithm 1's letter: two passes need one seed, so there are three of them, N + 4 encoder calls in all.
+        # Algorithm 1 to the letter: z and z_adv share a seed, so every view has its own pass; N + 4 calls in all.
         names, weakened = ("outer/1", "outer/2", "outer/1"), ((), (), weights)
         pooled = [encode([rows], w, name) for rows, w, name in zip(inputs, weakened, names, strict=True)]
     else:
@@ -73,7 +56,7 @@ def encode_views(
 
 
 def _project(networks: Networks, pooled: list[Tensor], run: RunContext, dtype: "torch.dtype") -> Views:
-    """The head, once per view with moments of its own; only z's move the running ones."""
+    """Apply the head to each view with its own moments; z's move the running ones."""
     with run.autocast():
         projected = [networks.head(view) for view in pooled]
     networks.head.update(projected[0][1])

@@ -1,4 +1,4 @@
-"""What methods name of the models, imported when it is first used."""
+"""Models that methods import, each loaded at its first use."""
 
 from typing import TYPE_CHECKING
 

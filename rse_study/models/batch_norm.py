@@ -1,7 +1,7 @@
 """Batch normalisation whose moments are values: computed, returned, handed on.
 
-A view normalises by its own moments; the inner loop is given the moments of its anchor; only `update` moves
-the running ones, which evaluation uses. torch's SyncBatchNorm can do none of this and needs a GPU.
+A view is normalised by its own moments, and the inner loop reuses those of its anchor. Only `update` moves the
+running moments, which evaluation uses. torch's SyncBatchNorm can do none of this and needs a GPU.
 """
 
 from typing import NamedTuple
@@ -21,15 +21,11 @@ class Moments(NamedTuple):
     num_rows: Tensor
 
     def detach(self) -> "Moments":
-        """The same values as constants."""
         return Moments(*(value.detach() for value in self))
 
 
 def moments_of(x: Float[Tensor, "b d"], collectives: Collectives) -> Moments:
-    """Moments over the rows of all workers, with gradient.
-
-    By centred sums, so that nothing cancels.
-    """
+    """Compute moments over the rows of all workers by centred sums, with gradient."""
     num_rows = collectives.sum(torch.full((), len(x), dtype=x.dtype, device=x.device))
     mean = collectives.sum(x.sum(0)) / num_rows
     variance = collectives.sum((x - mean).square().sum(0)) / num_rows
@@ -61,7 +57,7 @@ class BatchNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "b d"], moments: Moments | None = None
     ) -> tuple[Float[Tensor, "b d"], Moments]:
-        """The normalised rows and the moments used: x's own unless some are given."""
+        """Return the rows normalised by the given moments or their own, and the moments."""
         x = x.to(torch.promote_types(x.dtype, torch.float32))
         used = moments_of(x, self.collectives) if moments is None else moments
         y = (x - used.mean) * torch.rsqrt(used.variance + self.epsilon)
@@ -70,15 +66,12 @@ class BatchNorm(nn.Module):
         return y, used
 
     def running(self) -> Moments:
-        """The running moments: what evaluation passes as `moments`."""
+        """Return the running moments, which evaluation passes as `moments`."""
         return Moments(self.running_mean, self.running_variance, torch.zeros_like(self.running_mean[0]))
 
     @torch.no_grad()
     def update(self, moments: Moments) -> None:
-        """Move the running moments towards these.
-
-        The variance unbiased, as torch.nn.BatchNorm1d does.
-        """
+        """Move the running moments towards these, with the unbiased variance as in torch."""
         n = moments.num_rows
         unbiased = moments.variance * (n / (n - 1).clamp(min=1))
         self.running_mean.lerp_(moments.mean.to(self.running_mean.dtype), self.momentum)

@@ -1,7 +1,7 @@
-"""Passes in chunks of rows, of which only one has its activations at a time.
+"""Passes in chunks of rows; only one chunk's activations are in memory at a time.
 
-Each chunk is computed without keeping what its gradient needs, and computed again when the gradient of its outputs
-is known (Gao et al. 2021; Chen et al. 2016): a loss over the whole batch keeps its in-batch negatives.
+Each chunk runs without keeping what its gradient needs, and runs again once the gradient of its outputs is known (Gao
+et al. 2021; Chen et al. 2016), so a loss over the whole batch keeps its in-batch negatives.
 """
 
 from collections.abc import Callable
@@ -18,20 +18,9 @@ RowFunction = Callable[..., Tensor]
 
 
 def by_chunks(module: nn.Module, work: RowFunction, chunk_size: int, *rows: Tensor | None) -> Tensor:
-    """Return work(*rows), [b ...], computed chunk by chunk.
+    """Compute work(*rows) in chunks of at most `chunk_size` rows (0: all at once).
 
-    Dropout has the same masks both times.
-
-    Parameters
-    ----------
-    module
-        Whose weights are used; the second time it is in the mode of the first.
-    work
-        What it returns of chunks is stacked; rows do not see each other in it.
-    chunk_size
-        Most rows of a chunk; 0: all at once.
-    rows
-        Tensors of one length; None stays None.
+    Rows must not see each other in `work`. The second run of a chunk has the mode and the dropout masks of the first.
     """
     first = rows[0]
     assert first is not None
@@ -43,7 +32,7 @@ def by_chunks(module: nn.Module, work: RowFunction, chunk_size: int, *rows: Tens
 
 
 def _computed_twice(module: nn.Module, work: RowFunction, *chunk: Tensor | None) -> Tensor:
-    training = module.training  # the second time comes with `backward`, when a method's own modes are over
+    training = module.training  # the second run happens in `backward`, after a method has left its modes
 
     def compute(*chunk: Tensor | None) -> Tensor:
         with in_mode(module, training=training):

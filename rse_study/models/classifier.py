@@ -1,7 +1,4 @@
-"""A classifier over a sentence encoder, fine-tuned as a whole.
-
-Pooled vector, dropout, one linear map.
-"""
+"""A classifier on a sentence encoder: pooled vector, dropout, one linear map."""
 
 import torch
 from jaxtyping import Float
@@ -14,12 +11,12 @@ from rse_study.models.text_inputs import Inputs
 
 
 class Classifier(nn.Module):
-    """Scores of each class, or one number, from the encoder's own pooling."""
+    """A sentence encoder with a linear head, fine-tuned as a whole."""
 
     def __init__(
         self, encoder: SentenceEncoder, num_outputs: int, dropout: float, generator: torch.Generator
     ) -> None:
-        """`generator` draws the linear map's weights (stream init). Raises InputError for prompt pooling."""
+        """Draw the head's weights from `generator`; raise InputError for prompt pooling."""
         super().__init__()
         if encoder.pooling == "prompt":
             rule = "a classifier reads bare texts and pairs, and a template is neither"
@@ -29,8 +26,8 @@ class Classifier(nn.Module):
         self.head = seeded_linear(encoder.hidden_size, num_outputs, generator)
 
     def forward(self, inputs: Inputs) -> Float[Tensor, "b c"]:
-        """Logits, or values where the one output is a number."""
+        """Return logits per class, or a regression's values in its one column."""
         embeddings = self.encoder.word_embeddings(inputs.ids)
-        # Attacks compare scores of texts whose tokens may be the same: they must tie. Decision 0025.
+        # Attacks compare scores of texts with the same tokens, which must tie exactly. Decision 0025.
         pooled = self.encoder(embeddings, inputs.mask, types=inputs.types, keeps_padding=True)
         return self.head(self.dropout(pooled))

@@ -1,7 +1,7 @@
-"""Classifiers on disk: an encoder's folder with a head, or Hugging Face's own.
+"""Classifiers on disk: our folders and Hugging Face's.
 
-Ours has `head.safetensors` and `classifier.json`; it is at the same time an encoder that `load_encoder` and
-sentence-transformers read.
+Ours add `head.safetensors` and `classifier.json` to an encoder's folder, which `load_encoder` and
+sentence-transformers still read.
 """
 
 from pathlib import Path
@@ -29,7 +29,7 @@ RECORD, HEAD = "classifier.json", "head.safetensors"
 
 
 class StoredClassifier(Spec):
-    """Kept beside the weights: what the outputs mean and how texts are read."""
+    """The record beside the weights: the classes, and how texts are read."""
 
     classes: tuple[str, ...]
     """in the order of the outputs; empty for a regression"""
@@ -38,27 +38,23 @@ class StoredClassifier(Spec):
 
 
 class HubNetwork(nn.Module):
-    """A Hugging Face sequence classifier with the interface of ours.
-
-    It is given what its own tokenizer would give it.
-    """
+    """A Hugging Face sequence classifier with the interface of `Classifier`."""
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         super().__init__()
         self.model = model
-        self.encoder = SentenceEncoder(model.base_model, "cls")  # only asked what the backbone takes
+        self.encoder = SentenceEncoder(model.base_model, "cls")  # only to look up what the backbone takes
         self.tells_types = self.encoder.tells_types and "token_type_ids" in tokenizer.model_input_names
 
     def forward(self, inputs: Inputs) -> Float[Tensor, "b c"]:
-        """Its logits."""
         types = {"token_type_ids": inputs.types} if self.tells_types else {}
         return self.model(input_ids=inputs.ids, attention_mask=inputs.mask.long(), **types).logits
 
 
 def save_classifier(directory: Path, classifier: TextClassifier) -> None:
-    """Write weights (float32), tokenizer, pooling, classes.
+    """Write weights (float32), tokenizer, pooling and classes.
 
-    Loading it gives the same probabilities, on the same kind of machine bit for bit.
+    Once loaded it gives the same probabilities, bit for bit on the same kind of machine.
     """
     network = classifier.network
     assert isinstance(network, Classifier), "a folder of Hugging Face's is kept by save_pretrained"
@@ -74,9 +70,9 @@ def save_classifier(directory: Path, classifier: TextClassifier) -> None:
 
 
 def load_classifier(path_or_name: str | Path, revision: str = "main") -> TextClassifier:
-    """Load our folder, or any sequence classifier of Hugging Face, in float32.
+    """Load our folder, or any Hugging Face sequence classifier, in float32.
 
-    Raises InputError where it cannot be loaded or is an encoder without a trained head.
+    Raises InputError if it cannot be loaded or has no trained head.
     """
     record = Path(path_or_name) / RECORD
     return _ours(record) if record.is_file() else _theirs(str(path_or_name), revision)

@@ -12,10 +12,7 @@ from rse_study.models.projection import Projection
 
 
 class TargetNetwork(nn.Module):
-    """A true copy of encoder and projection that no optimiser moves.
-
-    It moves by the average of what they become.
-    """
+    """A copy of encoder and projection that follows them by a moving average."""
 
     def __init__(self, encoder: SentenceEncoder, projection: Projection) -> None:
         super().__init__()
@@ -24,7 +21,7 @@ class TargetNetwork(nn.Module):
 
     @torch.no_grad()
     def follow(self, networks: "DCLNetworks", decay: float) -> None:
-        """xi <- decay xi + (1 - decay) theta (eq 7); buffers are copied."""
+        """Move the weights, xi <- decay xi + (1 - decay) theta (eq 7); copy the buffers."""
         pairs = ((self.encoder, networks.encoder), (self.projection, networks.head))
         for mine, theirs in pairs:
             for target, online in zip(mine.parameters(), theirs.parameters(), strict=True):
@@ -34,7 +31,7 @@ class TargetNetwork(nn.Module):
 
 
 class DCLNetworks(Networks):
-    """Encoder, projection (the head), predictor, masked-LM head, and the target."""
+    """The encoder, projection (the head), predictor, masked-LM head and target of DCL."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Sentences to vectors, as evaluation asks for them: list[str] -> array."""
+"""Sentence vectors for evaluation: list[str] -> array."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +17,8 @@ from rse_study.models.encoder import SentenceEncoder, first_position
 class Embedder:
     """An encoder in evaluation: no dropout, no head, its own maximum length.
 
-    Each distinct sentence is encoded once, in batches of like length; a vector does not depend on the order of the
-    sentences. `on_progress` is called with the sentences encoded in one call, and of how many.
+    Each distinct sentence is encoded once, in batches of similar length; a vector does not depend on the order of the
+    sentences. `on_progress` receives the number of sentences encoded so far and the total of the call.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Embedder:
 
     @torch.no_grad()
     def __call__(self, sentences: list[str]) -> Float[np.ndarray, "n d"]:
-        """One row a sentence. Modes of the encoder are as before afterwards."""
+        """Return one row per sentence; the encoder gets its modes back afterwards."""
         distinct = sorted(set(sentences))
         rows = encode(distinct, self.tokenizer, self.max_length, self.template) if distinct else []
         order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
@@ -62,12 +62,12 @@ class Embedder:
             ids[i, : len(row)] = torch.tensor(row)
             mask[i, : len(row)] = True
         ids, mask = ids.to(device), mask.to(device)
-        # Like lengths lie together: there is little padding, and what ties must tie. Decision 0025.
+        # Sorted by length, batches have little padding; computing it lets equal rows tie. Decision 0025.
         return self.encoder(self.encoder.word_embeddings(ids), mask, ids, keeps_padding=True)
 
 
 def max_length(encoder: SentenceEncoder, tokenizer: Any) -> int:
-    """Tokens the encoder can read: the least of tokenizer's limit and positions."""
+    """Return the most tokens the encoder can read, by its tokenizer and positions."""
     positions = getattr(encoder.config, "max_position_embeddings", None)
     usable = positions - first_position(encoder.backbone) if positions else tokenizer.model_max_length
     return int(min(tokenizer.model_max_length, usable))
@@ -75,7 +75,7 @@ def max_length(encoder: SentenceEncoder, tokenizer: Any) -> int:
 
 @contextmanager
 def evaluation_mode(module: nn.Module) -> Iterator[None]:
-    """Eval mode for a while; every submodule gets back the mode it had."""
+    """Switch to eval mode inside; every submodule gets its own mode back."""
     training = [child for child in module.modules() if child.training]
     for child in training:
         child.training = False

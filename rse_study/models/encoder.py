@@ -1,6 +1,6 @@
 """Any bidirectional Hugging Face encoder: word embeddings to a sentence vector.
 
-Word embeddings go in as `inputs_embeds`, before position, type and LayerNorm: perturbing them is then exact.
+Word embeddings go in as `inputs_embeds`, before position, type and LayerNorm, so that perturbing them is exact.
 """
 
 import inspect
@@ -20,7 +20,7 @@ from rse_study.models.sites import Changes, SiteChange, require_sites
 
 
 class SentenceEncoder(nn.Module):
-    """A backbone without pooler and head, and how its token vectors are pooled."""
+    """A backbone without pooler and head, with a pooling of its token vectors."""
 
     def __init__(self, backbone: nn.Module, pooling: PoolingKind, mask_token_id: int | None = None) -> None:
         super().__init__()
@@ -29,16 +29,15 @@ class SentenceEncoder(nn.Module):
         self.mask_token_id = mask_token_id
         self.skips_padding = can_be_packed(backbone)
         self.chunk_size = 0
-        """most sentences of a pass with gradients of its own; 0: all"""
+        """most sentences per chunk of a pass; 0: all at once"""
         self._run_packed: Any = Packed.run
         taken = inspect.signature(backbone.forward).parameters
         self._takes_positions = "position_ids" in taken
-        # RoBERTa takes types too, but has one: a pair's second half is none the wiser.
+        # RoBERTa takes types too but has only one, which cannot mark a pair's second sentence.
         self.tells_types = "token_type_ids" in taken and getattr(backbone.config, "type_vocab_size", 0) > 1
 
     @property
     def config(self) -> Any:
-        """The backbone's Hugging Face configuration."""
         return self.backbone.config
 
     @property
@@ -53,11 +52,10 @@ class SentenceEncoder(nn.Module):
 
     @property
     def num_layers(self) -> int:
-        """Number of transformer layers."""
         return int(self.config.num_hidden_layers)
 
     def word_embeddings(self, ids: Int[Tensor, "b l"]) -> Float[Tensor, "b l e"]:
-        """The lookup alone: no position, no type, no LayerNorm."""
+        """Look up the word embeddings: no position, no type, no LayerNorm."""
         return self.backbone.get_input_embeddings()(ids)
 
     def forward(
@@ -71,24 +69,20 @@ class SentenceEncoder(nn.Module):
         keeps_padding: bool = False,
         places: Int[Tensor, " T"] | None = None,
     ) -> Float[Tensor, "b d"]:
-        """Pooled sentence vectors of word embeddings.
+        """Return pooled sentence vectors of word embeddings.
 
         Parameters
         ----------
-        embeddings
-            Word embeddings, perturbed or not.
-        mask
-            True = real token.
         ids
-            Serve prompt pooling alone: the position of [MASK].
+            Token ids, which only prompt pooling needs, to find [MASK].
         weights
-            Factors of the embedding block's output, after LayerNorm and dropout (0), and of layer i's (i).
+            Factors of the outputs of the embedding block (after LayerNorm and dropout) and of the first layers.
         types
-            1 for a pair's second sentence, 0 for its first, where the encoder has them.
+            1 for a pair's second sentence, 0 for its first; ignored by encoders without types.
         keeps_padding
-            Whether padding is computed, too: rows of the same tokens then have the same vector to the last bit.
+            Whether padding is computed too, so that rows of the same tokens get the same vector to the last bit.
         places
-            Of the real tokens among all b * l; looked up without them, for which a GPU is waited for.
+            Flat indices of the real tokens among all b * l; looked up if missing, which waits for a GPU.
         """
         if keeps_padding:
             return self._pooled(Padded(mask), embeddings, ids, weights, types)
@@ -114,7 +108,7 @@ class SentenceEncoder(nn.Module):
             return self.hidden_states(layout, embeddings, types, changes, wanted)
         first: list[Tensor] = []
         if self.pooling == "first_last":
-            # Changes of one site run in the order given: the first layer is read as the second one reads it.
+            # A site's changes run in order: this records the first layer's output as the second layer reads it.
             require_sites(self.backbone, 2)
             changes = {**changes, 1: [*changes.get(1, ()), _recorder(first)]}
         last = self.hidden_states(layout, embeddings, types, changes)
@@ -128,20 +122,9 @@ class SentenceEncoder(nn.Module):
         *,
         places: Int[Tensor, " T"] | None = None,
     ) -> Float[Tensor, "b l d"]:
-        """Last hidden states of real tokens.
+        """Return the last hidden states; what stands at padding means nothing.
 
-        Positions are counted over those, so padding changes nothing; what stands at padding means nothing.
-
-        Parameters
-        ----------
-        embeddings
-            Word embeddings, perturbed or not.
-        mask
-            True = real token.
-        types
-            1 for a pair's second sentence, 0 for its first, where the encoder has them.
-        places
-            Of the real tokens among all b * l; looked up without them.
+        Positions are counted over real tokens, so padding changes no vector.
         """
         num_rows = len(mask)
 
@@ -159,21 +142,7 @@ class SentenceEncoder(nn.Module):
         changes: Changes = MappingProxyType({}),
         wanted: Int[Tensor, " b"] | None = None,
     ) -> Tensor:
-        """Last hidden states as the layout lays them, or [b d] at the positions wanted.
-
-        Parameters
-        ----------
-        layout
-            Of the batch.
-        embeddings
-            Word embeddings, perturbed or not.
-        types
-            1 for a pair's second sentence, 0 for its first, where the encoder has them.
-        changes
-            What the outputs of sites go through, in the layout.
-        wanted
-            A real token's position in each sentence; None: all.
-        """
+        """Return last hidden states in the layout, or [b d] at the positions `wanted`."""
         positions = position_ids(self.backbone, layout.mask) if self._takes_positions else None
         given = TokenInputs(embeddings, positions, types if self.tells_types else None)
         run = self._run_packed if isinstance(layout, Packed) else type(layout).run
@@ -183,19 +152,19 @@ class SentenceEncoder(nn.Module):
     def compile_passes(self) -> None:
         """Have torch.compile fuse the passes without padding, for batches of any shape.
 
-        Passes with padding stay as they are: evaluation's, whose rows must tie to the last bit.
+        Passes with padding stay as they are: evaluation uses them, and its rows must tie to the last bit.
         """
-        # Dropout draws what it draws without: passes that are to share their masks are compiled each for itself.
+        # Dropout draws the numbers it draws uncompiled: passes that share masks are compiled separately.
         self._run_packed = torch.compile(Packed.run, dynamic=True, options={"fallback_random": True})
 
     def layout(self, mask: Bool[Tensor, "b l"], places: Int[Tensor, " T"] | None = None) -> Layout:
-        """How a batch lies in this encoder: packed where its family can be."""
+        """Return the layout of a batch: packed where the backbone's family allows it."""
         if not self.skips_padding:
             return Padded(mask)
         return Packed.of(mask) if places is None else Packed(mask, places)
 
     def _pooled_positions(self, ids: Tensor | None, mask: Tensor) -> Int[Tensor, " b"] | None:
-        """The one position of each sentence that pooling reads; None where it reads all."""
+        """Return the position that pooling reads in each sentence; None if it reads all."""
         if self.pooling == "cls":
             return torch.zeros_like(mask[:, 0], dtype=torch.long)
         if self.pooling != "prompt":
@@ -213,20 +182,14 @@ class SentenceEncoder(nn.Module):
 
 
 def position_ids(backbone: nn.Module, mask: Bool[Tensor, "b l"]) -> Int[Tensor, "b l"]:
-    """0, 1, 2, ... over real tokens.
-
-    RoBERTa and its kin start after their padding position.
-    """
+    """Return 0, 1, 2, ... over real tokens, shifted for RoBERTa and its kin."""
     first = first_position(backbone)
     counted = mask.long().cumsum(1)
     return (counted * mask + (first - 1)).clamp(min=0)
 
 
 def first_position(backbone: nn.Module) -> int:
-    """Position of the first token: 0 for BERT.
-
-    padding_idx + 1 where the table of positions has a padding row (RoBERTa).
-    """
+    """Return the first token's position: 0 for BERT, padding_idx + 1 for RoBERTa."""
     table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)
     return 0 if padding is None else int(padding) + 1

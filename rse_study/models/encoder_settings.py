@@ -1,4 +1,4 @@
-"""What a saved encoder's folder records: pooling, template and maximum length."""
+"""Records in a saved encoder's folder: pooling, template and maximum length."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ FILE_NAME = "sentence_pooling.json"
 
 
 class StoredPooling(Spec):
-    """Kept beside the weights: how their token vectors become a sentence vector."""
+    """The record beside the weights: how token vectors become a sentence vector."""
 
     pooling: PoolingKind
     template: str = ""
@@ -26,7 +26,7 @@ def store_pooling(directory: Path, pooling: StoredPooling) -> None:
 
 
 def stored_pooling(path_or_name: str | Path, revision: str = "main") -> StoredPooling:
-    """Our own record, else sentence-transformers'; InputError where there is neither."""
+    """Read the pooling from our own record, else from sentence-transformers'."""
     name = str(path_or_name)
     ours = _read(name, FILE_NAME, revision)
     if ours:
@@ -45,19 +45,19 @@ def stored_pooling(path_or_name: str | Path, revision: str = "main") -> StoredPo
 
 
 def stored_template(path_or_name: str | Path, revision: str = "main") -> str:
-    """The template of prompt pooling; empty where none is recorded."""
+    """Read the template of prompt pooling; empty if none is recorded."""
     ours = _read(str(path_or_name), FILE_NAME, revision)
     return StoredPooling(**ours).template if ours else ""
 
 
 def stored_max_length(path_or_name: str | Path, revision: str = "main") -> int | None:
-    """sentence-transformers' own limit in tokens, where there is one."""
+    """Read sentence-transformers' own limit in tokens, if there is one."""
     length = _read(str(path_or_name), "sentence_bert_config.json", revision).get("max_seq_length")
     return int(length) if length else None
 
 
 def _read(name: str, file: str, revision: str) -> dict[str, Any]:
-    """A JSON file of a folder or hub repository; empty where it has none."""
+    """Read a JSON file of a folder or hub repository; empty if there is none."""
     path = cached_file(
         name,
         file,

@@ -1,4 +1,4 @@
-"""Folders that transformers and sentence-transformers load with the same vectors."""
+"""Encoder folders that transformers and sentence-transformers load alike."""
 
 import copy
 import json
@@ -11,7 +11,7 @@ from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading
 
-# The names of sentence-transformers before its version 5: every version since reads them.
+# Names from before sentence-transformers 5, which every later version still reads.
 _MODULES = [
     ("", "sentence_transformers.models.Transformer"),
     ("1_Pooling", "sentence_transformers.models.Pooling"),
@@ -22,18 +22,7 @@ _EXPRESSIBLE = ("cls", "mean")
 def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
     """Write weights (float32), tokenizer and pooling.
 
-    And sentence-transformers' files, where it has that pooling.
-
-    Parameters
-    ----------
-    directory
-        The folder.
-    encoder
-        What is saved.
-    tokenizer
-        Its tokenizer.
-    template
-        Of prompt pooling; empty without.
+    Adds sentence-transformers' own files if it knows that pooling.
     """
     with quiet_loading():
         copy.deepcopy(encoder.backbone).float().cpu().save_pretrained(directory)
@@ -44,23 +33,9 @@ def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, temp
 
 
 def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
-    """`save_encoder` into a new folder, for users of sentence-transformers.
+    """Save an encoder into a new folder, for users of sentence-transformers.
 
-    Parameters
-    ----------
-    directory
-        A new folder.
-    encoder
-        What is saved.
-    tokenizer
-        Its tokenizer.
-    template
-        Of prompt pooling; empty without.
-
-    Raises
-    ------
-    InputError
-        where sentence-transformers would give other vectors, or the folder is taken.
+    Raises InputError if sentence-transformers would give other vectors, or if the folder is not empty.
     """
     if encoder.pooling not in _EXPRESSIBLE:
         raise InputError(

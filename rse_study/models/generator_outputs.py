@@ -1,7 +1,4 @@
-"""What a generator made of the batch of each step, kept for the next cell.
-
-It would have the same made again.
-"""
+"""Outputs of a generator at each step, stored for later cells that need the same."""
 
 import hashlib
 import shutil
@@ -17,27 +14,27 @@ from torch import Tensor
 
 from rse_study.results.atomic import write_whole
 
-BLOCK = 64  # steps of a file; whoever is killed loses at most as many
+BLOCK = 64  # steps per file; a killed process loses at most one file
 LIMIT = 2 * 10**9  # bytes of all folders together, before a cell adds its own
 _HASH_BYTES = 32
 
 
 @dataclass(frozen=True)
 class Replacements:
-    """Where x'' of one step differs from x, and which tokens are there."""
+    """The positions where x'' of one step differs from x, and the tokens there."""
 
     places: Int[Tensor, " n"]
-    """in the batch, row by row"""
+    """flat indices into the batch, row by row"""
     tokens: Int[Tensor, " n"]
 
     @classmethod
     def of(cls, ids: Int[Tensor, "b l"], edited: Int[Tensor, "b l"]) -> "Replacements":
-        """What makes `edited` of `ids`."""
+        """Return the replacements that turn `ids` into `edited`."""
         places = (edited != ids).flatten().nonzero().squeeze(1)
         return cls(places, edited.flatten()[places])
 
     def in_place_of(self, ids: Int[Tensor, "b l"]) -> Int[Tensor, "b l"]:
-        """Return x''."""
+        """Return x'': `ids` with the tokens put in."""
         return ids.flatten().index_copy(0, self.places, self.tokens.to(ids.dtype)).view_as(ids)
 
 
@@ -45,15 +42,10 @@ Block = dict[int, Replacements]
 
 
 class GeneratorOutputs:
-    """x'' of each step of a cell, read from a folder, or computed and written there.
+    """The stored x'' of a cell; what is missing is computed and written.
 
-    Cells that run at the same time write the same. Nobody waits for another: what is not there yet, or is damaged, is
-    computed.
-
-    Parameters
-    ----------
-    folder
-        Of one worker of the cells that agree in everything x'' depends on.
+    The folder belongs to one worker of all cells that agree in everything x'' depends on. Cells that run at the same
+    time write the same values and do not wait for each other: a step that is missing or damaged is computed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,17 +57,7 @@ class GeneratorOutputs:
     def edited(
         self, ids: Int[Tensor, "b l"], step: int, compute: Callable[[], Int[Tensor, "b l"]]
     ) -> Int[Tensor, "b l"]:
-        """Return x'' of a step.
-
-        Parameters
-        ----------
-        ids
-            x.
-        step
-            Optimiser step, counted from 0.
-        compute
-            Gives x'' where nobody has computed it yet.
-        """
+        """Return x'' of a step, counted from 0; `compute` makes it if it is not stored."""
         if step // BLOCK != self._number:
             self.flush()
             self._number = step // BLOCK
@@ -87,10 +69,7 @@ class GeneratorOutputs:
         return edited
 
     def flush(self) -> None:
-        """Write what was computed since the last time.
-
-        A folder that cannot be written stays as it is, and so does one where a GPU has failed.
-        """
+        """Write what was computed, unless the folder is read-only or a GPU has failed."""
         if not self._fresh:
             return
         pairs, self._fresh = self._fresh, {}
@@ -104,7 +83,7 @@ class GeneratorOutputs:
 
 
 def write_block(path: Path, block: Block) -> None:
-    """Write replacements by step: a hash, then numbers of four bytes."""
+    """Write replacements by step: a hash, then four-byte integers."""
     steps = sorted(block)
     counts = [len(block[step].places) for step in steps]
     places, tokens = (
@@ -115,7 +94,7 @@ def write_block(path: Path, block: Block) -> None:
 
 
 def read_block(path: Path, device: torch.device) -> Block:
-    """What `write_block` wrote; nothing where there is no such file, or a damaged one."""
+    """Read what `write_block` wrote; empty if the file is missing or damaged."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -130,19 +109,7 @@ def read_block(path: Path, device: torch.device) -> Block:
 
 
 def make_room(root: Path, folder: Path, limit: int = LIMIT) -> None:
-    """Remove the folders that were used longest ago.
-
-    The others hold at most `limit` bytes.
-
-    Parameters
-    ----------
-    root
-        Of all folders.
-    folder
-        That is used from now on, and stays.
-    limit
-        In bytes.
-    """
+    """Remove the least recently used folders beyond `limit` bytes, but not `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.touch()
     held = 0

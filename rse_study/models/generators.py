@@ -1,4 +1,4 @@
-"""Masked language models by name or folder, as generators of RTD."""
+"""Masked language models loaded by name or folder, as generators of RTD."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ REMEDY = "Name a checkpoint saved with its masked-LM head (method.rtd.generator)
 
 
 def load_generator(path_or_name: str | Path, revision: str = "main") -> Generator:
-    """A masked LM of a folder or hub name; InputError where it has no masked-LM head."""
+    """Load a masked LM by folder or hub name; raise InputError if it has no LM head."""
     name = str(path_or_name)
     config = load_config(name, revision)
     check_family(name, config)
@@ -45,7 +45,7 @@ def load_generator(path_or_name: str | Path, revision: str = "main") -> Generato
 
 
 def check_same_tokenizer(generator_tokenizer: Any, encoder_tokenizer: Any) -> None:
-    """InputError naming the first token at which the two vocabularies differ."""
+    """Raise InputError that names the first token at which two vocabularies differ."""
     g_name, e_name = generator_tokenizer.name_or_path, encoder_tokenizer.name_or_path
     g_tokens = {i: token for token, i in generator_tokenizer.get_vocab().items()}
     e_tokens = {i: token for token, i in encoder_tokenizer.get_vocab().items()}

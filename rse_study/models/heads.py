@@ -1,4 +1,4 @@
-"""What stands between pooler and loss while training; evaluation drops it.
+"""Training-only heads between pooler and loss; evaluation drops them.
 
 Every head is called with `moments=None` (a view's own moments) or with given ones, and returns those it used.
 """
@@ -23,21 +23,20 @@ class Head(Protocol):
     def __call__(
         self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
     ) -> tuple[Float[Tensor, "b d"], HeadMoments]:
-        """The head's output and the moments it used (empty where it normalises nothing)."""
+        """Return the output and the moments it used (empty where nothing is normalised)."""
         ...
 
     def running(self) -> HeadMoments:
-        """Moments for evaluation."""
+        """Return the moments for evaluation."""
         ...
 
     def update(self, moments: HeadMoments) -> None:
-        """Move the running moments, where there are any: once a step, with z's moments."""
+        """Move the running moments, if there are any: once a step, by z's moments."""
         ...
 
 
 class _WithoutMoments(nn.Module):
     def running(self) -> HeadMoments:
-        """Return an empty tuple: this head keeps no running moments."""
         return ()
 
     def update(self, moments: HeadMoments) -> None:
@@ -45,7 +44,7 @@ class _WithoutMoments(nn.Module):
 
 
 class NoHead(_WithoutMoments):
-    """z is the pooled vector itself."""
+    """A head that returns the pooled vector itself."""
 
     def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
         super().__init__()
@@ -53,7 +52,6 @@ class NoHead(_WithoutMoments):
     def forward(
         self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
     ) -> tuple[Float[Tensor, "b d"], HeadMoments]:
-        """x itself."""
         return x, ()
 
 
@@ -67,14 +65,13 @@ class LinearTanh(_WithoutMoments):
     def forward(
         self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
     ) -> tuple[Float[Tensor, "b d"], HeadMoments]:
-        """tanh of the linear map."""
         return torch.tanh(self.linear(x)), ()
 
 
 class BatchNormHead(nn.Module):
     """Linear - BN - ReLU - Linear - BN.
 
-    No biases (a BN follows), no affine part in the last BN.
+    The linear maps have no biases, since a BN follows; the last BN has no affine part.
     """
 
     def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
@@ -87,21 +84,16 @@ class BatchNormHead(nn.Module):
     def forward(
         self, x: Float[Tensor, "b d"], moments: HeadMoments | None = None
     ) -> tuple[Float[Tensor, "b d"], HeadMoments]:
-        """Both norms use their own moments of x, or the two given ones.
-
-        Train and eval mode are alike.
-        """
+        """Normalise by x's own moments or the given ones, in train and eval mode alike."""
         first, second = moments if moments is not None else (None, None)
         hidden, used_first = self.first_norm(self.first(x), first)
         y, used_second = self.second_norm(self.second(torch.relu(hidden)), second)
         return y, (used_first, used_second)
 
     def running(self) -> HeadMoments:
-        """Running moments of both norms."""
         return self.first_norm.running(), self.second_norm.running()
 
     def update(self, moments: HeadMoments) -> None:
-        """Move the running moments of both norms."""
         self.first_norm.update(moments[0])
         self.second_norm.update(moments[1])
 
@@ -112,17 +104,5 @@ HEADS: Registry[type[nn.Module]] = Registry(
 
 
 def build_head(kind: str, width: int, generator: torch.Generator, collectives: Collectives) -> nn.Module:
-    """Build the head called `kind`; cast it afterwards.
-
-    Parameters
-    ----------
-    kind
-        As `HEADS` lists it.
-    width
-        Of the sentence vectors.
-    generator
-        Draws the weights, in float32 (stream init).
-    collectives
-        Gather batch statistics over the workers.
-    """
+    """Build the head called `kind`; `generator` draws its weights in float32."""
     return HEADS.get(kind)(width, generator, collectives)

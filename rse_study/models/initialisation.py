@@ -1,4 +1,4 @@
-"""Layers whose initial weights come from a given generator, not a global one."""
+"""Layers whose initial weights come from a given generator, not the global one."""
 
 import torch
 from torch import Tensor, nn
@@ -7,19 +7,7 @@ from torch import Tensor, nn
 def seeded_linear(
     in_features: int, out_features: int, generator: torch.Generator, bias: bool = True
 ) -> nn.Linear:
-    """nn.Linear with its usual bounds U(-1/sqrt(in), 1/sqrt(in)), drawn in float32.
-
-    Parameters
-    ----------
-    in_features
-        Width of the input.
-    out_features
-        Width of the output.
-    generator
-        Draws the weights, then the biases.
-    bias
-        Whether there are biases.
-    """
+    """Build nn.Linear with its usual bounds U(-1/sqrt(in), 1/sqrt(in)), in float32."""
     linear = nn.utils.skip_init(nn.Linear, in_features, out_features, bias=bias, dtype=torch.float32)
     bound = in_features**-0.5
     for parameter in (linear.weight, linear.bias):

@@ -1,8 +1,8 @@
-"""What a configuration may choose of the models, by name."""
+"""Names of model parts that a configuration chooses from."""
 
 from typing import Literal
 
 HeadKind = Literal["none", "linear_tanh", "batch_norm"]
-"""of the training-only head"""
+"""the training-only head"""
 NormKind = Literal["power", "batch", "none"]
-"""of DCL's projection and predictor"""
+"""the normalisation of DCL's projection and predictor"""

@@ -1,6 +1,6 @@
-"""How a batch of sentences lies in an encoder while its layers compute.
+"""The layout of a batch of sentences while an encoder's layers compute.
 
-Padded here, which any backbone takes; models/packed.py has the real tokens alone. Both give the same vectors.
+Here it is padded, which any backbone takes; models/packed.py keeps the real tokens alone. Both give the same vectors.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from rse_study.models.sites import Changes, changed_outputs, find_sites
 
 @runtime_checkable
 class Layout(Protocol):
-    """A batch's mask, and how hidden states [b l d] lie while layers compute."""
+    """A batch's mask, and the arrangement of hidden states [b l d] between layers."""
 
     @property
     def mask(self) -> Tensor: ...
@@ -27,27 +27,25 @@ class Layout(Protocol):
 
 @dataclass(frozen=True)
 class TokenInputs:
-    """What a backbone reads of each token."""
+    """Inputs of a backbone for each token."""
 
     embeddings: Float[Tensor, "b l e"]
     positions: Int[Tensor, "b l"] | None
-    """None where the backbone takes none."""
+    """None if the backbone takes none"""
     types: Int[Tensor, "b l"] | None
-    """None where the backbone tells none."""
+    """None if the backbone does not tell them apart"""
 
 
 @dataclass(frozen=True)
 class Padded:
-    """Every sentence as long as the longest one: what any backbone takes."""
+    """The layout for any backbone: every sentence as long as the longest one."""
 
     mask: Bool[Tensor, "b l"]
 
     def lay(self, values: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
-        """Return the values as they are."""
         return values
 
     def restore(self, hidden: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
-        """Return the hidden states as they are."""
         return hidden
 
     def with_first(
@@ -57,19 +55,7 @@ class Padded:
         return torch.cat([vectors[:, None], hidden[:, 1:]], dim=1)
 
     def run(self, backbone: Any, given: TokenInputs, changes: Changes, wanted: Tensor | None) -> Tensor:
-        """Return last hidden states, [b l d], or [b d] at the positions `wanted`.
-
-        Parameters
-        ----------
-        backbone
-            Of transformers.
-        given
-            What it reads.
-        changes
-            By site.
-        wanted
-            A position of each sentence; None: all.
-        """
+        """Return last hidden states, [b l d], or [b d] at the positions `wanted`."""
         extra = {"position_ids": given.positions, "token_type_ids": given.types}
         known = {name: value for name, value in extra.items() if value is not None}
         with changed_outputs(find_sites(backbone), changes):

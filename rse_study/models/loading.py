@@ -1,4 +1,4 @@
-"""Encoders by name or folder, and the reasons for which one is refused."""
+"""Encoders loaded by name or folder, and the reasons to refuse one."""
 
 import inspect
 from collections.abc import Iterator
@@ -22,27 +22,25 @@ from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
 
 BROKEN = (OSError, ValueError, RuntimeError, SafetensorError, UnpicklingError, EOFError)
-"""What transformers raises for weights it cannot read: *.safetensors, and *.bin, which torch pickles."""
+"""Errors of transformers for weights it cannot read: *.safetensors, and *.bin, which torch pickles."""
 
 
 def load_encoder(
     path_or_name: str | Path, pooling: PoolingKind | str = "stored", revision: str = "main"
 ) -> tuple[SentenceEncoder, Any]:
-    """Load (encoder, tokenizer) of a folder or hub name, in float32.
+    """Load (encoder, tokenizer) from a folder or the hub, in float32.
 
     Parameters
     ----------
-    path_or_name
-        Folder or hub name.
     pooling
         `stored` takes the pooling that the folder itself records (ours or sentence-transformers').
     revision
-        Branch, tag or commit on the hub.
+        Branch, tag or commit on the hub; not used for a folder.
 
     Raises
     ------
     InputError
-        where it cannot serve.
+        If it cannot be loaded or cannot serve as an encoder.
     """
     name = str(path_or_name)
     config = load_config(name, revision)
@@ -56,21 +54,7 @@ def load_encoder(
 def untrained(
     path_or_name: str | Path, pooling: PoolingKind | str = "stored", seed: int = 0, revision: str = "main"
 ) -> tuple[SentenceEncoder, Any]:
-    """The same configuration and tokenizer with random weights.
-
-    The row that every report shows as a floor.
-
-    Parameters
-    ----------
-    path_or_name
-        Folder or hub name.
-    pooling
-        As in `load_encoder`.
-    seed
-        Of the weights.
-    revision
-        Branch, tag or commit on the hub.
-    """
+    """Load an encoder with random weights instead, the floor of every report."""
     name = str(path_or_name)
     config = load_config(name, revision)
     check_family(name, config)
@@ -79,24 +63,21 @@ def untrained(
 
 
 def random_backbone(config: Any, seed: int) -> nn.Module:
-    """A backbone of this configuration with weights of the stream `init` of `seed`."""
+    """Build a backbone with random weights, drawn from the stream `init` of `seed`."""
     with seeded_init(seed):
         return AutoModel.from_config(config, dtype=torch.float32, **_without_pooler(config))
 
 
 @contextmanager
 def seeded_init(seed: int) -> Iterator[None]:
-    """Seed torch's global generator, and put it back afterwards.
-
-    Hugging Face draws initial weights from it.
-    """
+    """Seed torch's global generator inside; Hugging Face draws weights from it."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(Streams(seed).generator("init").initial_seed())
         yield
 
 
 def load_config(name: str, revision: str = "main") -> Any:
-    """The Hugging Face configuration of a folder or hub name."""
+    """Load the Hugging Face configuration of a folder or hub name."""
     if _looks_local(name) and not (Path(name) / "config.json").is_file():
         what = "no config.json in this folder" if Path(name).is_dir() else "no such folder"
         raise InputError(
@@ -112,10 +93,7 @@ def load_config(name: str, revision: str = "main") -> Any:
 
 
 def load_tokenizer(name: str, revision: str = "main") -> Any:
-    """The tokenizer of a folder or hub name, its limit included.
-
-    Raises InputError for one without padding.
-    """
+    """Load a tokenizer with its stored length limit; it must have a padding token."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:
@@ -135,7 +113,7 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
 
 @contextmanager
 def quiet_loading() -> Iterator[None]:
-    """Keep Hugging Face's notes and progress bars off the screen while we load."""
+    """Keep Hugging Face's notes and progress bars off the screen inside."""
     level, bars = hf_logging.get_verbosity(), hf_logging.is_progress_bar_enabled()
     hf_logging.set_verbosity_error()
     hf_logging.disable_progress_bar()
@@ -209,7 +187,7 @@ def _looks_local(name: str) -> bool:
 
 
 def unreachable(name: str, error: Exception) -> InputError:
-    """The refusal of a model that transformers could not load, with its reason."""
+    """Build the error for a model that transformers could not load."""
     return InputError(
         f"cannot be loaded ({first_line(error)})",
         where=name,

@@ -1,7 +1,4 @@
-"""A masked-LM head on an encoder that has none.
-
-BERT's transform, its output tied to the word embeddings.
-"""
+"""A masked-LM head for encoders without one: BERT's, tied to the word embeddings."""
 
 import torch
 from jaxtyping import Float
@@ -12,10 +9,7 @@ from rse_study.models.initialisation import seeded_linear
 
 
 class MaskedLMHead(nn.Module):
-    """logits = E LayerNorm(GELU(W h + c)) + bias (Devlin et al. 2019).
-
-    E, the word embeddings, is given with each call.
-    """
+    """logits = E LayerNorm(GELU(W h + c)) + bias, with E given (Devlin et al. 2019)."""
 
     def __init__(self, hidden: int, embedding: int, vocabulary: int, generator: torch.Generator) -> None:
         super().__init__()
@@ -24,5 +18,4 @@ class MaskedLMHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(vocabulary))
 
     def forward(self, hidden: Float[Tensor, "m h"], table: Float[Tensor, "v e"]) -> Float[Tensor, "m v"]:
-        """Logits of so many positions over the vocabulary."""
         return self.norm(F.gelu(self.transform(hidden))) @ table.T + self.bias

@@ -1,4 +1,4 @@
-"""Modes of modules: whether dropout is on."""
+"""Train and eval modes of modules."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from rse_study.tensors import nn
 
 @contextmanager
 def in_mode(network: "nn.Module", *, training: bool) -> Iterator[None]:
-    """Turn dropout on or off inside; every module is as it was outside."""
+    """Turn dropout on or off inside; every module gets its own mode back."""
     modes = {module: module.training for module in network.modules()}
     try:
         network.train(training)

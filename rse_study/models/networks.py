@@ -1,4 +1,4 @@
-"""Everything that is trained, as one module."""
+"""The base class of what methods train."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from rse_study.models.rtd import Discriminator
 
 
 class Networks(nn.Module):
-    """Everything that is trained: encoder, training-only head, and D for RTD."""
+    """All trained parts: encoder, training-only head, and D for RTD."""
 
     discriminator: Discriminator | None
 

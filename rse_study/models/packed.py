@@ -1,6 +1,6 @@
-"""The layout without padding: linear maps, norms and dropout see real tokens only.
+"""The layout without padding: only attention sees sentences, the rest real tokens.
 
-Attention alone sees sentences. Same vectors as padded to 1e-10 in float64; dropout draws other numbers.
+Vectors agree with the padded ones to 1e-10 in float64; dropout draws other numbers.
 """
 
 from dataclasses import dataclass
@@ -23,33 +23,33 @@ FAMILIES = (
 
 
 def can_be_packed(backbone: Any) -> bool:
-    """Whether a backbone's layers may be run on real tokens alone."""
+    """Whether a backbone's layers can run on real tokens alone."""
     return getattr(backbone.config, "model_type", "") in FAMILIES and bool(find_sites(backbone))
 
 
 @dataclass(frozen=True)
 class Packed:
-    """The real tokens of all sentences in one row; attention alone sees sentences.
+    """The real tokens of all sentences in one row.
 
-    Linear maps, norms and dropout see T tokens instead of b * l. Of the last layer everything but keys and values is
-    computed at the wanted positions alone.
+    Linear maps, norms and dropout see T tokens instead of b * l. The last layer computes keys and values everywhere,
+    and the rest at the wanted positions alone.
     """
 
     mask: Bool[Tensor, "b l"]
     places: Int[Tensor, " T"]
-    """of the real tokens among all b * l"""
+    """flat indices of the real tokens among all b * l"""
 
     @classmethod
     def of(cls, mask: Bool[Tensor, "b l"]) -> "Packed":
-        """The layout of a batch; real tokens may stand anywhere in their row."""
+        """Pack a batch; real tokens may stand anywhere in their row."""
         return cls(mask, mask.flatten().nonzero().squeeze(1))
 
     def lay(self, values: Tensor) -> Tensor:
-        """Values of each position, [b l ...], as [T ...]."""
+        """Pick the values of the real tokens, [b l ...] to [T ...]."""
         return values.flatten(0, 1).index_select(0, self.places)
 
     def restore(self, hidden: Float[Tensor, "T d"]) -> Float[Tensor, "b l d"]:
-        """Hidden states back in their rows; padding is 0."""
+        """Put hidden states back into their rows, with 0 at padding."""
         rows = hidden.new_zeros(self.mask.numel(), *hidden.shape[1:])
         return rows.index_copy(0, self.places, hidden).unflatten(0, self.mask.shape)
 
@@ -58,25 +58,13 @@ class Packed:
         return hidden.index_copy(0, self.at(torch.zeros_like(self.mask[:, 0], dtype=torch.long)), vectors)
 
     def at(self, positions: Int[Tensor, " b"]) -> Int[Tensor, " b"]:
-        """Where a position of each sentence, a real token, stands among the T."""
+        """Return the index among the T of one position, a real token, of each sentence."""
         counted = self.mask.flatten().cumsum(0) - 1
         rows = torch.arange(len(self.mask), device=self.mask.device)
         return counted[rows * self.mask.shape[1] + positions]
 
     def run(self, backbone: Any, given: TokenInputs, changes: Changes, wanted: Tensor | None) -> Tensor:
-        """Return last hidden states, [T d], or [b d] at the positions `wanted`.
-
-        Parameters
-        ----------
-        backbone
-            Of a family in `FAMILIES`.
-        given
-            What it reads.
-        changes
-            By site.
-        wanted
-            A position of each sentence; None: all.
-        """
+        """Return last hidden states, [T d], or [b d] at the positions `wanted`."""
         first, *layers = find_sites(backbone)
         hidden = self._embedded(backbone, first, given)
         one = None if wanted is None or len(layers) in changes else self.at(wanted)
@@ -95,13 +83,13 @@ class Packed:
         return (block if first is backbone.embeddings else first(block))[0]
 
     def _layer(self, layer: Any, hidden: Float[Tensor, "T d"], one: Tensor | None) -> Tensor:
-        """One layer's output at all tokens, or at `one` of each sentence."""
+        """Return one layer's output at all tokens, or at `one` of each sentence."""
         rows = hidden if one is None else hidden.index_select(0, one)
         mixed = layer.attention.output(self._attended(layer.attention.self, hidden, rows, one), rows)
         return layer.output(layer.intermediate(mixed), mixed)
 
     def _attended(self, attention: Any, hidden: Tensor, rows: Tensor, one: Tensor | None) -> Tensor:
-        """What the heads of each sentence see of it: of `rows`, among all of `hidden`."""
+        """Return the attention of `rows` over all tokens of their sentences."""
         heads = (-1, attention.attention_head_size)
         queries = attention.query(rows)
         queries = self.restore(queries) if one is None else queries[:, None]

@@ -1,4 +1,4 @@
-"""From token vectors to a sentence vector."""
+"""Pooling of token vectors to a sentence vector."""
 
 from typing import Literal, get_args
 
@@ -10,18 +10,15 @@ KINDS: tuple[str, ...] = get_args(PoolingKind)
 
 
 def pool_mean(hidden: Float[Tensor, "b l d"], mask: Bool[Tensor, "b l"]) -> Float[Tensor, "b d"]:
-    """Mean over real tokens."""
+    """Average over real tokens."""
     kept = hidden.masked_fill(~mask[..., None], 0.0)
     return kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
 
 
 def prompt_positions(ids: Int[Tensor, "b l"], mask_token_id: int) -> Int[Tensor, " b"]:
-    """Where the first [MASK] of each row stands (PromptBERT's template).
-
-    Raises InputError where a row has none.
-    """
+    """Return the position of the first [MASK] in each row (PromptBERT's template)."""
     is_mask = ids == mask_token_id
-    # Not asked of a GPU, which would have to be waited for: there are corpora alone, whose template is never cut.
+    # Not checked on a GPU, which would make us wait: it only reads corpora, whose template is never cut.
     if ids.device.type == "cpu" and not bool(is_mask.any(1).all()):
         raise InputError(
             "a sentence without a [MASK] token",

@@ -1,7 +1,4 @@
-"""Power normalisation, with a backward pass of its own (DCL).
-
-Rows over a running quadratic mean.
-"""
+"""Power normalisation (DCL): division by a running quadratic mean."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +12,7 @@ from rse_study.collectives import Alone, Collectives
 
 @dataclass
 class Sums:
-    """Sums of one recorded pass over its rows.
-
-    Squares going forward, products with the gradient coming back.
-    """
+    """Sums over the rows of one recorded pass: squares forward, products backward."""
 
     squares: Tensor
     num_rows: float
@@ -29,10 +23,10 @@ class Sums:
 class PowerNorm(nn.Module):
     """Y = gain * X / psi_(t-1) + bias per feature (DCL eq 9; Shen et al. 2020).
 
-    psi_t^2 = a psi_(t-1)^2 + (1 - a) mean X^2. Backward, with G = gain dY and X^ = X / psi:
-    dX = (G - nu_(t-1) X^) / psi_(t-1), nu_t = nu_(t-1) (1 - (1 - a) mean X^^2) + (1 - a) mean(G X^). This is not the
-    gradient of the forward pass, nor meant to be. psi and nu are buffers; `update` moves them, once a step, by the
-    pass that was recorded, over the rows of all workers.
+    psi_t^2 = a psi_(t-1)^2 + (1 - a) mean X^2. Backward, with G = gain dY and X^ = X / psi: dX = (G - nu_(t-1) X^) /
+    psi_(t-1), nu_t = nu_(t-1) (1 - (1 - a) mean X^^2) + (1 - a) mean(G X^). This is not the gradient of the forward
+    pass, nor meant to be. psi and nu are buffers, which `update` moves once a step by the recorded pass, over the
+    rows of all workers.
     """
 
     psi: Tensor
@@ -47,10 +41,7 @@ class PowerNorm(nn.Module):
         self._recorded: Sums | None = None
 
     def forward(self, x: Float[Tensor, "b d"], *, records: bool = False) -> Float[Tensor, "b d"]:
-        """The normalised rows.
-
-        `records`: this pass, and its backward pass, move psi and nu at the next `update`.
-        """
+        """Normalise the rows; with `records`, the next `update` uses this pass."""
         x = x.to(torch.promote_types(x.dtype, torch.float32))
         sums = Sums(x.detach().square().sum(0), float(len(x))) if records else None
         if records:
@@ -60,7 +51,7 @@ class PowerNorm(nn.Module):
 
     @torch.no_grad()
     def update(self) -> None:
-        """psi and nu after the recorded pass; nothing where no pass was recorded."""
+        """Move psi and nu by the recorded pass, if there is one."""
         sums, keep = self._recorded, self.decay
         if sums is None:
             return

@@ -1,7 +1,4 @@
-"""DCL's projection and predictor: Linear - norm - ReLU - Linear.
-
-The norm is power, batch or none.
-"""
+"""DCL's projection and predictor: Linear - norm - ReLU - Linear."""
 
 from typing import Any
 
@@ -17,7 +14,7 @@ from rse_study.models.power_norm import PowerNorm
 
 
 class Projection(nn.Module):
-    """[b n] to [b m] through a hidden layer of `hidden` units."""
+    """A map from [b n] to [b m] through a hidden layer; the norm may be left out."""
 
     def __init__(
         self,
@@ -35,10 +32,7 @@ class Projection(nn.Module):
         self._moments: Any = None
 
     def forward(self, x: Float[Tensor, "b n"], *, records: bool = False) -> Float[Tensor, "b m"]:
-        """The projected rows.
-
-        `records`: this view moves the running statistics at the next `update`.
-        """
+        """Project the rows; with `records`, the next `update` uses this view."""
         hidden = self.first(x)
         if isinstance(self.norm, PowerNorm):
             hidden = self.norm(hidden, records=records)

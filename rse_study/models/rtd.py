@@ -1,7 +1,4 @@
-"""Replaced-token detection: a generator replaces, a discriminator detects.
-
-The generator is frozen.
-"""
+"""Replaced-token detection: a frozen generator replaces, a discriminator detects."""
 
 import copy
 from dataclasses import dataclass
@@ -19,10 +16,10 @@ from rse_study.models.sites import require_sites
 
 
 class Discriminator(nn.Module):
-    """Says of each position whether its token is original (RobustSentEmbed eq 8).
+    """A classifier of each token as original or replaced (RobustSentEmbed eq 8).
 
-    It starts as a copy of the encoder, so it must be made before training moves that; it reads the
-    *encoder's* word embeddings, so its own table is dropped.
+    It starts as a copy of the encoder, so build it before training moves that. It reads the *encoder's* word
+    embeddings, so its own table is dropped.
     """
 
     def __init__(self, encoder: SentenceEncoder, generator: torch.Generator) -> None:
@@ -41,20 +38,10 @@ class Discriminator(nn.Module):
         reads_padding: bool = False,
         places: Int[Tensor, " T"] | None = None,
     ) -> Float[Tensor, "b l"]:
-        """Logits of each token: whether it is the original one (eq 8); 0 at padding.
+        """Return each token's logit of being the original one (eq 8); 0 at padding.
 
-        Parameters
-        ----------
-        embeddings
-            Word embeddings of the text with replaced tokens.
-        mask
-            True = real token.
-        h
-            Stands in place of the embedding block's output (after dropout) at position 0.
-        reads_padding
-            Whether padding has logits of its own.
-        places
-            Of the real tokens among all b * l; looked up without them.
+        `h` takes the place of the embedding block's output (after dropout) at position 0. With `reads_padding`,
+        padding has logits of its own.
         """
         num_rows = len(mask)
 
@@ -73,30 +60,29 @@ class Discriminator(nn.Module):
 
 @dataclass(frozen=True)
 class TokenPlaces:
-    """Where tokens stand among all b * l."""
+    """Flat indices among all b * l: of real tokens, and of those that are taken."""
 
     real: Int[Tensor, " T"]
     taken: Int[Tensor, " m"]
 
     @classmethod
     def of(cls, mask: Bool[Tensor, "b l"], taken: Bool[Tensor, "b l"]) -> "TokenPlaces":
-        """Look them up."""
         real, chosen = (each.flatten().nonzero().squeeze(1) for each in (mask, taken))
         return cls(real, chosen)
 
 
 class Generator(nn.Module):
-    """A frozen masked language model; stays in eval mode whatever its owner does."""
+    """A frozen masked language model, which stays in eval mode."""
 
     def __init__(self, model: Any, tokenizer: Any, name: str) -> None:
         super().__init__()
         self.model = model.eval().requires_grad_(False)
         self.tokenizer, self.name = tokenizer, name
         self.chunk_size = 0
-        """most sentences that are read at a time; 0: all"""
+        """most sentences read at a time; 0: all"""
 
     def train(self, mode: bool = True) -> "Generator":
-        """Never trained: dropout stays off."""
+        """Stay in eval mode, whatever the owner does."""
         return super().train(False)
 
     @torch.no_grad()
@@ -110,24 +96,10 @@ class Generator(nn.Module):
         uniform: Float[Tensor, "b l"] | None = None,
         places: TokenPlaces | None = None,
     ) -> Int[Tensor, "b l"]:
-        """Put G's reading of the hidden tokens into ids.
+        """Replace tokens by G's predictions: argmax, or drawn by `uniform`.
 
-        Argmax over the vocabulary, or a draw.
-
-        Parameters
-        ----------
-        ids
-            Token ids.
-        masked
-            Positions that are hidden from G.
-        mask
-            True = real token.
-        taken
-            Positions where its reading is put in; None: all that are hidden.
-        uniform
-            One number of U(0, 1) a token, by which it is drawn; None: argmax.
-        places
-            Of real and of taken tokens; looked up without them, for which a GPU is waited for.
+        G does not see the `masked` tokens; its predictions replace the `taken` ones, by default the same. `uniform`
+        holds a number of U(0, 1) for each token. `places` saves a look-up that waits for a GPU.
         """
         num_rows = len(mask)
 
@@ -143,7 +115,7 @@ class Generator(nn.Module):
 
 
 def _drawn(logits: Float[Tensor, "m v"], uniform: Float[Tensor, " m"]) -> Int[Tensor, " m"]:
-    """One token a row by inverting the cumulative distribution at `uniform`."""
+    """Draw one token a row by inverting the cumulative distribution at `uniform`."""
     cumulative = logits.double().softmax(-1).cumsum(-1)
     found = torch.searchsorted(cumulative, uniform.double()[:, None]).squeeze(-1)
     return found.clamp(max=logits.shape[-1] - 1)
@@ -157,21 +129,7 @@ def masked_logits(
     *,
     skips_padding: bool = True,
 ) -> Float[Tensor, "m v"]:
-    """Logits at the masked positions only, row by row.
-
-    Parameters
-    ----------
-    model
-        A masked LM of transformers.
-    ids
-        Token ids.
-    masked
-        Positions whose logits are wanted.
-    mask
-        True = real token.
-    skips_padding
-        False draws dropout for padding, too.
-    """
+    """Return the logits at the masked positions only, row by row."""
     return logits_at(model, ids, mask, TokenPlaces.of(mask, masked), skips_padding=skips_padding)
 
 
@@ -183,20 +141,9 @@ def logits_at(
     *,
     skips_padding: bool = True,
 ) -> Float[Tensor, "m v"]:
-    """Logits of the taken tokens; the vocabulary-wide layer sees nothing else.
+    """Return the logits of the taken tokens; the vocabulary-wide layer sees no others.
 
-    Parameters
-    ----------
-    model
-        A masked LM of transformers.
-    ids
-        Token ids.
-    mask
-        True = real token.
-    places
-        Of real and of taken tokens.
-    skips_padding
-        False draws dropout for padding, too.
+    With `skips_padding=False`, dropout is drawn for padding too.
     """
     reader = SentenceEncoder(model.base_model, "mean")
     reader.skips_padding &= skips_padding
@@ -205,7 +152,7 @@ def logits_at(
 
 
 def _head_logits(model: Any, hidden: Float[Tensor, "m d"]) -> Float[Tensor, "m v"]:
-    """What a masked LM's own head makes of hidden states, whatever its family calls that head."""
+    """Apply a masked LM's own head to hidden states, whatever its family calls it."""
     name, base_model = model.base_model_prefix, model.base_model
     setattr(model, name, _Read(hidden[None]))
     try:
@@ -215,14 +162,14 @@ def _head_logits(model: Any, hidden: Float[Tensor, "m d"]) -> Float[Tensor, "m v
 
 
 class _Read(nn.Module):
-    """Stands in for a base model whose hidden states are known."""
+    """A stand-in for a base model whose hidden states are known."""
 
     def __init__(self, hidden: Float[Tensor, "1 m d"]) -> None:
         super().__init__()
         self.hidden = hidden
 
     def forward(self, *inputs: Any, **settings: Any) -> Any:
-        # Most of a second, which checks of a study do not need.
+        # This import takes most of a second, which checks of a study do not need.
         from transformers.modeling_outputs import BaseModelOutput
 
         return BaseModelOutput(last_hidden_state=self.hidden)

@@ -1,4 +1,4 @@
-"""Sites of an encoder: the embedding block's output and each layer's."""
+"""Sites of an encoder: the outputs of the embedding block and of each layer."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -9,28 +9,22 @@ from torch import Tensor, nn
 from rse_study.errors import InputError
 
 SiteChange = Callable[[Tensor], Tensor]
-Changes = Mapping[int, Sequence[SiteChange]]  # by site: what its output goes through, in this order
+Changes = Mapping[int, Sequence[SiteChange]]  # by site: functions applied to its output, in order
 
 
 def find_sites(backbone: nn.Module) -> list[nn.Module]:
-    """The embedding block, then the layers in order.
-
-    Empty where the family's layout is not known.
-    """
+    """Return the embedding block and the layers in order; empty for unknown layouts."""
     embeddings = getattr(backbone, "embeddings", None)
     layers = getattr(getattr(backbone, "encoder", None), "layer", None)
     if not isinstance(embeddings, nn.Module) or not isinstance(layers, nn.ModuleList):
         return []
-    # ELECTRA widens its word embeddings after the block: what the first layer reads is the site.
+    # ELECTRA widens its word embeddings after the block: the site is what the first layer reads.
     first = getattr(backbone, "embeddings_project", embeddings)
     return [first, *layers]
 
 
 def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
-    """The sites of a backbone that must have at least `num_needed`.
-
-    Raises InputError where it has fewer.
-    """
+    """Return the sites of a backbone; raise InputError if they are too few."""
     sites, name = find_sites(backbone), type(backbone).__name__
     if not sites:
         raise InputError(
@@ -49,7 +43,7 @@ def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
 
 @contextmanager
 def changed_outputs(sites: Sequence[nn.Module], changes: Changes) -> Iterator[None]:
-    """Change the outputs of sites inside; nothing remains afterwards."""
+    """Change the outputs of sites inside, and only there."""
     with ExitStack() as stack:
         for site, own in changes.items():
             for change in own:

@@ -1,4 +1,4 @@
-"""Which model families can serve as an encoder, and why the others are refused."""
+"""Model families that can serve as an encoder, and why others are refused."""
 
 import inspect
 from typing import Any
@@ -10,14 +10,11 @@ from rse_study.errors import InputError
 
 
 def check_family(name: str, config: Any) -> None:
-    """Refuse families that cannot be perturbed, padded or pooled.
-
-    Raises InputError, by name and with the reason.
-    """
+    """Raise InputError for a family that cannot be perturbed, padded or pooled."""
     family = config.model_type
     model_class = model_class_of(config)
     taken = inspect.signature(model_class.forward).parameters if model_class else {}
-    # T5's encoder, saved alone, says of itself that it is no encoder-decoder; the family still is one.
+    # T5's encoder, saved alone, claims to be no encoder-decoder; the family still is one.
     if getattr(config, "is_encoder_decoder", False) or "decoder_input_ids" in taken:
         raise _unsuitable(name, f"{family} is an encoder-decoder")
     causal = family in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
@@ -30,7 +27,7 @@ def check_family(name: str, config: Any) -> None:
 
 
 def model_class_of(config: Any) -> Any:
-    """The bare model class of a configuration; None where transformers has none."""
+    """Return the bare model class of a configuration, if transformers has one."""
     return AutoModel._model_mapping.get(type(config), None)
 
 

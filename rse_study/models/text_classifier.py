@@ -1,4 +1,4 @@
-"""Texts to probabilities, as attacks and scores ask for them: the victim."""
+"""The victim of attacks and scores: texts to probabilities."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,10 +17,10 @@ Predict = Callable[[Sequence[Text]], np.ndarray]  # texts -> [n c]
 
 
 class TextClassifier:
-    """A trained network with all it needs to read text; without classes a regression.
+    """A trained network with all it needs to read text; a regression if no classes.
 
-    Each distinct text is read once, in batches of like length made up of the set of texts alone: neither order nor
-    repetition changes a bit. Other texts beside it may move float32's last bits, and no more.
+    Each distinct text is read once, in batches of similar length that depend on the set of texts alone: neither order
+    nor repetition changes a bit. Other texts in the same call may move float32's last bits, and no more.
     """
 
     def __init__(
@@ -31,27 +31,24 @@ class TextClassifier:
         max_length: int,
         batch_size: int = 64,
     ) -> None:
-        """`network` maps Inputs to [b c]; `max_length` in tokens: what is longer is cut."""
+        """Take a network from Inputs to [b c]; texts beyond `max_length` tokens are cut."""
         self.network, self.tokenizer, self.classes = network, tokenizer, classes
         self.max_length, self.batch_size = max_length, batch_size
 
     def predict(self, texts: Sequence[Text]) -> Float[np.ndarray, "n c"]:
-        """Probabilities in float64, a row a text, in the order of `classes`.
-
-        Dropout is off.
-        """
+        """Return probabilities in float64, one row per text, in the order of `classes`."""
         logits = self.outputs(texts)
         odds = np.exp(logits - logits.max(axis=1, keepdims=True, initial=-np.inf))
         return odds / odds.sum(axis=1, keepdims=True)
 
     def scores(self, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
-        """A regression's values."""
+        """Return the values of a regression."""
         assert not self.classes, "a classifier has probabilities"
         return self.outputs(texts)[:, 0]
 
     @torch.no_grad()
     def outputs(self, texts: Sequence[Text]) -> Float[np.ndarray, "n c"]:
-        """What the network says, in float64."""
+        """Return the network's outputs in float64, without dropout."""
         distinct = sorted(set(texts))
         rows = encode_texts(distinct, self.tokenizer, self.max_length)
         order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
@@ -66,10 +63,9 @@ class TextClassifier:
         return found[[where[text] for text in texts]]
 
     def predicting(self, classes: tuple[str, ...]) -> Predict:
-        """`predict` with its columns in the order of `classes`.
+        """Return `predict` with its columns in the order of the given classes.
 
-        Whatever order the model was trained with. Raises InputError where these are not the model's classes, by name
-        and regardless of case.
+        Raises InputError if these are not the model's classes, by name and regardless of case.
         """
         own = [name.lower() for name in self.classes]
         if sorted(own) != sorted(name.lower() for name in classes):

@@ -1,7 +1,4 @@
-"""Texts as a classifier reads them: one sentence, or a pair in one sequence.
-
-Framed as the tokenizer frames them.
-"""
+"""Texts as a classifier reads them: one sentence, or a pair in one sequence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +14,7 @@ from rse_study.errors import InputError
 
 @dataclass(frozen=True)
 class Tokens:
-    """One text: token ids, and the sentence of a pair (0 or 1) that each belongs to."""
+    """Token ids of one text, and the sentence of a pair (0 or 1) each belongs to."""
 
     ids: list[int]
     types: list[int]
@@ -28,7 +25,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Inputs:
-    """A batch of texts, padded."""
+    """A padded batch of texts."""
 
     ids: Int[Tensor, "b l"]
     mask: Bool[Tensor, "b l"]
@@ -36,26 +33,13 @@ class Inputs:
     types: Int[Tensor, "b l"]
 
     def to(self, device: torch.device) -> "Inputs":
-        """The same batch on a device."""
         return Inputs(self.ids.to(device), self.mask.to(device), self.types.to(device))
 
 
 def encode_texts(texts: Sequence[Text], tokenizer: Any, max_length: int) -> list[Tokens]:
-    """Tokens of each text, cut to `max_length`; of a pair the longer one is cut first.
+    """Tokenise texts, cut to `max_length` tokens, a pair from its longer side first.
 
-    Parameters
-    ----------
-    texts
-        Sentences, or pairs.
-    tokenizer
-        The encoder's.
-    max_length
-        Tokens, special ones included.
-
-    Raises
-    ------
-    InputError
-        where `max_length` is too small, or the tokenizer sets nothing between the two of a pair.
+    Raises InputError if `max_length` is too small, or if the tokenizer sets nothing between the two of a pair.
     """
     if not texts:
         return []
@@ -66,7 +50,7 @@ def encode_texts(texts: Sequence[Text], tokenizer: Any, max_length: int) -> list
 
 
 def padded(rows: Sequence[Tokens], pad_id: int) -> Inputs:
-    """The batch of these texts, as long as the longest of them."""
+    """Pad texts to the longest of them."""
     shape = len(rows), max(map(len, rows))
     ids, types = torch.full(shape, pad_id), torch.zeros(shape, dtype=torch.long)
     mask = torch.zeros(shape, dtype=torch.bool)

@@ -1,7 +1,4 @@
-"""What a masked language model would put in a word's place: whole words.
-
-With their probabilities, as attacks take them.
-"""
+"""Whole words, with probabilities, that a masked LM predicts in a word's place."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,10 +13,10 @@ from rse_study.models.rtd import Generator, masked_logits
 
 
 class WordPredictor:
-    """Whole words of letters, one token each, the likeliest first.
+    """A source of whole words of letters, one token each, the most probable first.
 
-    A word of several pieces is hidden even where it should be left to be seen: one token stands for it then.
-    BERT-Attack tries combinations of pieces there; a word a piece is what we can score.
+    A word of several pieces is hidden even where it should stay visible, since one token stands for it. BERT-Attack
+    tries combinations of pieces there; we only score words of one piece.
     """
 
     def __init__(self, generator: Generator, num_words: int = 60, batch_size: int = 64) -> None:
@@ -32,7 +29,7 @@ class WordPredictor:
 
     @torch.no_grad()
     def __call__(self, places: Sequence[Blank]) -> list[list[tuple[str, float]]]:
-        """For each place its words; probabilities are those among all tokens."""
+        """Return each place's words, with their probabilities among all tokens."""
         found: list[list[tuple[str, float]]] = []
         for start in range(0, len(places), self.batch_size):
             found += self._predict(places[start : start + self.batch_size])
@@ -58,7 +55,7 @@ class WordPredictor:
         ]
 
     def _row(self, place: Blank) -> tuple[list[int], int]:
-        """Token ids around the word, as many as fit, and where its one token stands."""
+        """Return the token ids around a word, as many as fit, and the word's position."""
         tokenizer = self.generator.tokenizer
         before, own, after = (
             self._pieces(words)
@@ -83,7 +80,7 @@ class WordPredictor:
 
 
 def _whole_words(tokenizer: Any) -> tuple[torch.Tensor, list[str]]:
-    """Tokens that are a word of letters by themselves, and the words."""
+    """Return the tokens that are a word of letters by themselves, and the words."""
     names = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])
     is_marked = marks_beginnings([name for name, _ in names])
     special, tokens, words = set(tokenizer.all_special_ids), [], []

@@ -1,7 +1,4 @@
-"""The registry of perturbations: training time, embedding space.
-
-Each is a player of the one ascent loop.
-"""
+"""The registry of perturbations in training, each a player of the one ascent loop."""
 
 from rse_study.perturbations.ascent import Player
 from rse_study.perturbations.blend import Blend
@@ -25,6 +22,6 @@ PERTURBATIONS: Registry[type[Player]] = Registry(
         "virtual_adversarial": VirtualAdversarial,
     },
 )
-"""Every player by name: conformance tests, the check for saturation and docs/methods.md go through it."""
+"""All players by name, for conformance tests, the saturation check and docs/methods.md."""
 
 __all__ = ["PERTURBATIONS"]

@@ -1,7 +1,4 @@
-"""The only ascent loop: players move so that a loss rises.
-
-All of them move from the same forward and gradient pass.
-"""
+"""The one ascent loop, in which players move together so that a loss rises."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,17 +12,16 @@ from rse_study.tensors import Bool, Float, Int, Tensor, nn, torch
 
 @dataclass(frozen=True)
 class Anchor:
-    """What is perturbed: the word embeddings of one batch."""
+    """The word embeddings of one batch, which players perturb."""
 
     embeddings: Float[Tensor, "b l d"]
     batch: Batch
-    """of which only perturbable tokens move"""
+    """the batch, of which only perturbable tokens move"""
     step: int
     """optimiser step, counted from 0"""
 
     @property
     def ids(self) -> Int[Tensor, "b l"]:
-        """Token ids."""
         return self.batch.ids
 
     @property
@@ -47,16 +43,13 @@ class SiteMask:
     features: Float[Tensor, "b d"]
 
     def weights(self) -> Float[Tensor, "b l d"]:
-        """(mask_i + mask_j) / 2 (L2P-CSR eq 2)."""
+        """Return (mask_i + mask_j) / 2 (L2P-CSR eq 2)."""
         return (self.tokens[:, :, None] + self.features[:, None, :]) / 2
 
 
 @dataclass(frozen=True)
 class Change:
-    """What players do to a forward pass: add to the word embeddings, mask outputs.
-
-    The same type carries the gradient with respect to each of them.
-    """
+    """An addition to word embeddings and masks on outputs, or the gradients of both."""
 
     addition: Float[Tensor, "b l d"] | None = None
     masks: tuple[SiteMask, ...] = ()
@@ -72,25 +65,26 @@ class Change:
 
 @dataclass(frozen=True)
 class Reach:
-    """How far an entry of a perturbation can get, by its configuration alone."""
+    """Bounds on an entry of a perturbation that follow from its configuration alone."""
 
     path: float
-    """most that all steps together move an entry"""
+    """the most that all steps together move an entry"""
     start: float
-    """farthest from 0 that an entry starts, where d is SMALLEST_WIDTH"""
+    """largest absolute value of an entry at the start, at d = SMALLEST_WIDTH"""
     radius: float
-    """of the ball, for the same norm linf"""
+    """radius of the ball, for linf as well"""
     is_certain: bool = False
-    """whether an entry whose gradient keeps its sign does move so far (sign steps)"""
+    """whether an entry whose gradient keeps its sign moves the whole path (sign steps)"""
 
 
 @runtime_checkable
 class Player(Protocol):
-    """A perturbation in the ascent. It sees gradients, never a model.
+    """A perturbation in the ascent; it sees gradients, never a model.
 
-    Its state goes in and comes out. How it starts is its own affair (delta0 is drawn, eta comes from V). `num_steps`
-    is what it asks the loop for; a player that moves as long as the others do asks for none. `reach` is None where no
-    entry is bounded by a length for linf: a study is checked with it for values that saturate the bound.
+    Its state goes in and comes out, and how it starts is its own affair (delta0 is drawn, eta comes from V). `update`
+    takes the gradient with respect to the player's change, and the step `t`, counted from 1. `num_steps` is the
+    number of steps it asks the loop for; 0 means that it moves as long as the others do. `reach` is None if no entry
+    is bounded by a length for linf; studies are checked with it for values that saturate the bound.
     """
 
     @property
@@ -102,7 +96,7 @@ class Player(Protocol):
 
 @runtime_checkable
 class Passes(Protocol):
-    """Where gradients are taken at each step, and which of them a player receives."""
+    """The points at which each step takes gradients, and each player's share of them."""
 
     @property
     def per_step(self) -> int: ...
@@ -111,23 +105,21 @@ class Passes(Protocol):
 
 
 class JointPass:
-    """One point, the sum of all players' changes: one gradient serves everybody."""
+    """One point per step, the sum of all changes; its gradient serves every player."""
 
     per_step = 1
 
     def points(self, players: Sequence[Player], states: Sequence[Any]) -> list[Change]:
-        """Return the one point."""
         changes = [player.apply(state) for player, state in zip(players, states, strict=True)]
         return [sum(changes[1:], changes[0])]
 
     def share(self, gradients: list[Change], player: int) -> Change:
-        """Return the one gradient."""
         return gradients[0]
 
 
 @dataclass(frozen=True)
 class Ascent:
-    """Final states, and the loss seen at each step's (first) pass."""
+    """Final states, and the loss at each step's (first) pass."""
 
     states: list[Any]
     losses: list[Float[Tensor, ""]] = field(default_factory=list)
@@ -141,18 +133,16 @@ def ascend(
 ) -> Ascent:
     """Move the players so that the objective rises, and return where they end.
 
-    The loop runs as many steps as the player with the most asks for, and computes gradients of inputs only. With
-    `JointPass` this costs max(num_steps) forward and backward passes in all, whatever the number of players. Finished
-    players learn it from `t` and stay where they are.
+    The loop runs for the largest `num_steps` of its players, and computes gradients of inputs only. With `JointPass`
+    it costs max(num_steps) forward and backward passes, whatever the number of players. Players that have finished
+    see it by `t` and stay where they are.
 
     Parameters
     ----------
     objective
         The loss of a forward pass under a change, summed over rows.
-    players, states
-        Who moves, and where each of them starts.
     passes
-        Where gradients are taken; `JointPass` without.
+        Where gradients are taken; by default at the one point of `JointPass`.
     """
     passes, states, losses = passes or JointPass(), list(states), []
     for t in range(1, max((player.num_steps for player in players), default=0) + 1):
@@ -165,10 +155,9 @@ def ascend(
 
 @contextmanager
 def frozen(network: "nn.Module", *, training: bool = False) -> Iterator[None]:
-    """Hold parameters constant inside, with dropout off (or on).
+    """Hold parameters constant inside, with dropout off or on.
 
-    No weight gradient can be computed in here, and none of the activations it would need are kept. Everything is as
-    it was outside.
+    No weight gradient can be computed inside, and the activations it would need are not kept.
     """
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     with in_mode(network, training=training):

@@ -1,4 +1,4 @@
-"""The norm ball a perturbation lives in: norm, radius, coordinates."""
+"""The norm ball of a perturbation: norm, radius, coordinates."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -28,10 +28,7 @@ class Ball(Spec):
     """Proj for l1: to the nearest point of the ball, or along the radius; other norms are always exact"""
 
     def around(self, perturbable: Bool[Tensor, "b l"], like: Float[Tensor, "b l d"]) -> "BoundBall":
-        """Return this ball for the rows of one batch.
-
-        Lengths depend on a row's perturbable coordinates, not on padding.
-        """
+        """Bind this ball to a batch; lengths depend on perturbable coordinates alone."""
         width = like.shape[-1]
         per_row = perturbable.sum(1).to(like.dtype) * width
         num_coordinates = per_row if self.scope == "sentence" else per_row.new_full(per_row.shape, width)
@@ -40,31 +37,30 @@ class Ball(Spec):
 
 @dataclass(frozen=True)
 class BoundBall:
-    """A ball with every row's own number of perturbable coordinates, [b 1 1]."""
+    """A ball with each row's number of perturbable coordinates, [b 1 1]."""
 
     ball: Ball
     num_coordinates: Float[Tensor, "b 1 1"]
 
     def length(self, given: float) -> Float[Tensor, "b 1 1"]:
-        """Return a length stated for `ball.given_for` as a length of this ball's norm."""
+        """Convert a length stated for `ball.given_for` to this ball's norm."""
         given_for = self.ball.given_for if self.ball.strength == "matched" else self.ball.norm
         return geometry.matched(given, given_for, self.ball.norm, self.num_coordinates)
 
     def project(self, x: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
-        """Move x into the ball (eqs 4-6)."""
+        """Project x into the ball (eqs 4-6)."""
         is_radial = self.ball.projection == "rescale" and self.ball.norm == "l1"
         move = geometry.rescale if is_radial else geometry.project
         return self._grouped(x, lambda groups, r: move(groups, self.ball.norm, r))
 
     def unit(self, g: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
-        """g / ||g||_P over the ball's scope."""
+        """Return g / ||g||_P over the ball's scope."""
         return self._grouped(g, lambda groups, _: geometry.unit(groups, self.ball.norm))
 
     def on_bound(self, x: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]) -> tuple[Tensor, Tensor]:
-        """Return which coordinates or groups sit on the bound, and which count.
+        """Return which coordinates or groups sit on the bound, and which are perturbable.
 
-        Perturbable ones do.
-        Coordinates [b l d] for linf; tokens [b l 1] or sentences [b 1 1] for l1 and l2.
+        Both have the shape [b l d] for linf; for l1 and l2 it is [b l 1] (tokens) or [b 1 1] (sentences).
         """
         radius = self.length(self.ball.radius) * (1 - 1e-5)
         if self.ball.norm == "linf":

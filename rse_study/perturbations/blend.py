@@ -16,10 +16,7 @@ from rse_study.tensors import Float, Tensor
 
 @dataclass(frozen=True)
 class Branches:
-    """Where the two branches of a blend stand.
-
-    A branch that rho switches off stays at the start.
-    """
+    """The states of a blend's two branches; one that rho switches off never moves."""
 
     pgd: DeltaState
     fgsm: DeltaState
@@ -54,47 +51,34 @@ class Blend(Spec):
 
     @property
     def share_of_pgd(self) -> float:
-        """The weight of PGD, whatever rho is said to weigh."""
+        """Weight of PGD, whichever branch rho weighs."""
         return self.rho if self.weighs == "pgd" else 1 - self.rho
 
     @property
     def num_steps(self) -> int:
-        """The larger of K and T; a branch whose weight is 0 does not count."""
+        """The larger of K and T; a branch of weight 0 does not count."""
         share = self.share_of_pgd
         return max(self.pgd.num_steps * (share > 0), self.fgsm.num_steps * (share < 1))
 
     def reach(self) -> None:
-        """Return None: its branches say how far they get."""
+        """Return None: the branches have a reach each."""
 
     def init(self, anchor: Anchor, streams: Streams) -> Branches:
-        """Both branches at delta0."""
+        """Start both branches at delta0."""
         return Branches(self.pgd.init(anchor, streams), self.fgsm.init(anchor, streams))
 
     def mix(self, state: Branches) -> Float[Tensor, "b l d"]:
-        """Eq 7; with rho 0 or 1 exactly one branch."""
+        """Return the mix (eq 7), which with rho 0 or 1 is exactly one branch."""
         share = self.share_of_pgd
         if share in (0, 1):
             return state.pgd.delta if share == 1 else state.fgsm.delta
         return share * state.pgd.delta + (1 - share) * state.fgsm.delta
 
     def apply(self, state: Branches) -> Change:
-        """X + the mix."""
         return Change(self.mix(state))
 
     def update(self, state: Branches, gradient: Change | tuple[Change, Change], t: int) -> Branches:
-        """Move both branches (eqs 5 and 6), from one gradient or from one each.
-
-        `joint_state` starts both steps from the mix.
-
-        Parameters
-        ----------
-        state
-            Where both branches stand.
-        gradient
-            At the mix; or one at each branch.
-        t
-            The step, counted from 1.
-        """
+        """Move both branches (eqs 5 and 6), by one gradient or by one each."""
         for_pgd, for_fgsm = gradient if isinstance(gradient, tuple) else (gradient, gradient)
         share, mix = self.share_of_pgd, self.mix(state)
         joint = self.trajectories == "joint_state"

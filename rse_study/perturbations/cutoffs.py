@@ -1,4 +1,4 @@
-"""Views by hand: shuffled tokens, token cutoff, feature cutoff (ConSERT)."""
+"""Views made by hand: shuffled tokens, token cutoff, feature cutoff (ConSERT)."""
 
 from typing import Literal
 
@@ -12,24 +12,11 @@ Cut = Literal["none", "shuffle", "token_cutoff", "feature_cutoff"]
 def altered(
     embeddings: Float[Tensor, "b l d"], anchor: Anchor, how: Cut, rate: float, streams: Streams, view: int
 ) -> Float[Tensor, "b l d"]:
-    """Alter the word embeddings of each sentence by itself; padding stays.
+    """Alter the word embeddings of each sentence; padding stays, the gradient passes.
 
-    `shuffle` permutes the perturbable tokens: with absolute positions that is the same as permuting theirs. The
-    cutoffs set a share of a sentence's perturbable tokens, or of its features, to zero, rounded, at least one. The
-    gradient passes.
-
-    Parameters
-    ----------
-    embeddings
-        X, [b l d].
-    anchor
-        The batch: rows, step, perturbable tokens.
-    how
-        What is done.
-    rate
-        Share that a cutoff sets to zero.
-    streams, view
-        Draws are keyed by (stream `views`, step, row, view).
+    `shuffle` permutes the perturbable tokens, which with absolute positions is the same as permuting their positions.
+    The cutoffs set a share `rate` of a sentence's perturbable tokens, or of its features, to zero: rounded, at least
+    one. Draws are keyed by (stream `views`, step, row, view).
     """
     if how == "none":
         return embeddings
@@ -58,5 +45,5 @@ def _drawn(
 
 
 def _some(number: int, rate: float, generator: "torch.Generator") -> Int[Tensor, " n"]:
-    """Indices of a share of so many things: rounded, at least one where there is one."""
+    """Draw the indices of a share of `number` items: rounded, at least one if any."""
     return torch.randperm(number, generator=generator)[: max(1, round(rate * number))]

@@ -21,15 +21,5 @@ class FGSM(SentenceLevel):
     """size of a step in every entry, in embedding units, whatever the ball's norm is"""
 
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
-        """delta <- Proj(origin + beta * sign(g)), eq 6; sign(0) = 0.
-
-        Parameters
-        ----------
-        state
-            Where the perturbation stands.
-        origin
-            Where the step starts: the state's own delta, or the mix of a blend.
-        gradient
-            Of the loss at that point.
-        """
+        """Step to delta <- Proj(origin + beta * sign(g)), eq 6; sign(0) = 0."""
         return state.to(origin + self.step_size * perturbable_gradient(state, gradient).sign())

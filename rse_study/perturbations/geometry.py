@@ -15,15 +15,12 @@ ORDER: dict[str, float] = {"l1": 1.0, "l2": 2.0, "linf": float("inf")}
 
 
 def norm_of(x: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch 1"]:
-    """||x||_P over the last axis, which is kept."""
+    """Return ||x||_P over the last axis, which is kept."""
     return torch.linalg.vector_norm(x, ORDER[norm], dim=-1, keepdim=True)
 
 
 def unit(g: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch n"]:
-    """g / ||g||_P (RobustSentEmbed eqs 3 and 5); 0 where the norm is 0.
-
-    There is no epsilon in the denominator.
-    """
+    """Return g / ||g||_P (RobustSentEmbed eqs 3, 5), without epsilon; 0 at norm 0."""
     length = norm_of(g, norm)
     return torch.where(length > 0, g / torch.where(length > 0, length, 1), 0)
 
@@ -34,15 +31,6 @@ def project(
     """Move x to the nearest point (Euclidean) of the ball ||.||_P <= radius.
 
     That is a clip for linf, a scaling for l2, a simplex projection for l1.
-
-    Parameters
-    ----------
-    x
-        Points, over the last axis.
-    norm
-        P.
-    radius
-        Of each row's ball.
     """
     if norm == "linf":
         return torch.minimum(torch.maximum(x, -radius), radius)
@@ -54,17 +42,7 @@ def project(
 def rescale(
     x: Float[Tensor, "*batch n"], norm: Norm, radius: Float[Tensor, "*#batch 1"]
 ) -> Float[Tensor, "*batch n"]:
-    """Shorten x radially to the ball; for l1 and linf not the nearest point.
-
-    Parameters
-    ----------
-    x
-        Points, over the last axis.
-    norm
-        P.
-    radius
-        Of each row's ball.
-    """
+    """Shorten x radially to the ball; for l1 and linf not the nearest point."""
     length = norm_of(x, norm)
     return torch.where(length > radius, x * (radius / torch.where(length > 0, length, 1)), x)
 
@@ -72,20 +50,9 @@ def rescale(
 def matched(
     length: float, given_for: Norm, norm: Norm, n: Float[Tensor, "*batch"]
 ) -> Float[Tensor, "*batch"]:
-    """Express a length given for norm Q for norm P: length * n^(1/P - 1/Q).
+    """Convert a length from norm Q (`given_for`) to norm P: length * n^(1/P - 1/Q).
 
-    A vector whose entries all have one size then has the same size in both balls.
-
-    Parameters
-    ----------
-    length
-        As it is given.
-    given_for
-        Q.
-    norm
-        P.
-    n
-        Coordinates of each row.
+    n is the number of coordinates. A vector whose entries all have one size then has that size in both balls.
     """
     exponent = 1 / ORDER[norm] - 1 / ORDER[given_for]
     return length * n.clamp(min=1) ** exponent
@@ -94,7 +61,7 @@ def matched(
 def _project_l1(
     x: Float[Tensor, "*batch n"], radius: Float[Tensor, "*#batch 1"]
 ) -> Float[Tensor, "*batch n"]:
-    """Sort-based projection onto the l1 ball (Duchi et al. 2008): soft thresholding at theta."""
+    """Project onto the l1 ball by a sort (Duchi et al. 2008): soft threshold theta."""
     magnitude = x.abs()
     descending = magnitude.sort(dim=-1, descending=True).values
     count = torch.arange(1, x.shape[-1] + 1, device=x.device, dtype=x.dtype)

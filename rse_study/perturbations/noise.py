@@ -1,7 +1,4 @@
-"""Noise of a batch, keyed row by row.
-
-It is the same for every padding, bucketing and number of workers.
-"""
+"""Noise keyed by row: the same for every padding, bucketing and number of workers."""
 
 from collections.abc import Callable
 
@@ -11,37 +8,20 @@ from rse_study.tensors import Float, Tensor, sent, torch
 
 
 def uniform_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
-    """Draw U(0, 1) for each real token; 0 on padding.
+    """Draw `width` numbers of U(0, 1) for each real token; 0 on padding.
 
-    Parameters
-    ----------
-    anchor
-        The batch.
-    streams, stream
-        Draws are keyed by (stream, step, index in the global batch).
-    width
-        Numbers a token.
+    Draws are keyed by (stream, step, index in the global batch).
     """
     return _drawn(torch.rand, anchor, streams, stream, width)
 
 
 def normal_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
-    """Draw N(0, 1) for each real token; 0 on padding.
-
-    Parameters
-    ----------
-    anchor
-        The batch.
-    streams, stream
-        Draws are keyed by (stream, step, index in the global batch).
-    width
-        Numbers a token.
-    """
+    """Draw `width` numbers of N(0, 1) for each real token; keyed like `uniform_rows`."""
     return _drawn(torch.randn, anchor, streams, stream, width)
 
 
 def _drawn(draw: Callable[..., Tensor], anchor: Anchor, streams: Streams, stream: str, width: int) -> Tensor:
-    """In float32 whatever the model's precision is, so that precisions can be compared draw by draw."""
+    """Draw in float32 whatever the model's precision, so that draws can be compared."""
     batch = anchor.batch.on_host
     noise = torch.zeros(*batch.mask.shape, width)
     for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.sum(1).tolist(), strict=True)):
@@ -50,17 +30,7 @@ def _drawn(draw: Callable[..., Tensor], anchor: Anchor, streams: Streams, stream
 
 
 def start_delta(anchor: Anchor, streams: Streams, sigma: float) -> Float[Tensor, "b l d"]:
-    """delta0 ~ U(-sigma, sigma) / sqrt(d) (Algorithm 1), on perturbable tokens.
-
-    Parameters
-    ----------
-    anchor
-        The batch.
-    streams
-        Whose stream `delta0` is drawn from.
-    sigma
-        Half width, in embedding units times sqrt(d).
-    """
+    """Draw delta0 ~ U(-sigma, sigma) / sqrt(d) (Algorithm 1) on perturbable tokens."""
     width = anchor.embeddings.shape[-1]
     noise = (2 * uniform_rows(anchor, streams, "delta0", width) - 1) * sigma / width**0.5
     return noise * anchor.perturbable[:, :, None]

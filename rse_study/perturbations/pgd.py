@@ -20,16 +20,6 @@ class PGD(SentenceLevel):
     """length of a step along g / ||g||_P, in embedding units, stated for `ball.given_for`"""
 
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
-        """delta <- Proj(origin + alpha * g / ||g||_P), eq 5.
-
-        Parameters
-        ----------
-        state
-            Where the perturbation stands.
-        origin
-            Where the step starts: the state's own delta, or the mix of a blend.
-        gradient
-            Of the loss at that point.
-        """
+        """Step to delta <- Proj(origin + alpha * g / ||g||_P), eq 5."""
         direction = state.ball.unit(perturbable_gradient(state, gradient))
         return state.to(origin + state.ball.length(self.step_size) * direction)

@@ -1,4 +1,4 @@
-"""What PGD and FGSM share: a delta per sentence that takes steps in a ball."""
+"""The base of PGD and FGSM: one delta per sentence that takes steps in a ball."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Tensor
 
-# d of the word embeddings is not known before the encoder is; a smaller one starts farther out.
+# The width d is not known before the encoder is; a smaller d would start farther out.
 SMALLEST_WIDTH = 64
 
 
 @dataclass(frozen=True)
 class DeltaState:
-    """A sentence-level perturbation on its way."""
+    """A sentence-level perturbation during the ascent."""
 
     delta: Float[Tensor, "b l d"]
     start: Float[Tensor, "b l d"]
@@ -27,7 +27,7 @@ class DeltaState:
     perturbable: Bool[Tensor, "b l"]
 
     def to(self, delta: Float[Tensor, "b l d"]) -> "DeltaState":
-        """Return the same perturbation elsewhere, inside its ball."""
+        """Return the perturbation moved to `delta` and projected into its ball."""
         return replace(self, delta=self.ball.project(delta))
 
 
@@ -52,27 +52,16 @@ class SentenceLevel(Spec):
         return DeltaState(delta, delta, bound, anchor.perturbable)
 
     def apply(self, state: DeltaState) -> Change:
-        """X + delta."""
         return Change(state.delta)
 
     def update(self, state: DeltaState, gradient: Change, t: int) -> DeltaState:
-        """Take one step from where delta is; after its last step it stays.
-
-        Parameters
-        ----------
-        state
-            Where the player stands.
-        gradient
-            Of the loss with respect to what the player changes.
-        t
-            The step, counted from 1.
-        """
+        """Take one step from the current delta; after the last step it stays."""
         return state if t > self.num_steps else self.step(state, state.delta, gradient)
 
     def reach(self) -> Reach | None:
-        """Return how far an entry of delta can get, in one direction.
+        """Return the bounds on an entry of delta, if all steps have one length.
 
-        By steps of one length: where they grow or shrink, say so in a `reach` of your own.
+        A player whose steps grow or shrink needs a `reach` of its own.
         """
         if self.ball.given_for != "linf" or self.num_steps == 0:
             return None
@@ -81,25 +70,13 @@ class SentenceLevel(Spec):
 
     @abstractmethod
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
-        """Take one step that starts at `origin`.
+        """Take one step from `origin`: the state's own delta, or the mix of a blend.
 
-        It is not told its number: what differs from step to step is in the state.
-
-        Parameters
-        ----------
-        state
-            Where the perturbation stands.
-        origin
-            Where the step starts: the state's own delta, or the mix of a blend.
-        gradient
-            Of the loss at that point.
+        The step number is not given: anything that differs from step to step belongs in the state.
         """
 
 
 def perturbable_gradient(state: DeltaState, gradient: Change) -> Float[Tensor, "b l d"]:
-    """Zero the gradient outside perturbable tokens.
-
-    That comes before any norm or sign is taken.
-    """
+    """Zero the gradient outside perturbable tokens, before any norm or sign is taken."""
     assert gradient.addition is not None
     return gradient.addition * state.perturbable[:, :, None]

@@ -1,7 +1,4 @@
-"""Token-level eta and the table V behind it (Li and Qiu 2021).
-
-V remembers eta from batch to batch.
-"""
+"""Token-level eta and the table V that keeps it across batches (Li and Qiu 2021)."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
@@ -23,13 +20,13 @@ Presence = Annotated[
         json_schema_input_type=Literal["present", "absent", "none"],
     ),
 ]
-"""Files, ledgers and identities from before the word `absent` say `none`."""
+"""Files, ledgers and identities from before `absent` say `none`."""
 EtaTable = Float[Tensor, "v d"]
 
 
 @dataclass(frozen=True)
 class EtaState:
-    """eta of one batch on its way."""
+    """The eta of one batch during the ascent."""
 
     eta: Float[Tensor, "b l d"]
     start: Float[Tensor, "b l d"]
@@ -62,29 +59,19 @@ class TokenLevel(Spec):
         return "none" if presence == "absent" else presence
 
     def identity(self) -> dict[str, Any]:
-        """Return what it always was: the word for an absent eta decides no number."""
+        """Return the identity with `none` for an absent eta, as it always was."""
         return super().identity() | {"presence": self._in_the_ledgers_word(self.presence)}
 
     @property
     def num_steps(self) -> int:
-        """None of its own: it moves as long as delta does, max(K, T) updates."""
+        """0: eta moves as long as delta does, max(K, T) updates."""
         return 0
 
     def reach(self) -> None:
-        """Return None: it goes on from batch to batch, in a ball given for l2."""
+        """Return None: eta goes on from batch to batch, in a ball given for l2."""
 
     def table(self, vocabulary: int, width: int, streams: Streams, epoch: int = 0) -> EtaTable:
-        """Draw V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1).
-
-        Parameters
-        ----------
-        vocabulary, width
-            Shape of V.
-        streams
-            Whose stream `V` is drawn from.
-        epoch
-            Each later epoch has a table of its own, where V is redrawn.
-        """
+        """Draw V ~ U(-sigma, sigma) / sqrt(d), once per run (Algorithm 1) or per epoch."""
         # The first table is the same with and without redrawing.
         key = (epoch,) if epoch else ()
         noise = torch.rand(vocabulary, width, generator=streams.generator("V", *key))
@@ -98,22 +85,12 @@ class TokenLevel(Spec):
         return EtaState(eta, eta, ball, anchor.perturbable)
 
     def apply(self, state: EtaState) -> Change:
-        """X + eta."""
         return Change(state.eta)
 
     def update(self, state: EtaState, gradient: Change, t: int) -> EtaState:
-        """eta_i <- Proj(n_i * (eta_i + gamma * g_i / ||g_i||_P)), eqs 2-4.
+        """Step to eta_i <- Proj(n_i * (eta_i + gamma * g_i / ||g_i||_P)), eqs 2-4.
 
-        Eq. 4 and Algorithm 1 print other indices: read as typos, the new eta is projected.
-
-        Parameters
-        ----------
-        state
-            Where the player stands.
-        gradient
-            Of the loss with respect to what the player changes.
-        t
-            The step, counted from 1.
+        Eq. 4 and Algorithm 1 print other indices, which we read as typos: the new eta is projected.
         """
         assert gradient.addition is not None
         g = gradient.addition * state.perturbable[:, :, None]
@@ -122,7 +99,7 @@ class TokenLevel(Spec):
         return replace(state, eta=state.ball.project(scale * moved))
 
     def _scale(self, eta: Float[Tensor, "b l d"]) -> Float[Tensor, "b l 1"]:
-        """n_i = ||eta_i||_P / max_j ||eta_j||_P (eq 2); 1 where all of a sentence are 0."""
+        """Return n_i = ||eta_i||_P / max_j ||eta_j||_P (eq 2); 1 in an all-zero sentence."""
         norms = geometry.norm_of(eta, self.ball.norm)
         largest = norms.amax(1, keepdim=True)
         if self.scaling == "none":
@@ -132,20 +109,9 @@ class TokenLevel(Spec):
     def remember(self, table: EtaTable, anchor: Anchor, state: EtaState, collectives: Collectives) -> None:
         """Write eta of this batch back to V, in place.
 
-        V is run-level state, [vocabulary d], too large to copy each step. A token seen several times in the global
-        batch takes the mean of its occurrences, the last of them (order of the global batch), or adds up their
+        V, [vocabulary d], is too large to copy at each step. A token that occurs several times in the global batch
+        takes the mean of its occurrences, the last of them (in the order of the global batch), or adds up their
         movements (accumulate).
-
-        Parameters
-        ----------
-        table
-            V.
-        anchor
-            The batch.
-        state
-            eta where it started and where it ended.
-        collectives
-            The workers that share the global batch.
         """
         if self.write_back == "none":
             return
@@ -153,7 +119,7 @@ class TokenLevel(Spec):
         ids = collectives.gather_ragged(anchor.ids.flatten()[seen])
         values = state.eta - state.start if self.write_back == "accumulate" else state.eta
         gathered = collectives.gather_ragged(values.flatten(0, 1)[seen].to(table.dtype))
-        # Every occurrence of a word writes the same row: to count the words a GPU would have to be asked.
+        # Every occurrence of a word writes the same row: counting the distinct words would wait for a GPU.
         word = _words(ids)
         if self.write_back == "last":
             order = _reading_order(anchor, collectives)
@@ -169,16 +135,13 @@ class TokenLevel(Spec):
 
 
 def starved(state: EtaState, norm: geometry.Norm) -> Bool[Tensor, "b l"]:
-    """Return for each token whether its eta is all but 0.
-
-    Its P-norm is then below 1 % of its sentence's maximum (metric `eta/starved`).
-    """
+    """Whether a token's eta is below 1 % of its sentence's largest, in P-norm."""
     norms = geometry.norm_of(state.eta, norm)[:, :, 0]
     return norms < 0.01 * norms.amax(1, keepdim=True)
 
 
 def _reading_order(anchor: Anchor, collectives: Collectives) -> Int[Tensor, " n"]:
-    """Order of the gathered tokens in the global batch: by sentence, then by position."""
+    """Order the gathered tokens as in the global batch: by sentence, then position."""
     num_rows, length = anchor.ids.shape
     position = torch.arange(length, device=anchor.ids.device).expand(num_rows, length)
     rank_of = (anchor.batch.rows[:, None] * 1_000_000 + position).flatten()
@@ -186,13 +149,13 @@ def _reading_order(anchor: Anchor, collectives: Collectives) -> Int[Tensor, " n"
 
 
 def _words(ids: Int[Tensor, " n"]) -> Int[Tensor, " n"]:
-    """Number each distinct id, from 0 in their order: what `unique` finds, as many rows as there are ids."""
+    """Number the distinct ids from 0, as `unique` does, but with one row per id."""
     ordered, order = ids.sort(stable=True)
     begins = torch.cat([torch.zeros_like(ordered[:1]), (ordered[1:] != ordered[:-1]).long()])
     return torch.empty_like(ids).scatter_(0, order, begins.cumsum(0))
 
 
 def _last_of_each(word: Int[Tensor, " n"]) -> Int[Tensor, " n"]:
-    """Index of the last occurrence of each word, by its number; 0 beyond the last one."""
+    """Return the index of each word's last occurrence; 0 beyond the last word."""
     index = torch.arange(len(word), device=word.device)
     return torch.zeros_like(word).scatter_reduce_(0, word, index, "amax", include_self=False)

@@ -15,14 +15,12 @@ from rse_study.tensors import Bool, Float, Tensor, sent, torch
 
 @dataclass(frozen=True)
 class KeepProbabilities:
-    """Keep probabilities of every site; n: all rows, view by view."""
+    """Keep probabilities of every site; the n rows hold one view after the other."""
 
     tokens: Float[Tensor, "k n l"]
-    """of tokens"""
     features: Float[Tensor, "k n d"]
-    """of features"""
     mask: Bool[Tensor, "n l"]
-    """real tokens"""
+    """True = real token"""
 
 
 class ViewMasks(Spec):
@@ -64,14 +62,14 @@ class ViewMasks(Spec):
 
     @property
     def num_sites(self) -> int:
-        """Weakened outputs: the embedding block's and those of the first layers."""
+        """Number of weakened outputs: the embedding block's and those of the first layers."""
         return self.num_layers + (self.sites == "through_k")
 
     def reach(self) -> None:
         """Return None: probabilities have no ball."""
 
     def init(self, anchor: Anchor, streams: Streams) -> KeepProbabilities:
-        """p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
+        """Draw p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
         width = anchor.embeddings.shape[-1]
         tokens = uniform_rows(anchor, streams, "masks", self.num_sites).permute(2, 0, 1)
         keys = anchor.batch.on_host.rows.tolist()
@@ -83,7 +81,7 @@ class ViewMasks(Spec):
         return KeepProbabilities(tokens, drawn, anchor.mask)
 
     def apply(self, state: KeepProbabilities) -> Change:
-        """Eq 1 at every site."""
+        """Mask every site (eq 1)."""
         pairs = zip(self._masks(state.tokens), self._masks(state.features), strict=True)
         return Change(
             masks=tuple(
@@ -103,19 +101,7 @@ class ViewMasks(Spec):
         )
 
     def update(self, state: KeepProbabilities, gradient: Change, t: int) -> KeepProbabilities:
-        """p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6.
-
-        g is taken with respect to the masks (eqs 7-8).
-
-        Parameters
-        ----------
-        state
-            Where the player stands.
-        gradient
-            Of the loss with respect to what the player changes.
-        t
-            The step, counted from 1.
-        """
+        """Step to p <- clip01(p + lr_p * g / ||g||_2), g by the masks (eqs 5-8)."""
         if t > self.num_steps:
             return state
         tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask

@@ -36,7 +36,7 @@ class VirtualAdversarial(Spec):
         """Return None: a normal start has no farthest entry."""
 
     def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
-        """Start at random, on perturbable tokens only, projected."""
+        """Start at random on perturbable tokens, projected into the ball."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
         noise = self.scale * normal_rows(anchor, streams, "r", anchor.embeddings.shape[-1])
         # Algorithm 1 projects after its steps only. Decision 0015.
@@ -44,21 +44,10 @@ class VirtualAdversarial(Spec):
         return DeltaState(start, start, bound, anchor.perturbable)
 
     def apply(self, state: DeltaState) -> Change:
-        """X + r."""
         return Change(state.delta)
 
     def update(self, state: DeltaState, gradient: Change, t: int) -> DeltaState:
-        """Take one step uphill; after its last step it stays.
-
-        Parameters
-        ----------
-        state
-            Where the player stands.
-        gradient
-            Of the loss with respect to what the player changes.
-        t
-            The step, counted from 1.
-        """
+        """Take one step uphill; after the last step r stays."""
         if t > self.num_steps:
             return state
         g = perturbable_gradient(state, gradient)
@@ -68,5 +57,5 @@ class VirtualAdversarial(Spec):
 
 
 def moved(state: DeltaState) -> "torch.Tensor":
-    """||r||_2 of every sentence, [b]."""
+    """Return ||r||_2 of every sentence, [b]."""
     return state.delta.flatten(1).norm(dim=1)

@@ -18,11 +18,9 @@ class Probabilities:
     """Keep probabilities of every site."""
 
     tokens: Float[Tensor, "k b l"]
-    """of tokens"""
     features: Float[Tensor, "k b d"]
-    """of features"""
     mask: Bool[Tensor, "b l"]
-    """real tokens"""
+    """True = real token"""
 
 
 class WeakeningMasks(Spec):
@@ -51,19 +49,19 @@ class WeakeningMasks(Spec):
 
     @property
     def num_steps(self) -> int:
-        """None of its own: it moves as long as delta does, max(K, T) updates."""
+        """0: the masks move as long as delta does, max(K, T) updates."""
         return 0
 
     @property
     def num_sites(self) -> int:
-        """Weakened outputs: the embedding block's and those of the first layers."""
+        """Number of weakened outputs: the embedding block's and those of the first layers."""
         return self.num_layers + (self.sites == "through_k")
 
     def reach(self) -> None:
         """Return None: probabilities have no ball."""
 
     def init(self, anchor: Anchor, streams: Streams) -> Probabilities:
-        """p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
+        """Draw p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
         width = anchor.embeddings.shape[-1]
         tokens = uniform_rows(anchor, streams, "masks", self.num_sites)
         features = torch.stack(
@@ -76,7 +74,7 @@ class WeakeningMasks(Spec):
         return Probabilities(tokens.permute(2, 0, 1), drawn, anchor.mask)
 
     def apply(self, state: Probabilities) -> Change:
-        """Eq 1 at every site."""
+        """Mask every site (eq 1)."""
         tokens, features = (state.tokens >= self.phi), (state.features >= self.phi)
         return Change(
             masks=tuple(
@@ -86,19 +84,7 @@ class WeakeningMasks(Spec):
         )
 
     def update(self, state: Probabilities, gradient: Change, t: int) -> Probabilities:
-        """p <- clip01(p + lr_p * g / ||g||_2), eqs 5-6.
-
-        g is taken with respect to the binary masks (eqs 7-8).
-
-        Parameters
-        ----------
-        state
-            Where the player stands.
-        gradient
-            Of the loss with respect to what the player changes.
-        t
-            The step, counted from 1.
-        """
+        """Step to p <- clip01(p + lr_p * g / ||g||_2), g by the binary masks (eqs 5-8)."""
         tokens = torch.stack([site.tokens for site in gradient.masks]) * state.mask
         features = torch.stack([site.features for site in gradient.masks])
         return replace(

@@ -1,4 +1,4 @@
-"""How a cell ended: result.json, written by rank 0 and read by all."""
+"""The result of a cell: result.json, written by rank 0 and read by all."""
 
 from pathlib import Path
 from typing import Literal
@@ -13,9 +13,9 @@ from rse_study.training.session import Session
 
 
 def finished(directory: Path, identity: str) -> Result | None:
-    """Return how the cell in this folder ended, if it has.
+    """Read the result of the cell in this folder, if it has ended.
 
-    Raises InputError where the result is another cell's, or damaged.
+    Raises InputError if the result is damaged or another cell's.
     """
     if not (directory / FILE_NAME).exists():
         return None
@@ -36,17 +36,7 @@ def conclude(
     status: Literal["complete", "failed", "stopped_early"],
     reason: str = "",
 ) -> None:
-    """Write result.json, by rank 0, before anybody learns how the cell ended.
-
-    Parameters
-    ----------
-    state
-        History, best score and time.
-    session
-        Whose cell it is.
-    status, reason
-        How it ended, and in words why, where it is not complete.
-    """
+    """Write result.json, on rank 0, before anybody learns how the cell ended."""
     if session.run.collectives.rank != 0:
         return
     history = tuple(Point(**point) for point in state.history)

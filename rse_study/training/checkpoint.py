@@ -1,7 +1,7 @@
-"""Checkpoints and models on disk: whole or not there at all.
+"""Checkpoints and models on disk: complete or absent.
 
-Streams are functions of (seed, name, step) and the position in the data is the step: neither needs more than
-the step itself.
+Random streams are functions of (seed, name, step), and the position in the data is the step, so neither needs more
+than the step itself.
 """
 
 import json
@@ -27,26 +27,26 @@ STATE_FILE = "account.json"
 
 @dataclass
 class TrainState:
-    """Where a run stands, apart from its tensors."""
+    """The state of a run apart from its tensors."""
 
     identity: str
-    """of the cell"""
+    """identity of the cell"""
     t: int = 0
     """optimiser steps done"""
     history: list[dict[str, Any]] = field(default_factory=list)
-    """points so far: `t` and `metrics`"""
+    """points so far, each with `t` and `metrics`"""
     best: float | None = None
-    """dev score of the model that is kept; None before there is one"""
+    """dev score of the model that is kept; None if there is none yet"""
     best_t: int = 0
-    """the step of that model"""
+    """step of that model"""
     seconds: float = 0.0
     """time spent, earlier attempts included"""
     similarity_digits: int | None = None
-    """decimals of cosines by which all of the history was ranked; None in checkpoints from before decision 0016"""
+    """decimals of the cosines by which the whole history was ranked; None in checkpoints older than decision 0016"""
     provenance: dict[str, Any] = field(default_factory=dict)
-    """of the newest attempt; empty in checkpoints from before decision 0040"""
+    """provenance of the newest attempt; empty in checkpoints older than decision 0040"""
     unlike: list[str] = field(default_factory=list)
-    """what differed between its workers' machines, or between those of its attempts"""
+    """differences between the machines of its workers, or of its attempts"""
 
 
 def save(
@@ -54,18 +54,8 @@ def save(
 ) -> None:
     """Write `step-<t>` by one rename, then remove older checkpoints.
 
-    A checkpoint that is there stays as it is.
-
-    Parameters
-    ----------
-    directory
-        Folder of the run's checkpoints.
-    state
-        What is written as JSON.
-    networks, optimizer
-        Weights and moments.
-    tensors
-        State that goes on from step to step, by name (V of a method; best weights of a fine-tuning).
+    An existing checkpoint stays as it is. `tensors` are the state that goes on from step to step, by name (V of a
+    method; best weights of a fine-tuning).
     """
     final = directory / f"step-{state.t:09d}"
     if final.exists():
@@ -88,7 +78,7 @@ def save(
 
 
 def remove(directory: Path) -> None:
-    """Remove all checkpoints of a run; what cannot be removed does no harm."""
+    """Remove all checkpoints of a run; those that cannot be removed do no harm."""
     shutil.rmtree(directory, ignore_errors=True)
 
 
@@ -99,7 +89,7 @@ def latest(directory: Path) -> Path | None:
 
 
 def read_train_state(checkpoint: Path, identity: str) -> TrainState:
-    """Read a checkpoint's state. Raises InputError if it is another configuration's."""
+    """Read a checkpoint's state; raise InputError if it is another configuration's."""
     state = TrainState(**json.loads((checkpoint / STATE_FILE).read_text(encoding="utf-8")))
     if state.identity != identity:
         raise InputError(
@@ -114,17 +104,7 @@ def read_train_state(checkpoint: Path, identity: str) -> TrainState:
 def restore(
     checkpoint: Path, networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]
 ) -> dict[str, Tensor]:
-    """Put weights and moments back in place and return the run's other tensors.
-
-    Parameters
-    ----------
-    checkpoint
-        One that `save` wrote.
-    networks, optimizer
-        What the weights and moments are put into.
-    tensors
-        The run's other tensors at its start: they say which names there are, dtypes and devices.
-    """
+    """Restore weights and moments in place; return tensors like `tensors`, as saved."""
     parts = {name: load_file(checkpoint / f"{name}.safetensors") for name in PARTS}
     networks.load_state_dict(parts["networks"])
     _put_moments(networks, optimizer, parts["optimizer"])
@@ -132,17 +112,7 @@ def restore(
 
 
 def save_model(directory: Path, encoder: SentenceEncoder, tokenizer: Any, spec: Encoder) -> None:
-    """Replace the model in `directory` by the encoder, in float32.
-
-    Parameters
-    ----------
-    directory
-        A Hugging Face folder that knows its pooling.
-    encoder, tokenizer
-        What is written, without the training head.
-    spec
-        The encoder's configuration, for its template.
-    """
+    """Replace the model in `directory` by the encoder, in float32 and without a head."""
     for abandoned in directory.parent.glob(f".{directory.name}.*"):  # by a process killed while it wrote
         shutil.rmtree(abandoned)
     draft = directory.with_name(f".{directory.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""Scores of the encoder while it trains: dev pairs, replays, watched ones.
+"""Scores of the encoder during training: dev pairs, replayed and watched ones.
 
 Nothing is drawn and no weight moves: a cell ends in the same weights, whatever is measured on the way.
 """
@@ -24,16 +24,15 @@ DEGENERATE = "robust/degenerate"
 
 @dataclass(frozen=True)
 class ReplayedAttacks:
-    """Attacks that were found once, replayed on the encoder as it is."""
+    """Attacks that were found once, replayed on the current encoder."""
 
     pairs: ReplayedPairs | None = None
-    """adversarial dev pairs; None where none are replayed"""
+    """adversarial dev pairs; None if none are replayed"""
     texts: ReplayedTexts | None = None
-    """adversarial texts with a class each; None where none are replayed"""
+    """adversarial texts with a class each; None if none are replayed"""
 
     @classmethod
     def open(cls, materials: Materials) -> "ReplayedAttacks":
-        """Read pairs and texts from the folders of the materials."""
         pairs, texts = materials.replayed, materials.replayed_texts
         return cls(
             ReplayedPairs.open(Path(pairs)) if pairs else None,
@@ -41,7 +40,7 @@ class ReplayedAttacks:
         )
 
     def metrics(self, embed: Embed) -> dict[str, float]:
-        """Return robust/...; `degenerate` is 1 where pairs or texts show a collapse."""
+        """Return robust/...; `degenerate` is 1 if pairs or texts show a collapse."""
         attacks: list[FrozenEvaluation] = []
         if self.pairs:
             attacks.append(ReplayedAttack(self.pairs))
@@ -57,7 +56,7 @@ class ReplayedAttacks:
 
 @dataclass
 class InTrainingEvaluator:
-    """Measures the encoder as it is at the time of a call, without its training head."""
+    """Evaluations of the current encoder, without its training head."""
 
     trial: Trial
     materials: Materials
@@ -65,10 +64,7 @@ class InTrainingEvaluator:
     tokenizer: Any
 
     def evaluate_dev(self) -> dict[str, float]:
-        """Return Spearman x100 on the dev pairs, and the scores under replayed attacks.
-
-        The dev pairs may select a checkpoint.
-        """
+        """Return Spearman x100 on the dev pairs, and the scores under replayed attacks."""
         score = next(
             row for row in evaluate_sts(self.embed, [self.materials.dev]) if row.aggregation == "all"
         )
@@ -76,20 +72,18 @@ class InTrainingEvaluator:
         return {"dev": score.value, "dev/degenerate": float(score.degenerate), **robust}
 
     def evaluate_watched(self, t: int, num_steps: int) -> dict[str, float]:
-        """Scores of the evaluations that are watched at step `t`."""
+        """Return the scores of the evaluations that are watched at step `t`."""
         return measure(self.embed, [self.watched[name] for name in self.trial.watched_at(t, num_steps)])
 
     @functools.cached_property
     def embed(self) -> Embedder:
-        """The encoder as evaluations ask for it: texts in, vectors out."""
+        """The encoder as evaluations call it: texts in, vectors out."""
         return Embedder(self.encoder, self.tokenizer, template=self.trial.encoder.template)
 
     @functools.cached_property
     def replayed_attacks(self) -> ReplayedAttacks:
-        """The replayed attacks, read once."""
         return ReplayedAttacks.open(self.materials)
 
     @functools.cached_property
     def watched(self) -> dict[str, FrozenEvaluation]:
-        """The watched evaluations by name, read once."""
         return {name: read_stored(Path(folder)) for name, folder in self.materials.watched.items()}

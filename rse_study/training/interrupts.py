@@ -1,4 +1,4 @@
-"""Ctrl-C once ends running work cleanly; twice stops it at once."""
+"""Ctrl-C handling: once ends running work cleanly, twice stops it at once."""
 
 import signal
 import threading
@@ -9,11 +9,11 @@ from types import FrameType
 
 @contextmanager
 def graceful_interrupt(on_first: Callable[[], None] = lambda: None) -> Iterator[Callable[[], bool]]:
-    """Hold the first SIGINT back inside; a second one raises KeyboardInterrupt.
+    """Hold back the first SIGINT inside; a second one raises KeyboardInterrupt.
 
-    Yields a function that says whether SIGINT has come: between two steps what is saved is whole, inside one it
-    would not be. `on_first` is called when it comes. In another thread than the main one nothing is held back:
-    Python handles signals in the main thread alone.
+    Yields a function that says whether SIGINT has come, so that work can end between two steps, when what it saves is
+    complete. `on_first` is called when the first one comes. Outside the main thread nothing is held back: Python
+    handles signals in the main thread alone.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False

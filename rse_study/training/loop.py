@@ -1,6 +1,6 @@
-"""The training loop: a generator of Progress that takes verdicts.
+"""The training loop: a generator that yields Progress and takes verdicts.
 
-It may stop anywhere and goes on from there: on the same kind of machine to the same bits.
+It may stop anywhere and goes on from there, to the same bits on the same kind of machine.
 """
 
 import time
@@ -26,15 +26,13 @@ from rse_study.training.session_setup import open_session
 from rse_study.training.shared_start import scores_of_base
 from rse_study.training.trial import Trial
 
-SAVING_SHARE = (
-    20  # a checkpoint that took a second to write, or to send, is followed by this many without one
-)
+SAVING_SHARE = 20  # each second spent on writing or sending a checkpoint is followed by this many without one
 Points = Generator["Progress", Verdict | None, None]
 Report = Callable[["Progress"], Verdict | None]
 
 
 class DifferentCheckpoints(InputError):
-    """The workers of a cell do not read the same folder, or not at the same moment."""
+    """The workers of a cell found different checkpoints in its folder."""
 
 
 @dataclass(frozen=True)
@@ -66,36 +64,31 @@ def train(
     """Train one cell and yield its points; every worker runs this.
 
     Yields a point before training, every `report_every` steps, at every measurement on the dev pairs, wherever an
-    evaluation is watched, and at the end. Takes "stop" for an answer, which every worker must be given alike: the
-    cell then ends early and keeps its checkpoint. None goes on; the final point's answer is ignored. Call it again to
-    go on after an interruption; a finished cell yields its last point only.
+    evaluation is watched, and at the end. The answer "stop", given to every worker alike, ends the cell early and
+    keeps its checkpoint; None goes on, and the final point's answer is ignored. Call it again to resume after an
+    interruption; a finished cell yields its last point only.
 
     Parameters
     ----------
-    trial, seed
-        The cell.
     materials
-        What it is trained on and judged by.
+        Data and models of the trial, ready on this machine.
     directory
         The cell's folder: rank 0 writes checkpoint/, model/ and result.json in it.
     collectives
-        The workers of the cell; alone without.
-    device
-        Where this worker computes.
+        The workers of the cell, by default this process alone.
     checkpoint_seconds
-        Time between two checkpoints, 0 = one after every step; else more where writing them would take more than a
-        twentieth of it.
+        Time between two checkpoints (0: one after every step), longer if writing takes over a twentieth of it.
     continues
-        A cell that was stopped early goes on to its full budget, as if it had never been stopped.
+        Whether a cell that was stopped early goes on to its full budget, as if it had never been stopped.
     publish
         Called by rank 0 with the name of each file or folder that it has written or removed in the directory.
 
     Raises
     ------
     InputError
-        Configuration and data do not fit.
+        If configuration and data do not fit.
     NonFiniteLoss
-        The loss is lost.
+        If the loss is not finite at some step.
     """
     identity, group = identity_of(trial, seed, materials), collectives or Collectives()
     target = torch.device(device)
@@ -114,10 +107,7 @@ def train(
 
 
 def drive(points: Points, report: Report) -> None:
-    """Run `train(...)` to its end; "stop" from `report` ends the cell early.
-
-    Every point is reported, and every verdict handed back.
-    """
+    """Run `train(...)` to its end, answering each point with the verdict of `report`."""
     verdict: Verdict | None = None
     with closing(points):
         while True:
@@ -129,9 +119,9 @@ def drive(points: Points, report: Report) -> None:
 
 
 def _require_one_view(collectives: Collectives, device: torch.device, directory: Path, t: int) -> None:
-    """Raise DifferentCheckpoints on every worker unless all read the same step from the folder (-1: a finished cell).
+    """Raise DifferentCheckpoints on every worker unless all have read the same step.
 
-    Nobody passes before all have looked: rank 0 changes the folder only afterwards.
+    Step -1 stands for a finished cell. Rank 0 changes the folder only after all have looked.
     """
     if not collectives.agree(t, device):
         raise DifferentCheckpoints(
@@ -143,11 +133,11 @@ def _require_one_view(collectives: Collectives, device: torch.device, directory:
 
 
 def _last_point(ended: Result, directory: Path, group: Collectives, publish: Publish) -> Points:
-    """The last point of a finished cell; its failure is raised again."""
+    """Yield the last point of a finished cell, or raise its failure again."""
     if ended.status == "failed":
         raise NonFiniteLoss.parse(ended.reason)
     if ended.status == "complete" and group.rank == 0:
-        checkpoint.remove(directory / CHECKPOINT_FOLDER)  # left by a crash behind the result
+        checkpoint.remove(directory / CHECKPOINT_FOLDER)  # left by a crash after the result was written
         publish(CHECKPOINT_FOLDER)
     last = ended.history[-1].t
     yield Progress(last, last, dict(ended.final), is_final=True)
@@ -158,7 +148,7 @@ def _train_from(state: TrainState, session: Session, stopped_at: int, checkpoint
     earlier, pause = state.seconds, checkpoint_seconds
     if not state.history:
         _note(state, _measure_base(session))
-    # A checkpoint's own point is shown again: a crash may have come before its verdict. Not where it was "stop".
+    # A checkpoint's own point is yielded again, since a crash may have come before its verdict, unless it was "stop".
     is_new = state.history[-1]["t"] == state.t != stopped_at
     while state.t < session.num_steps:
         if is_new and (yield _progress(state, session)) == "stop":
@@ -177,7 +167,7 @@ def _train_from(state: TrainState, session: Session, stopped_at: int, checkpoint
 
 
 def _advance(state: TrainState, session: Session) -> bool:
-    """One step; True where it made a point of the history."""
+    """Take one step; return whether it made a point of the history."""
     try:
         outcome = session.advance(state.t)
         state.t += 1
@@ -191,7 +181,7 @@ def _advance(state: TrainState, session: Session) -> bool:
 
 
 def _measure_base(session: Session) -> dict[str, float]:
-    """The scores of the base as it comes; rank 0 measures for all."""
+    """Score the base encoder before any training; rank 0 measures for all."""
     if session.run.collectives.rank != 0:
         return {}
 

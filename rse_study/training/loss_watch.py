@@ -1,4 +1,4 @@
-"""Whether the loss of a cell is lost, and since which step, over all its workers."""
+"""A watch over a cell's loss: since which step, if any, it is not finite."""
 
 import math
 
@@ -11,16 +11,9 @@ from rse_study.errors import NonFiniteLoss
 
 
 class LossWatch:
-    """Remembers the first step whose loss was not finite on some worker.
+    """A record of the first step whose loss was not finite on some worker.
 
-    It remembers on the device: nobody waits for a GPU's step until somebody must know how it went.
-
-    Parameters
-    ----------
-    collectives
-        The workers of the cell, which all remember the same step.
-    device
-        Where losses are computed.
+    The record stays on the device, so no step waits for a GPU until somebody must know how it went.
     """
 
     def __init__(self, collectives: Collectives, device: torch.device) -> None:
@@ -30,10 +23,7 @@ class LossWatch:
         self._share = torch.zeros((), device=device)
 
     def note(self, share: Float[Tensor, ""], t: int) -> None:
-        """Take in this worker's share of step `t`, counted from 1.
-
-        A processor says at once if it is lost: NonFiniteLoss, as `require_finite` raises it.
-        """
+        """Record this worker's loss of step `t`, from 1; on a CPU require it finite."""
         share = share.detach()
         lost = self._collectives.sum((~share.isfinite()).to(self._share.dtype))
         is_first = (lost > 0) & (self._lost_at == 0)
@@ -44,11 +34,11 @@ class LossWatch:
 
     @property
     def is_lost(self) -> bool:
-        """Whether a loss was lost in a step so far; waits for the device."""
+        """Whether the loss was not finite at some step so far; waits for the device."""
         return bool(self._lost_at)
 
     def require_finite(self) -> None:
-        """Raise NonFiniteLoss, on every worker alike, if a loss was lost in a step so far."""
+        """Raise NonFiniteLoss on every worker alike if some loss so far was not finite."""
         t, share = int(self._lost_at), float(self._share)
         if t:
             whose = "on another worker" if math.isfinite(share) else f"this worker's share is {share}"

@@ -1,7 +1,4 @@
-"""Processes of this machine that form a gloo group over loopback.
-
-It takes no Ray, and no port to be found free.
-"""
+"""A gloo group of processes on this machine, over loopback: no Ray, no free port."""
 
 import multiprocessing
 import os
@@ -37,34 +34,15 @@ class WorkerEnded:
 
 
 class WorkerLost(Exception):
-    """A process of the group ended without a message.
-
-    It was killed, or has a defect whose traceback is on stderr.
-    """
+    """A worker was killed, or ended by a defect whose traceback is on stderr."""
 
 
 def run_group(work: Work, size: int, *, threads: int = 1, answer: Ask = lambda question: None) -> None:
     """Run `work(group, ask)` in new processes that form a group.
 
-    However this ends, no process is left; nor is one if this process is killed.
-
-    Parameters
-    ----------
-    work
-        What each of them runs; it must pickle.
-    size
-        How many processes.
-    threads
-        Of each.
-    answer
-        `ask(question)` in a worker is `answer(question)` in this process; questions must pickle.
-
-    Raises
-    ------
-    InputError, NonFiniteLoss
-        A worker's, as itself.
-    WorkerLost
-        A worker ended in any other way.
+    `ask(question)` in a worker returns `answer(question)` of this process; `work` and questions must pickle. However
+    this ends, no process is left, not even if this process is killed. A worker's InputError or NonFiniteLoss is
+    raised again as itself; any other end of a worker raises WorkerLost.
     """
     context = multiprocessing.get_context("spawn")
     pipes = [context.Pipe() for _ in range(size)]
@@ -90,7 +68,10 @@ def run_group(work: Work, size: int, *, threads: int = 1, answer: Ask = lambda q
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C reaches every process of a terminal: new ones inherit that they do not hear it, this one hears it late."""
+    """Block SIGINT in new processes, and deliver this process's own afterwards.
+
+    Ctrl-C reaches every process of a terminal, and new processes inherit the block.
+    """
     resource_tracker.ensure_running()  # else the first start does it, and lets SIGINT through again
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     heard: list[int] = []
@@ -115,7 +96,7 @@ def _end(processes: list[BaseProcess]) -> None:
 
 
 def _attend(members: dict[Connection, BaseProcess], answer: Ask) -> None:
-    """Answer until all have ended; raise as soon as it is clear what is wrong."""
+    """Answer questions until all workers have ended; raise once a failure is clear."""
     running, rank_0 = dict(members), next(iter(members))
     while running:
         ready = wait(running)
@@ -130,13 +111,13 @@ def _attend(members: dict[Connection, BaseProcess], answer: Ask) -> None:
                     end.send(answer(said))
                 continue
             del running[end]
-            # A lost loss is every worker's: rank 0's is worth waiting for, since it writes the result first.
+            # A loss that is not finite fails every worker: rank 0 is worth waiting for, as it writes the result first.
             if isinstance(said.error, InputError) or (said.error and end is rank_0):
                 raise said.error
 
 
 def _how(processes: Iterable[BaseProcess]) -> str:
-    """The first that ended wrong; rather a killed one, which takes the others with it."""
+    """Describe the worker that failed: a killed one first, as others fail after it."""
     lost = min((p for p in processes if p.exitcode is not None), key=lambda p: p.exitcode or 0)
     code = lost.exitcode or 0
     how = f"was killed ({signal.Signals(-code).name})" if code < 0 else f"ended with exit code {code}"
@@ -150,7 +131,7 @@ def _join(work: Work, rank: int, size: int, threads: int, folder: Path, parent: 
     store = dist.FileStore(str(folder / "store"), size)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=size)
     parent.send(WorkerEnded(_outcome(work, partial(_ask, parent))))
-    # Whoever leaves closes connections that others may still need: the parent ends all at once.
+    # A process that exits closes connections that others may still need: the parent ends all at once.
     parent.recv()
 
 
@@ -163,7 +144,7 @@ def _outcome(work: Work, ask: Ask) -> InputError | NonFiniteLoss | None:
 
 
 def _loopback(names: Iterable[str]) -> str:
-    """`lo` on Linux, `lo0` elsewhere: nothing listens to other machines."""
+    """Return `lo` on Linux, `lo0` elsewhere: other machines cannot connect to it."""
     return next(name for name in names if name.startswith("lo"))
 
 
@@ -173,7 +154,7 @@ def _ask(parent: Connection, question: Any) -> Any:
 
 
 def _end_with_parent() -> None:
-    """Two runs in one folder would be one too many: nobody outlives a parent that was killed."""
+    """Kill this process once its parent is gone, lest two runs share one folder."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     wait([parent.sentinel])

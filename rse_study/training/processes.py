@@ -30,27 +30,11 @@ def train_locally(
     device: str = "cpu",
     **options: Any,
 ) -> None:
-    """Train one cell on this machine.
+    """Train one cell on this machine, with `workers` processes that share every batch.
 
-    Parameters
-    ----------
-    trial, seed, materials, directory, device
-        As of `train`.
-    workers
-        Processes that share every batch; one is this process itself.
-    threads
-        Of each worker.
-    report
-        Is called in this process with rank 0's points; "stop" ends the cell early.
-    options
-        Those of `train`: checkpoint_seconds, continues.
-
-    Raises
-    ------
-    InputError, NonFiniteLoss
-        As `train` does.
-    WorkerLost
-        A worker's process was killed.
+    A single worker is this process itself. `report` is called in this process with rank 0's points; "stop" ends the
+    cell early. `options` are those of `train`: checkpoint_seconds, continues. Raises what `train` raises, and
+    WorkerLost if a worker's process was killed.
     """
     require_equal_shares(trial, workers)
     if workers == 1:
@@ -81,7 +65,7 @@ def _train_share(
 
 
 def _agreed(group: Group, ask: Ask, progress: Progress) -> Verdict | None:
-    """Rank 0 asks, and every worker gets its answer."""
+    """Ask on rank 0, and give its answer to every worker."""
     stops = group.rank == 0 and ask(progress) == "stop"
     return "stop" if group.any(stops) else None
 

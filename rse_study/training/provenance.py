@@ -1,7 +1,4 @@
-"""Where numbers come from: versions, machine and threads.
-
-Bit-equality depends on them: `rse_study.results.bit_equality`.
-"""
+"""Versions, machine and threads, on which the bits of numbers depend."""
 
 import os
 import platform
@@ -25,23 +22,13 @@ SETTINGS = (
     "LD_PRELOAD", "MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA", "OPENBLAS_CORETYPE",
     "NPY_DISABLE_CPU_FEATURES", "CUBLAS_WORKSPACE_CONFIG", "NVIDIA_TF32_OVERRIDE",
 )  # fmt: skip
-"""Variables of the environment by which libraries choose among their kernels."""
+"""Environment variables by which libraries choose among their kernels."""
 BUILD = re.compile(r"Math Kernel Library Version \S+|MKL-DNN v\S+|BLAS_INFO=\w+")
 CPU_INFO = re.compile(r"^(?:vendor_id|cpu family|model|model name|CPU implementer|CPU part)\s*: *(.+)$", re.M)
 
 
 def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
-    """Return versions, processor, its kernels, device, precision, workers, threads.
-
-    Parameters
-    ----------
-    device
-        Where the numbers are computed. The name of a GPU is None where there is none here.
-    workers
-        How many share a batch.
-    precision
-        Of the trial.
-    """
+    """Return versions, processor, its kernels, device, precision, workers, threads."""
     has_card = device.type == "cuda" and torch.cuda.is_available()
     card = torch.cuda.get_device_name(device) if has_card else None
     return {
@@ -70,7 +57,7 @@ def _version(package: str) -> str:
 
 @cache
 def _libraries(device_type: str) -> dict[str, str]:
-    """What torch and numpy were built with."""
+    """Return the libraries that torch and numpy were built with."""
     blas = np.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
     gpu = {"CUDA": str(torch.version.cuda), "cuDNN": str(torch.backends.cudnn.version())}
     return {
@@ -80,14 +67,14 @@ def _libraries(device_type: str) -> dict[str, str]:
 
 
 def _settings() -> str:
-    """Those that are set; of a library's path its name alone."""
+    """Return the variables that are set; paths of libraries shrink to file names."""
     known = {name: re.sub(r"[^ :]*/", "", os.environ.get(name, "")) for name in SETTINGS}
     return " ".join(f"{name}={value}" for name, value in known.items() if value)
 
 
 @cache
 def _processor() -> str:
-    """Vendor, family, model and name where the system says them."""
+    """Return vendor, family, model and name, if the system gives them."""
     with suppress(OSError):
         first = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
         if said := CPU_INFO.findall(first):

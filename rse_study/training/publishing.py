@@ -1,10 +1,10 @@
-"""What happens to files of a cell once they are written."""
+"""A hook for files of a cell once they are written."""
 
 from collections.abc import Callable
 
 Publish = Callable[[str], None]
-"""Is called with the name of a file or folder of the cell that was written, replaced or removed."""
+"""Called with the name of a file or folder of the cell that was written, replaced or removed."""
 
 
 def keep_local(name: str) -> None:
-    """Do nothing: whoever reads the file reads this folder."""
+    """Do nothing: readers read this folder itself."""

@@ -1,7 +1,4 @@
-"""A cell once more: do all its numbers come out the same?
-
-To the bit where that is promised, else nearly.
-"""
+"""A replay of a cell: do its numbers agree, to the bit where that is promised?"""
 
 import math
 from collections.abc import Iterator
@@ -22,30 +19,26 @@ from rse_study.training.trial import Trial
 
 ENDING = "how it ended"
 RANKED = ("dev", "spearman", "drop", "all", "mean", "wmean")
-"""Last words of the metrics that are rank correlations of cosines."""
+"""Last words of metrics that are rank correlations of cosines."""
 MOST_BY_TIES = 1e-3
-"""Points of 100 that a few cosines equal but for their last bit can move a rank correlation."""
+"""Largest change of a rank correlation, in points of 100, if a few cosines differ only in their last bit."""
 
 
 @dataclass(frozen=True)
 class ReplayDifference:
-    """A number, or an ending, that came out differently."""
+    """A metric or an ending that came out differently."""
 
     t: int
-    """the step"""
     name: str
-    """of the metric, or `how it ended`"""
+    """name of the metric, or `how it ended`"""
     recorded: float | str | None
-    """None: it is not there"""
+    """None if it is missing"""
     again: float | str | None
-    """None: it is not there"""
+    """None if it is missing"""
 
     @property
     def distance(self) -> float:
-        """How far apart the numbers are, relatively where one of them is beyond 1.
-
-        Infinite where one is missing or not finite, and of an ending.
-        """
+        """Distance of the numbers, relative beyond 1; infinite unless both are finite."""
         if not isinstance(self.recorded, float) or not isinstance(self.again, float):
             return math.inf
         apart = abs(self.again - self.recorded) / max(1.0, abs(self.again), abs(self.recorded))
@@ -54,29 +47,28 @@ class ReplayDifference:
 
 @dataclass(frozen=True)
 class ReplayComparison:
-    """A recorded cell against its replay."""
+    """A recorded cell compared with its replay."""
 
     num_points: int
-    """points of the recorded history"""
     differences: tuple[ReplayDifference, ...] = ()
     reranked: tuple[ReplayDifference, ...] = ()
-    """scores on record from before equal cosines tied, and no farther apart than that can move them"""
+    """scores recorded before equal cosines tied, changed no more than that explains"""
     unlike: tuple[str, ...] = ()
-    """what differs between the two computations; where anything does, bits are not promised"""
+    """what differs between the two computations; if anything does, equal bits are not promised"""
 
     @property
     def is_equal(self) -> bool:
-        """Every metric of every point has the same bits, and both ended alike."""
+        """Whether every metric of every point has the same bits, and both ended alike."""
         return not self.differences
 
     @property
     def farthest(self) -> float:
-        """The largest distance of all differences, 0 where there are none."""
+        """Largest distance of all differences, 0 if there are none."""
         return max((one.distance for one in self.differences), default=0.0)
 
     @property
     def is_confirmed(self) -> bool:
-        """Equal to the bit; or near, where bits are not promised."""
+        """Whether they are equal to the bit, or near where bits are not promised."""
         return self.is_equal or (bool(self.unlike) and self.farthest <= NEAR)
 
 
@@ -92,27 +84,10 @@ def replay(
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> ReplayComparison:
-    """Train the cell again in an empty folder, as far as the recorded one came.
+    """Train the cell again in an empty folder, up to the recorded one's last point.
 
-    Parameters
-    ----------
-    trial, seed, materials
-        The cell.
-    recorded
-        Its result.
-    directory
-        Empty, or not there yet.
-    workers, threads
-        The same bits need the recorded numbers (in `recorded.provenance`), and the same kind of machine.
-    device
-        Where it computes.
-    on_progress
-        Is called with the steps done, and of how many.
-
-    Raises
-    ------
-    InputError
-        This is not the recorded cell, or the folder is not empty.
+    Equal bits need the recorded numbers of workers and threads (in `recorded.provenance`), and the same kind of
+    machine. Raises InputError if this is not the recorded cell, or if the folder is not empty.
     """
     _require_same(identity_of(trial, seed, materials), recorded, directory)
     last = recorded.history[-1].t if recorded.status == "stopped_early" else None
@@ -121,7 +96,10 @@ def replay(
         on_progress(progress.t, last or progress.num_steps)
         return "stop" if progress.t == last else None
 
-    with suppress(NonFiniteLoss), TemporaryDirectory() as apart:  # a lost loss stands in the result
+    with (
+        suppress(NonFiniteLoss),
+        TemporaryDirectory() as apart,
+    ):  # the result records a loss that is not finite
         train_locally(
             trial,
             seed,
@@ -136,7 +114,7 @@ def replay(
 
 
 def _with_nothing_shared(materials: Materials, folder: Path) -> Materials:
-    """The same corpus in a folder that holds nothing else: what cells share lies beside it."""
+    """Link the corpus into an empty folder: cells share files beside their corpus."""
     corpus = folder / "corpus"
     corpus.symlink_to(materials.corpus, target_is_directory=True)
     return replace(materials, corpus=corpus)
@@ -165,7 +143,7 @@ def _differences(recorded: Result, again: Result) -> Iterator[ReplayDifference]:
 
 
 def _is_reranked(difference: ReplayDifference) -> bool:
-    """Whether it is a rank correlation, moved no farther than ties move it (decision 0016)."""
+    """Whether a rank correlation moved no more than ties move it (decision 0016)."""
     old, new = difference.recorded, difference.again
     if not isinstance(old, float) or not isinstance(new, float):
         return False

@@ -1,4 +1,4 @@
-"""One worker of a cell: what it holds, and one optimiser step of it."""
+"""One worker of a cell: its state, and one optimiser step."""
 
 import functools
 from dataclasses import dataclass
@@ -46,11 +46,10 @@ class Session:
 
     @property
     def num_steps(self) -> int:
-        """Optimiser steps of the full budget."""
         return self.trial.budget.num_steps(self.batches.num_batches)
 
     def resume(self, identity: str) -> TrainState:
-        """Go on from the newest checkpoint in the folder, or begin."""
+        """Resume from the newest checkpoint in the folder, or begin."""
         newest = checkpoint.latest(self.directory / CHECKPOINT_FOLDER)
         if newest is None:
             return TrainState(identity, similarity_digits=DIGITS)
@@ -59,7 +58,7 @@ class Session:
         return state
 
     def note_machine(self, state: TrainState) -> None:
-        """Note what the cell runs on, and what differs from before or among workers."""
+        """Record the machine, and what differs from earlier attempts or among workers."""
         here = provenance(self.device, self.run.collectives.size, self.trial.precision)
         unlike = list(what_differs(here, state.provenance)) if state.history else []
         number = int(fingerprint_of(what_decides(here))[:12], 16)  # 48 bits: a sum of 32 is exact
@@ -71,7 +70,7 @@ class Session:
     def advance(self, step: int) -> StepOutcome:
         """Take one optimiser step.
 
-        Raises NonFiniteLoss on every worker as soon as one worker's loss is lost; on a GPU `measure` does.
+        Raises NonFiniteLoss on every worker if one worker's loss is not finite; on a GPU `measure` does.
         """
         epoch, position = divmod(step, self.batches.num_batches)
         if step > 0 and position == 0:
@@ -92,10 +91,7 @@ class Session:
         return outcome
 
     def measure(self, outcome: StepOutcome, state: TrainState) -> dict[str, float]:
-        """Return metrics over all workers if a point of the history is due, else nothing.
-
-        Raises NonFiniteLoss on every worker if a loss was lost since the last point.
-        """
+        """Return metrics over all workers if a point of the history is due, else nothing."""
         is_last = state.t == self.num_steps
         is_dev_due = is_last or state.t % self.trial.selection.every == 0
         is_watched = bool(self.trial.watched_at(state.t, self.num_steps))
@@ -112,18 +108,16 @@ class Session:
 
     @functools.cached_property
     def losses(self) -> LossWatch:
-        """Knows whether a loss was lost."""
         return LossWatch(self.run.collectives, self.device)
 
     @functools.cached_property
     def evaluator(self) -> InTrainingEvaluator:
-        """Measures everything but the losses."""
         return InTrainingEvaluator(self.trial, self.materials, self.networks.encoder, self.tokenizer)
 
     def save(self, state: TrainState) -> None:
-        """Write a checkpoint, by rank 0: workers hold the same weights, moments and V.
+        """Write a checkpoint on rank 0: workers hold the same weights, moments and V.
 
-        None of a lost loss: all workers end the cell at its next point.
+        Nothing is written once a loss was not finite: all workers end the cell at its next point.
         """
         if self.run.collectives.rank == 0 and not self.losses.is_lost:
             checkpoint.save(
@@ -133,7 +127,7 @@ class Session:
             self.publish(CHECKPOINT_FOLDER)
 
     def close(self) -> None:
-        """Write what other cells can use."""
+        """Write the generator's outputs that other cells can use."""
         if self.run.outputs is not None:
             self.run.outputs.flush()
 
@@ -146,8 +140,8 @@ class Session:
         )
 
     def _reduced(self, outcome: StepOutcome) -> dict[str, float]:
-        """Every mean as a global sum over a global count, one message for all."""
-        # Put together where they are: a GPU is asked once for all of them.
+        """Reduce every mean to a global sum over a global count, in one message."""
+        # Stacked on the device, so that a GPU is waited for only once.
         parts = [
             torch.as_tensor(part, dtype=torch.float64, device=self.device)
             for mean in outcome.metrics.values()
@@ -156,7 +150,7 @@ class Session:
         flat = torch.stack(parts).view(-1, 2)
         total, count = self.run.collectives.sum(flat.to(_reducible(self.device))).unbind(1)
         means = zip(outcome.metrics, total.tolist(), count.tolist(), strict=True)
-        # Nothing was there to be averaged (a batch without a token that may move): no metric, not a NaN.
+        # A mean over nothing (a batch without a token that may move) is left out instead of a NaN.
         return {name: numerator / number for name, numerator, number in means if number > 0}
 
 

@@ -1,4 +1,4 @@
-"""Opens the session of a cell: encoder, batches, networks, optimiser."""
+"""The setup of a cell's session: encoder, batches, networks, optimiser."""
 
 import contextlib
 from collections.abc import Callable
@@ -37,36 +37,19 @@ def open_session(
     device: torch.device,
     publish: Publish = keep_local,
 ) -> Session:
-    """Load what a cell needs.
+    """Load everything that this worker of a cell needs.
 
-    Parameters
-    ----------
-    trial, seed
-        The cell.
-    materials
-        Where corpus, base encoder and the like are on this machine.
-    directory
-        The cell's folder, which rank 0 writes.
-    collectives
-        The workers of the cell.
-    device
-        Where this worker computes.
-    publish
-        Called by rank 0 after it has written a file of the cell.
-
-    Raises
-    ------
-    InputError
-        Corpus, encoder and generator do not fit together, or the workers cannot share a batch equally.
+    Raises InputError if corpus, encoder and generator do not fit together, or if the workers cannot share a batch
+    equally.
     """
     require_equal_shares(trial, collectives.size)
     streams, dtype = Streams(seed), DTYPES[trial.precision]
     encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)
-    encoder.chunk_size = trial.chunk_size  # its copies' too: D, and the target of DCL
+    encoder.chunk_size = trial.chunk_size  # also for its copies: D, and the target of DCL
     batches = _batches(trial, materials, tokenizer, streams, collectives)
     networks = trial.method.networks(encoder, streams, collectives).to(device, dtype).train()
     if trial.compiled:
-        torch.compiler.reset()  # what earlier cells of this process compiled counts against torch's limit
+        torch.compiler.reset()  # code compiled for earlier cells counts against torch's limit
         for reader in (module for module in networks.modules() if isinstance(module, SentenceEncoder)):
             reader.compile_passes()
     generator = _generator(trial, materials, tokenizer)
@@ -80,7 +63,7 @@ def open_session(
         open_outputs(trial, seed, materials, collectives, device),
     )
     adam = trial.optimizer
-    # Decay is of every parameter, biases and LayerNorms included. Decision 0015.
+    # Weight decay acts on every parameter, biases and LayerNorms included. Decision 0015.
     optimizer = torch.optim.AdamW(
         networks.parameters(),
         lr=adam.lr,

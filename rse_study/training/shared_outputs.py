@@ -1,4 +1,4 @@
-"""Which cells share what their generator makes: all that its outputs depend on."""
+"""Generator outputs that cells share, keyed by all that they depend on."""
 
 from contextlib import suppress
 from typing import Any
@@ -22,22 +22,13 @@ def open_outputs(
 ) -> GeneratorOutputs | None:
     """Open the outputs that this worker shares with those of other cells.
 
-    None where nothing is generated, or nobody knows what the generator or the corpus holds.
-
-    Parameters
-    ----------
-    trial, seed, materials
-        The cell.
-    collectives
-        Its workers.
-    device
-        Where it computes.
+    Returns None if nothing is generated, or if the fingerprint of generator or corpus is unknown.
     """
     if not trial.method.generator or not {"corpus", "generator"} <= materials.fingerprints.keys():
         return None
     root = materials.corpus.parent / FOLDER
     folder = root / fingerprint_of(_key(trial, seed, materials, collectives, device))[:32]
-    with suppress(OSError):  # the corpus may lie where nobody can write
+    with suppress(OSError):  # the corpus may be in a read-only folder
         make_room(root, folder)
     return GeneratorOutputs(folder)
 
@@ -45,7 +36,7 @@ def open_outputs(
 def _key(
     trial: Trial, seed: int, materials: Materials, collectives: Collectives, device: torch.device
 ) -> dict[str, Any]:
-    """No other setting of a trial is in it: those are what its cells differ in."""
+    """Return all that the outputs depend on; sharing cells may differ in the rest."""
     return {
         "corpus": materials.fingerprints["corpus"],
         "generator": materials.fingerprints["generator"],

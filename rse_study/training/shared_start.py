@@ -1,4 +1,4 @@
-"""The base is scored once for all cells that begin with it."""
+"""Scores of the base encoder, measured once for all cells that begin with it."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ FOLDER = "scores-of-bases"
 """beside the tokenised corpus, on the machine that trains"""
 KIND = "scores"
 NOT_OF_SCORES = {"corpus", "generator", "synonyms"}
-"""fingerprints of what no score before the first step depends on"""
+"""fingerprints that decide no score before the first step"""
 
 
 def scores_of_base(
@@ -29,20 +29,10 @@ def scores_of_base(
     device: torch.device,
     measure: Callable[[], dict[str, float]],
 ) -> dict[str, float]:
-    """Return what `measure` gives, or what it gave another cell of this base.
+    """Return the scores of `measure`, or those it gave another cell of this base.
 
-    Neither method nor seed has touched the encoder yet: only base, pooling and what is measured decide.
-
-    Parameters
-    ----------
-    trial, materials
-        The cell; where the fingerprints of base or dev pairs are unknown nothing is shared.
-    num_workers
-        Of the cell.
-    device
-        Where it computes.
-    measure
-        Scores the encoder as it comes.
+    Neither method nor seed has touched the encoder yet: only base, pooling and the evaluations decide. Nothing is
+    shared if the fingerprint of base or dev pairs is unknown.
     """
     if not {"base", "dev"} <= materials.fingerprints.keys():
         return measure()
@@ -51,7 +41,7 @@ def scores_of_base(
         return read_sealed(path, KIND, _scores, missing="It is measured", remedy="It is measured again")
     scores = measure()
     if all(map(math.isfinite, scores.values())):
-        with suppress(OSError):  # the corpus may lie where nobody can write
+        with suppress(OSError):  # the corpus may be in a read-only folder
             write_sealed(path, KIND, scores)
     return scores
 

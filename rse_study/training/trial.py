@@ -82,7 +82,6 @@ class Budget(Spec):
     """how many of them"""
 
     def num_steps(self, steps_per_epoch: int) -> int:
-        """Optimiser steps."""
         return self.amount * (steps_per_epoch if self.unit == "epochs" else 1)
 
 
@@ -137,10 +136,7 @@ class Replayed(Spec):
         return self
 
     def identity(self) -> dict[str, Any]:
-        """Return the recipe alone where nothing is replayed; likewise of texts.
-
-        No other setting then decides a number.
-        """
+        """Return only the settings that decide a number, given what is replayed."""
         if self.recipe == "none":
             return {"recipe": "none"}
         unused = set() if self.labelled != "none" else {"num_texts", "num_training"}
@@ -148,10 +144,7 @@ class Replayed(Spec):
 
 
 class Cadences(dict[str, int]):
-    """Numbers of steps by name, which never change once they were read.
-
-    So a trial can be hashed.
-    """
+    """Numbers of steps by name, hashable since they never change once read."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
@@ -202,7 +195,7 @@ class Trial(Spec):
     _with_preset = field_validator("method", mode="before")(with_preset)
 
     def needs(self) -> tuple[Hashable, ...]:
-        """All that preparing its materials reads: equal needs, the same materials."""
+        """Return all that preparing the materials reads: equal needs, equal materials."""
         method = self.method
         of_method = method.generator, method.num_sites, method.needs_synonyms, method.needs_mask
         of_data = self.corpus, self.selection.dev, self.replayed, frozenset(self.watched)
@@ -210,16 +203,10 @@ class Trial(Spec):
 
     @property
     def step_work(self) -> float:
-        """Floating-point operations of a step in P*T.
-
-        What chunks compute twice is counted twice.
-        """
+        """Floating-point operations of a step in P*T, including those chunks repeat."""
         cost = self.method.cost
         return cost.work + cost.repeated(self.batch_size, self.chunk_size)
 
     def watched_at(self, t: int, num_steps: int) -> tuple[str, ...]:
-        """Return the evaluations that are measured after step `t`.
-
-        Before the first step all of them are.
-        """
+        """Return the evaluations to measure after step `t`; before the first step, all."""
         return tuple(name for name, every in self.watched.items() if t % every == 0 or t == num_steps)

@@ -1,7 +1,4 @@
-"""How a classifier is fine-tuned.
-
-Settings alone, without torch: a study is read with them.
-"""
+"""Settings of fine-tuning, without torch: a study is read with them."""
 
 from typing import Literal
 

@@ -1,7 +1,4 @@
-"""What a fine-tuning starts from, and what it is trained and judged on.
-
-Data are texts with classes, or pairs with gold similarities (a regression).
-"""
+"""The start of a fine-tuning, and its data: texts with classes, or scored pairs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,25 +28,16 @@ class Start:
     name: str
     """folder or hub name"""
     pooling: PoolingKind
-    """how its token vectors become a text's"""
     fingerprint: str
-    """of its content"""
+    """fingerprint of the folder's content"""
     revision: str = "main"
-    """of a hub name"""
+    """branch, tag or commit of a hub name"""
 
 
 def identity_of_tuning(
     spec: FineTuning, seed: int, start: Start, training: Supervised, dev: Supervised | None
 ) -> dict[str, Any]:
-    """Return everything that decides the numbers of a fine-tuning.
-
-    Parameters
-    ----------
-    spec, seed, start
-        How it trains, and from what.
-    training, dev
-        Data; without dev data a share of the training data is split off.
-    """
+    """Return everything that decides the numbers of a fine-tuning."""
     return {
         "spec": spec.identity(),
         "seed": seed,
@@ -66,9 +54,9 @@ class Examples:
 
     texts: list[Text]
     targets: np.ndarray
-    """[n]: indices of `classes` (int64), or gold values (float32) where there are none"""
+    """[n]: indices of `classes` (int64), or gold values (float32) for a regression"""
     classes: tuple[str, ...]
-    """names of the classes; empty for a regression"""
+    """empty for a regression"""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -78,43 +66,28 @@ class Examples:
         return Examples([self.texts[row] for row in rows], self.targets[rows], self.classes)
 
     def loss(self, outputs: Float[Tensor, "b c"], rows: list[int]) -> Float[Tensor, ""]:
-        """Cross-entropy, or the squared error of a regression; mean over the batch."""
+        """Return the batch's mean cross-entropy, or squared error for a regression."""
         targets = torch.from_numpy(self.targets[rows]).to(outputs.device)
         if self.classes:
             return F.cross_entropy(outputs, targets)
         return F.mse_loss(outputs[:, 0], targets.to(outputs.dtype))
 
     def score(self, classifier: TextClassifier) -> float:
-        """Accuracy, a share; for a regression Spearman's rho (0 where all values are one)."""
+        """Return accuracy as a share; for a regression Spearman's rho (0 if constant)."""
         if self.classes:
             return float((classifier.predict(self.texts).argmax(1) == self.targets).mean())
         return float(np.nan_to_num(spearman(classifier.scores(self.texts), self.targets)))
 
 
 def examples_of(given: Supervised) -> Examples:
-    """Return texts and targets of either kind of data."""
+    """Convert data of either kind to texts and targets."""
     if isinstance(given, Labelled):
         return Examples(given.texts, given.labels.astype(np.int64), given.classes)
     return Examples(list(zip(given.first, given.second, strict=True)), given.gold.astype(np.float32), ())
 
 
 def split_off(training: Supervised, dev: Supervised | None, share: float) -> tuple[Examples, Examples]:
-    """Return (training, dev) examples.
-
-    Parameters
-    ----------
-    training
-        All training data.
-    dev
-        Dev data; None splits some off the training data.
-    share
-        Of the training texts that is split off then, about.
-
-    Raises
-    ------
-    InputError
-        One of the two is empty, or they are not of one task.
-    """
+    """Return (training, dev) examples; without dev data about `share` is split off."""
     whole = examples_of(training)
     if dev is not None:
         left = examples_of(dev)

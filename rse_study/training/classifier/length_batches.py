@@ -1,7 +1,6 @@
-"""Batches of texts of like length in a random order.
+"""Batches of texts of similar length, in a random order fixed by the step alone.
 
-They are a function of the step and nothing else. Rows do not meet in a classifier's loss, so any may share a batch; a
-third to half of the padding goes.
+Rows do not meet in a classifier's loss, so any may share a batch; this saves a third to half of the padding.
 """
 
 from functools import lru_cache
@@ -14,9 +13,9 @@ POOL = 16  # batches sorted by length together
 
 
 class LengthBatches:
-    """Every row once an epoch, in batches of like length.
+    """Every row once an epoch, in batches of similar length.
 
-    Every epoch is a fresh permutation, cut into pools, sorted by length within each.
+    Each epoch is a fresh permutation, cut into pools and sorted by length within each.
     """
 
     def __init__(self, lengths: list[int], batch_size: int, streams: Streams) -> None:
@@ -25,7 +24,7 @@ class LengthBatches:
         self._epoch = lru_cache(maxsize=1)(self._draw_epoch)
 
     def rows(self, step: int) -> list[int]:
-        """Return which texts meet in the batch of a step; one of an epoch may be smaller."""
+        """Return the rows in the batch of a step; one batch per epoch may be smaller."""
         epoch, position = divmod(step, self.num_batches)
         return self._epoch(epoch)[position]
 

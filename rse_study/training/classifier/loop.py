@@ -1,7 +1,7 @@
-"""Fine-tuning of a whole encoder for classes, or for gold similarities.
+"""Fine-tuning of a whole encoder for classes or gold similarities, in one process.
 
-It runs in one process. What seed, data and start decide is decided whatever happens on the way: an interrupted run
-that is called again ends in the same bits on the same kind of processor with the same number of threads.
+An interrupted run that is called again ends in the same bits, on the same kind of processor with the same number of
+threads.
 """
 
 import time
@@ -32,35 +32,11 @@ def fine_tune(
     on_progress: TuningCallback = lambda progress: None,
     checkpoint_seconds: float = 60.0,
 ) -> FineTuned:
-    """Fine-tune an encoder, or go on from the checkpoint in `directory`.
+    """Fine-tune an encoder, or resume from the checkpoint in `directory`.
 
-    A finished fine-tuning only reads its weights back. The checkpoint is the caller's to remove.
-
-    Parameters
-    ----------
-    spec, seed, start
-        How it trains, and from what.
-    training
-        Texts with classes, or pairs with gold similarities.
-    directory
-        Folder of its checkpoints.
-    dev
-        Dev data; None splits a share off the training data.
-    device
-        Where it computes.
-    on_progress
-        Is called after every step.
-    checkpoint_seconds
-        Time between two checkpoints.
-
-    Raises
-    ------
-    InputError
-        Data and encoder do not fit, or the folder is another run's.
-    NonFiniteLoss
-        The loss is lost.
-    KeyboardInterrupt
-        After SIGINT: the step is finished and saved first.
+    A finished fine-tuning only reads its weights back. The caller removes the checkpoint. Without `dev`, a share of
+    the training data is split off. SIGINT raises KeyboardInterrupt once the step is finished and saved. Raises
+    InputError if data and encoder do not fit or the folder is another run's, NonFiniteLoss if a loss is not finite.
     """
     run = open_run(spec, seed, start, split_off(training, dev, spec.dev_share), torch.device(device))
     state = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training, dev)))

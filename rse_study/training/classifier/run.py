@@ -1,4 +1,4 @@
-"""A fine-tuning between two steps, and one step of it."""
+"""The state of a fine-tuning between two steps, and one step of it."""
 
 import math
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ from rse_study.training.classifier.length_batches import LengthBatches
 
 @dataclass(frozen=True)
 class TuningProgress:
-    """How far a fine-tuning has come."""
+    """Progress of a fine-tuning."""
 
     t: int
     """steps done"""
     num_steps: int
-    """of all epochs"""
+    """steps of all epochs"""
     loss: float
-    """of the latest step"""
+    """loss of the latest step"""
     dev: float
     """dev score of the latest epoch; NaN before the first one's end"""
 
@@ -40,15 +40,13 @@ class FineTuned:
     """A classifier that has been fine-tuned."""
 
     classifier: TextClassifier
-    """of the epoch that is kept"""
+    """the network of the epoch that is kept"""
     dev: float
     """its dev score: accuracy as a share, or Spearman's rho"""
     history: tuple[dict[str, float], ...]
-    """of every epoch: t, loss (mean over its steps), dev"""
+    """one entry per epoch: t, loss (mean over its steps), dev"""
     num_training: int
-    """training examples"""
     num_dev: int
-    """dev examples"""
     seconds: float
     """time spent, interrupted attempts included"""
 
@@ -72,11 +70,10 @@ class TuningRun:
 
     @property
     def num_steps(self) -> int:
-        """Steps of all epochs."""
         return self.spec.epochs * self.batches.num_batches
 
     def resume(self, directory: Path, identity: str) -> TrainState:
-        """Go on from the newest checkpoint in the folder, or begin."""
+        """Resume from the newest checkpoint in the folder, or begin."""
         newest = checkpoint.latest(directory)
         if newest is None:
             return TrainState(identity)
@@ -85,14 +82,14 @@ class TuningRun:
         return state
 
     def is_over(self, state: TrainState) -> bool:
-        """Return whether all epochs are done, or patience has run out."""
+        """Whether all epochs are done, or patience has run out."""
         if state.t >= self.num_steps:
             return True
         num_since_best = (state.t - state.best_t) // self.batches.num_batches
         return bool(self.spec.patience and state.history and num_since_best >= self.spec.patience)
 
     def advance(self, state: TrainState) -> TuningProgress:
-        """Take one optimiser step, and score the dev data where it ends an epoch."""
+        """Take one optimiser step, and score the dev data if it ends an epoch."""
         loss = self._step(state.t)
         state.t += 1
         self.tensors["loss"] += loss
@@ -142,22 +139,7 @@ class TuningRun:
 def open_run(
     spec: FineTuning, seed: int, start: Start, data: tuple[Examples, Examples], device: torch.device
 ) -> TuningRun:
-    """Build the network in its first state.
-
-    Parameters
-    ----------
-    spec, seed, start
-        How it trains, and from what.
-    data
-        (training, dev) examples.
-    device
-        Where it computes.
-
-    Raises
-    ------
-    InputError
-        The encoder reads fewer tokens than `max_length`.
-    """
+    """Build the network in its first state."""
     (training, dev), streams = data, Streams(seed)
     encoder, tokenizer = load_encoder(start.name, start.pooling, start.revision)
     usable = max_length(encoder, tokenizer)
