@@ -13,7 +13,7 @@ Variant = Literal["orig", "senteval"]
 
 @dataclass(frozen=True, eq=False)
 class StsPairs:
-    """One split of a semantic textual similarity task; its subsets are consecutive."""
+    """One split of a semantic textual similarity task; subsets are consecutive."""
 
     name: str
     split: str
@@ -22,9 +22,8 @@ class StsPairs:
     gold: np.ndarray
     """[n] float64"""
     subsets: dict[str, slice] = field(default_factory=dict)
-    """empty = one subset, all pairs"""
+    """empty: all pairs are one subset"""
     variant: Variant = "orig"
-    """which copy of the texts was read, where there are two"""
 
     def __post_init__(self) -> None:
         assert len(self.first) == len(self.second) == len(self.gold), self.name
@@ -33,13 +32,13 @@ class StsPairs:
         return len(self.first)
 
     def parts(self) -> dict[str, slice]:
-        """Every subset and where it lies; a task without subsets is one part."""
+        """Return each subset's slice; a task without subsets is one part."""
         return self.subsets or {self.name: slice(0, len(self))}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields by name; arrays and slices become lists, for JSON.
+        """Return the fields with lists for arrays and slices, for JSON.
 
-        The copy is left out where it is the published one: files of earlier code have no word on it.
+        The variant `orig` is left out, as in files of earlier code.
         """
         bounds = {name: [part.start, part.stop] for name, part in self.subsets.items()}
         content = {**self.__dict__, "gold": self.gold.tolist(), "subsets": bounds}
@@ -47,7 +46,7 @@ class StsPairs:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "StsPairs":
-        """From what `to_json` gave, also after a way through a file."""
+        """Rebuild the pairs from the result of `to_json`."""
         subsets = {name: slice(start, stop) for name, (start, stop) in content["subsets"].items()}
         return cls(**content | {"gold": np.array(content["gold"], np.float64), "subsets": subsets})
 

@@ -1,6 +1,6 @@
-"""Programs in which users follow experiments: a study's ledger is copied there.
+"""Experiment trackers to which a study's ledger is copied.
 
-Another one takes a file with a class that fills `tracker.Tracker`, and a line here.
+To add one, write a class that implements `tracker.Tracker`, and add a line here.
 """
 
 from collections.abc import Callable
@@ -14,4 +14,4 @@ from rse_study.trackers.wandb import WandbTracker
 TRACKERS: Registry[Callable[[str], Tracker]] = Registry(
     "tracker", {"mlflow": MlflowTracker, "tensorboard": TensorboardTracker, "wandb": WandbTracker}
 )
-"""By the name that `rse-study track --to` takes; each is made from where its content goes, "" for the usual place."""
+"""Names for `rse-study track --to`; each is made from its destination, "" for the default."""
