@@ -18,10 +18,7 @@ class DeferredModule(ModuleType):
 
 
 class DeferredName(type):
-    """A stand-in for a class or a function of a module that is not imported yet.
-
-    It works in signatures and `isinstance`, and a call imports the target. It cannot be a base class.
-    """
+    """A stand-in for a class or a function; it cannot be a base class."""
 
     path: tuple[str, str]
 

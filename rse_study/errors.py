@@ -5,7 +5,7 @@ from typing import Any
 
 
 class InputError(Exception):
-    """Bad input: what is wrong, where, which rule it breaks, and the remedy. Exit code 2.
+    """Bad input: what is wrong, where, the rule, and the remedy. Exit code 2.
 
     It is raised at the boundary: files, YAML, the command line.
 

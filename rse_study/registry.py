@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Entries that a configuration chooses by name, one line each in a folder's `__init__`."""
+    """Entries that a configuration chooses by name, listed in a folder's `__init__`."""
 
     def __init__(self, noun: str, entries: dict[str, T] | None = None) -> None:
         self.noun, self._entries = noun, dict(entries or {})

@@ -43,7 +43,7 @@ class Spec(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_numbers(cls, given: Any) -> Any:
-        """Accept texts such as "1/128" for numbers, as papers print them, but not booleans."""
+        """Accept a number as a text such as "1/128", as in papers, but no boolean."""
         if not isinstance(given, dict):
             return given
         kinds = _numeric_fields(cls)
@@ -51,7 +51,7 @@ class Spec(BaseModel):
         return given | {key: _number(value, kinds[key]) for key, value in odd.items()}
 
     def identity(self) -> dict[str, Any]:
-        """Return all that decides this object's numbers: fields that are not neutral, semantics."""
+        """Return all that decides this object's numbers, without neutral fields."""
         fields = {
             name: _identity_of(getattr(self, name))
             for name, field in type(self).model_fields.items()
@@ -60,11 +60,9 @@ class Spec(BaseModel):
         return {**fields, "semantics": self.semantics}
 
     def canonical_json(self) -> str:
-        """Return the canonical JSON of `identity()`."""
         return canonical_json(self.identity())
 
     def fingerprint(self) -> str:
-        """sha256 (hex) of the canonical JSON."""
         return fingerprint_of(self.identity())
 
 

@@ -28,11 +28,10 @@ class Streams:
         self.seed = seed
 
     def generator(self, stream: str, *key: int) -> "torch.Generator":
-        """Return a fresh CPU generator; keys are, for example, the step and the sentence's row."""
+        """Return a fresh CPU generator, keyed for example by step and row."""
         return torch.Generator().manual_seed(self._seed(stream, key))
 
     def numpy(self, stream: str, *key: int) -> np.random.Generator:
-        """Return a fresh numpy generator."""
         return np.random.default_rng(self._seed(stream, key))
 
     @contextmanager
@@ -41,8 +40,8 @@ class Streams:
     ) -> Iterator[None]:
         """Seed torch's global generators during one pass, and restore them afterwards.
 
-        nn.Dropout takes no generator, so this is the one place that touches the global ones. Passes of one name in one step
-        share their masks.
+        nn.Dropout takes no generator, so this is the one place that touches the global ones. Passes of one name in one
+        step share their masks.
         """
         key = self._seed("dropout", (step, pass_name, rank))
         devices = [device] if device is not None and device.type == "cuda" else []

@@ -1,7 +1,4 @@
-"""Reading of YAML 1.2: `1e-5` is a number, `off`/`no`/`on` are strings.
-
-Duplicate keys are refused.
-"""
+"""Reading of YAML 1.2: `1e-5` is a number, `off`/`no`/`on` are strings."""
 
 import re
 from copy import deepcopy
@@ -65,5 +62,5 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=128)
 def _load(text: str) -> Any:
-    """Parse a text, cached: reading is slow, and most shipped studies share base files."""
+    """Parse a text, cached because most shipped studies share base files."""
     return YAML(typ="safe", pure=True).load(text)

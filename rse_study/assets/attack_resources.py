@@ -29,10 +29,7 @@ def resources_of(recipe: str, data_dir: Path) -> AttackResources:
 
 
 def fingerprints_of(recipe: str, data_dir: Path) -> dict[str, str]:
-    """Return the sha256 (hex) of each resource the recipe needs, except a masked LM.
-
-    Raises InputError if one is missing.
-    """
+    """Return the sha256 (hex) of each resource the recipe needs, except a masked LM."""
     needs = RECIPES.get(recipe).needs
     return {need.value: _BY_CONTENT[need](data_dir) for need in needs if need != Resource.MASKED_LM}
 

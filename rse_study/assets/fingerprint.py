@@ -40,10 +40,7 @@ def folder_of_model(path_or_name: str, revision: str = "main") -> Path:
 
 
 def whole_folder_of_model(path_or_name: str, revision: str = "main") -> Path:
-    """Return a folder with all files of a model or another asset.
-
-    Weights, configuration and tokenizer of a hub model are downloaded if they are not cached.
-    """
+    """Return a folder with all files of a model, downloaded if not cached."""
     if Path(path_or_name).is_dir():
         return Path(path_or_name)
     patterns = [f"*{suffix}" for suffix in WEIGHTS + DESCRIPTIONS]

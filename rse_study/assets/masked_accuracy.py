@@ -24,10 +24,7 @@ class MaskedAccuracy(Spec):
 
 @torch.no_grad()
 def masked_accuracy(model: Any, held_out: TokenisedCorpus, training: TokenisedCorpus) -> MaskedAccuracy:
-    """Measure accuracy at the positions RTD would mask, beside the commonest token's.
-
-    The commonest token is counted in `training`.
-    """
+    """Measure accuracy where RTD would mask, beside that of the commonest token."""
     batches = Batches(held_out, min(64, len(held_out)), Streams(0))
     commonest = _commonest(training)
     num_right = num_unigram = num_tokens = 0

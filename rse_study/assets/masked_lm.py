@@ -37,7 +37,6 @@ class MaskedLMTraining(Spec):
     seed: NonNegativeInt = 0
 
     def steps_for(self, num_batches: int) -> int:
-        """Return the number of steps for a corpus of `num_batches` batches."""
         return min(self.num_steps, self.max_epochs * num_batches)
 
 

@@ -136,10 +136,7 @@ def _base(trial: Trial, root: Path, sentences: list[str], callback: ActivityCall
 
 
 def _whole_path(name: str) -> str:
-    """Make a folder's path absolute, since Ray's workers run elsewhere.
-
-    Hub names and the empty name are returned unchanged.
-    """
+    """Make a folder's path absolute, since Ray's workers run elsewhere."""
     return str(Path(name).absolute()) if name and Path(name).is_dir() else name
 
 

@@ -28,7 +28,6 @@ class Reference:
         return cls(packaged(replayed.reference), "main", encoder)
 
     def key(self) -> dict[str, str]:
-        """Return everything that determines the reference's vectors."""
         return {
             "reference": fingerprint_of_model(self.name, self.revision),
             "pooling": self.encoder.pooling,
@@ -36,5 +35,4 @@ class Reference:
         }
 
     def load(self) -> Embedder:
-        """Load the reference as a function from sentences to vectors."""
         return Embedder(*load_encoder(self.name, self.encoder.pooling, self.revision), self.encoder.template)

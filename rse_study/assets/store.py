@@ -1,7 +1,4 @@
-"""Content-addressed folders: built once, completely or not at all.
-
-If several processes want the same folder, the first builds it and the others wait.
-"""
+"""Content-addressed folders, built once, completely or not at all."""
 
 import json
 import shutil

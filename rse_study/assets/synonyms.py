@@ -17,10 +17,7 @@ RULES = 1  # of `make_synonyms`: bump when they change, so that old tables are n
 
 
 def synonym_table(root: Path, tokenizer: Any, data_dir: Path) -> Path:
-    """Return the folder of the table, to be opened with Synonyms.open.
-
-    Raises InputError if WordNet is missing, or if no token has a synonym.
-    """
+    """Return the folder of the table, to be opened with Synonyms.open."""
     key = {
         "vocabulary": vocabulary_fingerprint(tokenizer),
         "tokenizer": rules_fingerprint(tokenizer),

@@ -1,7 +1,4 @@
-"""The assets `tiny` and `tiny-vectors`: small BERTs made from the corpus alone.
-
-Each serves as base encoder and as generator.
-"""
+"""The assets `tiny` and `tiny-vectors`, small BERTs made from the corpus alone."""
 
 from pathlib import Path
 from typing import Any

@@ -17,10 +17,7 @@ def tokenised_corpus(
     template: str = "",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
-    """Return the tokenised corpus' folder, to be opened with TokenisedCorpus.open.
-
-    `max_length` includes special tokens.
-    """
+    """Return the tokenised corpus' folder, to be opened with TokenisedCorpus.open."""
     key = {
         "sentences": fingerprint_of(sentences),
         "vocabulary": vocabulary_fingerprint(tokenizer),
@@ -36,10 +33,7 @@ def tokenised_corpus(
 
 
 def rules_fingerprint(tokenizer: Any) -> str:
-    """Fingerprint a tokenizer's rules, apart from its vocabulary.
-
-    Two tokenizers may share a vocabulary and split differently.
-    """
+    """Fingerprint a tokenizer's rules, which may differ for the same vocabulary."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         return type(tokenizer).__name__

@@ -42,7 +42,6 @@ class VictimClassifier:
     """training texts that were dropped because they are inputs"""
 
     def load(self) -> TextClassifier:
-        """Load the classifier, whose `predict` attacks query."""
         return load_classifier(self.folder)
 
     @property

@@ -28,7 +28,6 @@ def train_tokenizer(sentences: list[str], vocabulary_size: int, max_positions: i
 
 
 def _train(sentences: list[str], vocabulary_size: int) -> dict[str, int]:
-    """Return a map from piece to id."""
     draft = _frame(models.WordPiece(unk_token="[UNK]"))
     alphabet = _alphabet(draft, sentences)
     # The trainer numbers "##x" in the random order of a hash map and breaks ties by number, so no two runs agree.

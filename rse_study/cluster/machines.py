@@ -1,4 +1,4 @@
-"""What the nodes of a cluster have, and what an hour of one costs."""
+"""Resources of a cluster's nodes, and their price per hour."""
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 

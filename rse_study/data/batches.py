@@ -27,7 +27,6 @@ class Batch:
     """the batch on the CPU, for random draws and counts; None: this one is on the CPU"""
 
     def to(self, device: "torch.device | str") -> "Batch":
-        """Copy the batch to a device."""
         to = torch.device(device)
         return Batch(
             ids=sent(self.ids, to),
@@ -45,12 +44,10 @@ class Batch:
 
     @cached_property
     def real_places(self) -> Int[Tensor, " n"]:
-        """Flat indices of real tokens."""
         return self.places_of(self.on_host.mask)
 
     @cached_property
     def perturbable_places(self) -> Int[Tensor, " n"]:
-        """Flat indices of perturbable tokens."""
         return self.places_of(self.on_host.perturbable)
 
     def places_of(self, chosen: Bool[Tensor, "b l"]) -> Int[Tensor, " n"]:

@@ -1,7 +1,4 @@
-"""Generated data of the quickstart: a corpus, graded pairs, a small labelled set.
-
-They need no files and no network.
-"""
+"""Generated data of the quickstart: a corpus, graded pairs, a small labelled set."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -96,10 +93,7 @@ def _agreement(one: GrammarEvent, other: GrammarEvent, slot: str) -> float:
 
 @cache
 def _pairs(split: str) -> tuple[tuple[str, str, float], ...]:
-    """Draw NUM_PAIRS pairs, alternating between the kinds.
-
-    No sentence occurs twice or in the dev split.
-    """
+    """Draw NUM_PAIRS pairs, the kinds in turn, without any sentence twice or from dev."""
     seen = set[str]() if split == "dev" else {text for pair in _pairs("dev") for text in pair[:2]}
     draw, found = Draw("pairs", split), list[tuple[str, str, float]]()
     kinds = _kinds(draw)
@@ -114,10 +108,7 @@ def _pairs(split: str) -> tuple[tuple[str, str, float], ...]:
 
 
 def _kinds(draw: Draw) -> Iterator[tuple[GrammarEvent, GrammarEvent, float]]:
-    """Yield two events and the share of wording the second keeps, endlessly.
-
-    Each round goes from similar to dissimilar.
-    """
+    """Yield two events and the share of wording kept, from similar to dissimilar."""
     core = ("agent", "action", "patient")
     while True:
         event = draw_event(draw)

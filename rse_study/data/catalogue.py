@@ -88,7 +88,6 @@ class CatalogueEntry:
 
     @property
     def num_present(self) -> int:
-        """Number of the set's files in the data folder."""
         return self.num_files - len(self.missing)
 
 

@@ -79,7 +79,6 @@ class Sentences:
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of the sentences in order."""
         return fingerprint_of(self.sentences)
 
     def __str__(self) -> str:
@@ -95,10 +94,7 @@ def read_sentences(corpus: Corpus, data_dir: Path) -> list[str]:
 
 
 def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Sentences:
-    """Read the distinct sentences of a corpus, and count those dropped.
-
-    `beside` is the folder of the file that names the corpus.
-    """
+    """Read a corpus' distinct sentences; relative paths also start from `beside`."""
     read = _distinct(_lines(corpus.source, corpus_folders(beside, data_dir)), corpus.limit)
     if len(read.sentences) < MIN_SENTENCES:
         raise InputError(

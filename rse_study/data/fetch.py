@@ -72,7 +72,6 @@ def fetch(
 
 
 def _targets(home: Home, entry: DataSet) -> list[str]:
-    """Return the paths below the data folder that this source can provide."""
     match home:
         case FileHome():
             return list(home.members.values())
@@ -92,7 +91,6 @@ def _missing(entry: DataSet, path: str, data_dir: Path) -> bool:
 
 
 def _contents(home: Home, wanted: list[str], mirror: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield (path below the data folder, content) of each wanted file."""
     match home:
         case FileHome():
             for member, path in home.members.items():

@@ -22,7 +22,7 @@ SEEN_WITH: dict[str, tuple[str, ...]] = {
     # 731 of its 872 dev sentences, by letters and digits.
     "MR": ("MR", "attack-mr", "SST2", "attack-sst2", "GLUE-SST-2"),
 }
-"""Tasks that share sentences with a set; an unlisted set shares them with its own task only."""
+"""Tasks that share sentences with a set, if not only the task of its own name."""
 
 
 @dataclass(frozen=True)

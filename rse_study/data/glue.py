@@ -44,7 +44,6 @@ class GlueTask:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Names of the labelled splits."""
         return ("train", *self.dev)
 
 

@@ -23,15 +23,12 @@ class Draw:
         self._random = random.Random(int(fingerprint_of([str(part) for part in key])[:16], 16))
 
     def index(self, count: int) -> int:
-        """Draw an integer below `count`."""
         return int(self._random.random() * count)
 
     def pick(self, options: Sequence[T]) -> T:
-        """Draw one of the options."""
         return options[int(self._random.random() * len(options))]
 
     def chance(self, probability: float) -> bool:
-        """Return True with the given probability."""
         return self._random.random() < probability
 
 
@@ -75,10 +72,7 @@ class GrammarEvent:
 
 @dataclass(frozen=True)
 class Wording:
-    """The synonym of each slot and the form of the sentence that express an event.
-
-    Indices wrap around the number of synonyms and forms.
-    """
+    """The synonym of each slot and the form of sentence, as indices that wrap around."""
 
     synonyms: tuple[int, ...]
     form: int

@@ -34,10 +34,7 @@ class Dataset(Spec):
 
 
 def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
-    """Yield the column's values; a missing value counts as blank.
-
-    The first folder of the dataset's name in `folders` is used, else the hub.
-    """
+    """Yield a column's values, from the first folder of that name or the hub."""
     folder = next(filter(Path.is_dir, places_of(source.dataset, *folders)), Path(source.dataset))
     table = load_split(str(folder), source.split, folders[-1], config=source.config, revision=source.revision)
     where = f"dataset {source.dataset}"

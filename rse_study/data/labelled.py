@@ -37,17 +37,14 @@ class Labelled:
         return Labelled(self.name, self.split, texts, self.labels[places], self.classes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields with lists for arrays, for JSON."""
         return {**self.__dict__, "labels": self.labels.tolist()}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Labelled":
-        """Rebuild the split from the result of `to_json`."""
         texts, classes = [tuple(text) for text in content["texts"]], tuple(content["classes"])
         labels = np.array(content["labels"], np.int64)
         return cls(**content | {"texts": texts, "labels": labels, "classes": classes})
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of texts, labels and classes."""
         return fingerprint_of([self.name, self.split, self.texts, self.labels.tolist(), self.classes])

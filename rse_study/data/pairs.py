@@ -36,22 +36,17 @@ class StsPairs:
         return self.subsets or {self.name: slice(0, len(self))}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields with lists for arrays and slices, for JSON.
-
-        The variant `orig` is left out, as in files of earlier code.
-        """
+        """Return the fields for JSON, without the variant `orig` like in older files."""
         bounds = {name: [part.start, part.stop] for name, part in self.subsets.items()}
         content = {**self.__dict__, "gold": self.gold.tolist(), "subsets": bounds}
         return {name: value for name, value in content.items() if (name, value) != ("variant", "orig")}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "StsPairs":
-        """Rebuild the pairs from the result of `to_json`."""
         subsets = {name: slice(start, stop) for name, (start, stop) in content["subsets"].items()}
         return cls(**content | {"gold": np.array(content["gold"], np.float64), "subsets": subsets})
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of sentences, gold and subsets."""
         bounds = [[name, part.start, part.stop] for name, part in self.parts().items()]
         return fingerprint_of([self.name, self.split, self.first, self.second, self.gold.tolist(), bounds])

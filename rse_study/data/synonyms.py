@@ -25,17 +25,14 @@ class Synonyms:
 
     @classmethod
     def open(cls, folder: Path) -> "Synonyms":
-        """Read the table that `save` wrote."""
         with np.load(folder / FILE) as content:
             return cls(*(torch.from_numpy(content[name]) for name in PARTS))
 
     def save(self, folder: Path) -> None:
-        """Write the table to an existing folder."""
         np.savez(folder / FILE, **{name: getattr(self, name).numpy() for name in PARTS})
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of the table."""
         return fingerprint_of({name: getattr(self, name).tolist() for name in PARTS})
 
     def of(self, token: int) -> Int[Tensor, " n"]:
@@ -43,10 +40,7 @@ class Synonyms:
         return self.choices[self.offsets[token] : self.offsets[token + 1]]
 
     def replaceable(self, ids: Int[Tensor, " l"], perturbable: Bool[Tensor, " l"]) -> Bool[Tensor, " l"]:
-        """Return which tokens are whole words with a synonym.
-
-        The next token must begin a word, or be special or padding.
-        """
+        """Return which tokens are whole words with a synonym."""
         begins = self.starts[ids] | ~perturbable
         followed = torch.cat([begins[1:], begins.new_ones(1)])
         has_any = self.offsets[ids + 1] > self.offsets[ids]

@@ -26,10 +26,7 @@ def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str 
 
 
 def special_ids(tokenizer: Any) -> list[int]:
-    """Return ids of tokens that are never perturbed or masked.
-
-    The unknown token is not among them: it stands for text.
-    """
+    """Return ids that are never perturbed or masked; an unknown word is not special."""
     roles = ("cls", "sep", "pad", "bos", "eos", "mask")
     ids = {getattr(tokenizer, f"{role}_token_id") for role in roles}
     return sorted(int(i) for i in ids if i is not None)

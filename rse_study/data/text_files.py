@@ -1,7 +1,4 @@
-"""Strict reading of UTF-8 text files, plain or gzip, line by line.
-
-Errors name the line's number.
-"""
+"""Strict reading of UTF-8 text files, plain or gzip; errors name the line."""
 
 import gzip
 import os

@@ -57,14 +57,12 @@ class TokenisedCorpus:
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of the meta data, which include the hash of the ids."""
         return self.meta.fingerprint()
 
     def __len__(self) -> int:
         return self.meta.num_sentences
 
     def row(self, index: int) -> Int32[np.ndarray, " l"]:
-        """Return the token ids of one sentence."""
         return self.ids[self.offsets[index] : self.offsets[index + 1]]
 
 
@@ -76,10 +74,7 @@ def tokenise(
     template: str = "",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> TokenisedCorpus:
-    """Tokenise into a new folder, which appears by a rename, and open it.
-
-    `max_length` includes special tokens.
-    """
+    """Tokenise into a new folder, which appears by a rename, and open it."""
     ids, lengths = _encode_all(sentences, tokenizer, max_length, template, on_progress)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     meta = Meta(

@@ -33,7 +33,7 @@ class Manifest(Record):
 
 
 def files_of(folder: Path) -> dict[str, Path]:
-    """Return all files below a folder by relative path, except hidden drafts and locks."""
+    """Return all files below a folder by relative path, without drafts and locks."""
     found = sorted(path for path in folder.rglob("*") if path.is_file())
     named = {path.relative_to(folder): path for path in found}
     hidden = {name for name in named if any(part.startswith(".") for part in name.parts)}

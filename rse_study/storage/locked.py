@@ -1,4 +1,4 @@
-"""A lock between processes, held by the kernel, which releases it if the holder dies."""
+"""A lock between processes, which the kernel releases if its holder dies."""
 
 import fcntl
 import os

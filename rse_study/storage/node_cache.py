@@ -21,7 +21,7 @@ class NodeCache:
         self._root, self._storage = root, storage
 
     def put(self, folder: Path) -> str:
-        """Store a folder unless it is there; return the name by which any node can take it."""
+        """Store a folder unless it is there; return its name for any node."""
         key = f"{SHARED}/{folder.name.lstrip('.')}-{fingerprint_of_folder(folder)[:16]}"
         if not has_folder(self._storage, key):
             put_folder(self._storage, key, folder)

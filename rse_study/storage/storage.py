@@ -1,4 +1,4 @@
-"""Access to studies' files at one location, with waiting while it does not respond."""
+"""Access to studies' files at one location, with retries."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ from rse_study.storage.connect import open_objects
 from rse_study.storage.objects import Objects
 
 PATIENCE = "RSE_STUDY_STORAGE_PATIENCE"
-"""Environment variable: seconds to wait for a storage that does not respond; 300 by default."""
+"""Environment variable: seconds to wait for a storage without response; default 300."""
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 10.0
 NOTICE_SECONDS = 5.0
 """Shorter waits are not reported."""
@@ -36,8 +36,8 @@ def ledger_key(name: str) -> str:
 class Storage:
     """Reads and writes objects at a location, retrying until it responds.
 
-    Pickling keeps location and patience only: each process opens its own connection. Methods raise Unavailable when the
-    patience (seconds; None: from the environment) is used up.
+    Pickling keeps location and patience only: each process opens its own connection. Methods raise Unavailable when
+    the patience (seconds; None: from the environment) is used up.
     """
 
     def __init__(self, location: str, patience_s: float | None = None) -> None:
@@ -52,9 +52,9 @@ class Storage:
         self._tell = tell
 
     def require(self, *, is_new: bool = True) -> None:
-        """Write, read and delete a test object; raise InputError at once if that fails.
+        """Test writing, reading and deleting; raise InputError at once if that fails.
 
-        A new storage is created if needed; one that was used before and is missing is assumed not to be mounted.
+        A new storage is created if needed. One that was used before and is missing must be unmounted.
         """
         probe = f"probe-{uuid4().hex[:12]}"  # several drivers may do this at once
         try:
@@ -82,23 +82,18 @@ class Storage:
             return None
 
     def write(self, key: str, content: bytes) -> None:
-        """Write an object atomically."""
         self._waiting(lambda: self._objects.write(key, content))
 
     def download(self, key: str, path: Path) -> None:
-        """Read an object into a local file; raise FileNotFoundError if there is none."""
         self._waiting(lambda: self._objects.download(key, path))
 
     def upload(self, path: Path, key: str) -> None:
-        """Write a local file as an object, atomically."""
         self._waiting(lambda: self._objects.upload(path, key))
 
     def keys(self, prefix: str) -> list[str]:
-        """Return the keys below a prefix, sorted."""
         return self._waiting(lambda: self._objects.keys(prefix))
 
     def delete(self, key: str) -> None:
-        """Delete an object if it exists."""
         self._waiting(lambda: self._objects.delete(key))
 
     @property

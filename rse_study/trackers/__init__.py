@@ -1,7 +1,4 @@
-"""Experiment trackers to which a study's ledger is copied.
-
-To add one, write a class that implements `tracker.Tracker`, and add a line here.
-"""
+"""Experiment trackers to which a study's ledger is copied."""
 
 from collections.abc import Callable
 
@@ -14,4 +11,4 @@ from rse_study.trackers.wandb import WandbTracker
 TRACKERS: Registry[Callable[[str], Tracker]] = Registry(
     "tracker", {"mlflow": MlflowTracker, "tensorboard": TensorboardTracker, "wandb": WandbTracker}
 )
-"""Names for `rse-study track --to`; each is made from its destination, "" for the default."""
+"""Trackers of `rse-study track --to`; an empty destination means the default."""

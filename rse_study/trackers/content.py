@@ -8,7 +8,7 @@ from typing import Any, Literal
 from rse_study.spec import fingerprint_of
 
 CellState = Literal["running", "interrupted", "failed", "complete", "stopped_early"]
-"""State of a cell that has started; an `interrupted` one resumes with the next run."""
+"""State of a started cell; an `interrupted` one resumes with the next run."""
 MOST_URGENT: tuple[CellState, ...] = ("running", "interrupted", "failed", "complete", "stopped_early")
 
 
@@ -52,7 +52,6 @@ class TrackedCell:
 
     @property
     def last_step(self) -> int:
-        """The last step with a point."""
         return self.points[-1].t if self.points else 0
 
     @cached_property
@@ -87,12 +86,10 @@ class TrackedTrial:
 
     @property
     def started(self) -> float:
-        """The start of its first cell."""
         return min(cell.started for cell in self.cells)
 
     @property
     def ended(self) -> float | None:
-        """The end of its last cell; None while one runs."""
         ends = [cell.ended for cell in self.cells]
         return None if None in ends else max(end for end in ends if end is not None)
 

@@ -27,7 +27,6 @@ class StudyCopier:
         self._digests: dict[str, str] = {}
 
     def copy(self, study: TrackedStudy) -> CopyCounts:
-        """Copy what is new in the study or has changed."""
         self._tracker.begin_study(study)
         counts = CopyCounts()
         for trial in study.trials:
@@ -74,7 +73,7 @@ class StudyCopier:
     def _contradicts(self, cell: TrackedCell, holding: Holding) -> bool:
         """Whether the tracker has numbers that the ledger lacks or has differently.
 
-        A lost cell that runs again may not have reached the steps that were copied.
+        A lost cell that runs again may not have reached the copied steps yet.
         """
         points, scores = self._as_stored(cell)
         may_come = cell.state in ("running", "interrupted")

@@ -1,7 +1,4 @@
-"""Tracking with MLflow: a study is an experiment.
-
-A trial is a parent run, a cell a nested run.
-"""
+"""Tracking with MLflow: study = experiment, trial = parent run, cell = nested run."""
 
 import json
 import logging
@@ -38,7 +35,7 @@ TRIAL, CELL, DIGEST = "rse_study.trial", "rse_study.cell", "rse_study.digest"
 
 
 class MlflowTracker:
-    """Runs in an MLflow store or on a server, identified by a tag with the cell's identity."""
+    """Runs in an MLflow store or on a server, tagged with the cells' identities."""
 
     def __init__(self, place: str) -> None:
         for name, value in QUIET.items():
@@ -61,12 +58,10 @@ class MlflowTracker:
 
     @property
     def next_step(self) -> str:
-        """Return the command or address that shows the copy."""
         is_server = self._uri.startswith(("http:", "https:"))
         return f"open {self._uri}" if is_server else f"mlflow ui --backend-store-uri {self._uri}"
 
     def begin_study(self, study: TrackedStudy) -> None:
-        """Find the experiment and list its runs, or create it."""
         tags = _study_tags(study)
         with self._answering():
             experiment = self._client.get_experiment_by_name(study.name)
@@ -84,7 +79,6 @@ class MlflowTracker:
                 self._list_runs()
 
     def begin_trial(self, trial: TrackedTrial) -> None:
-        """Find or create the parent run."""
         with self._answering():
             if trial.key not in self._trials:
                 self._trials[trial.key] = self._create(trial.name, trial.started, {TRIAL: trial.key})
@@ -112,18 +106,13 @@ class MlflowTracker:
         return self._holdings[cell.identity]
 
     def metric_name(self, name: str) -> str:
-        """Replace the characters that MLflow refuses."""
         return accepted_name(name, REFUSED)
 
     def stored_value(self, value: float) -> float:
-        """Return the number, with infinities replaced by the largest float of their sign.
-
-        This is how MLflow's SQL store keeps them. A NaN stays one.
-        """
+        """Replace infinities by the largest float, as MLflow's SQL store does; keep NaN."""
         return copysign(LARGEST, value) if isinf(value) else value
 
     def add_points(self, cell: TrackedCell, points: Sequence[TrackedPoint]) -> None:
-        """Log metrics by optimiser step."""
         numbers = [(name, value, point) for point in points for name, value in point.values.items()]
         self._log_metrics(cell, numbers)
         self._holdings[cell.identity].points |= {
@@ -154,7 +143,6 @@ class MlflowTracker:
         self._holdings[cell.identity].digest = cell.digest
 
     def end_trial(self, trial: TrackedTrial) -> None:
-        """Set the status."""
         with self._answering():
             self._end(self._trials[trial.key], trial.state, trial.ended)
 

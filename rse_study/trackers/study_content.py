@@ -21,8 +21,8 @@ SECONDS = "seconds"
 
 
 def read_study(study_dir: Path) -> TrackedStudy:
-    """Read a consistent snapshot of a study's cells that have started and still belong to it."""
-    is_held = holder(study_dir) is not None  # before reading the ledger, so that the holder's last changes are seen
+    """Read a snapshot of a study's current cells, as far as they have started."""
+    is_held = holder(study_dir) is not None  # before the ledger is read, to see its last changes
     written = written_at(study_dir)
     with Reader(study_dir) as reader:
         study, revision, provenance = reader.study(), reader.revisions().iloc[-1], reader.provenance()
@@ -58,20 +58,14 @@ def read_study(study_dir: Path) -> TrackedStudy:
 
 
 def written_at(study_dir: Path) -> float:
-    """Return the time of the ledger's last change, in seconds since 1970.
-
-    Recent changes may be in SQLite's -wal file only.
-    """
+    """Return the time (Unix) of the last change of the ledger or its -wal file."""
     ledger = ledger_path(study_dir)
     files = (ledger, ledger.with_name(f"{ledger.name}-wal"))
     return max((path.stat().st_mtime for path in files if path.is_file()), default=0.0)
 
 
 def _begun_cells(reader: Reader, study: StudyRecord, is_held: bool, written: float) -> pd.DataFrame:
-    """Return started cells by trial and seed.
-
-    Columns added: row, state, start, end, time of the last point, code revision.
-    """
+    """Return started cells by trial and seed, with state, times and code revision."""
     cells, attempts = reader.cells(), reader.attempts().drop_duplicates("cell", keep="last").set_index("cell")
     cells["row"] = names_of_cells(study, cells)
     newest = attempts.reindex(cells["identity"]).reset_index(drop=True)
@@ -101,7 +95,7 @@ def _state(status: str, is_held: bool) -> CellState:
 
 
 def _code_at(provenance: Sequence[Mapping[str, Any]], begin: float) -> str:
-    """Return the code revision of the last run started by this time, else of the first run."""
+    """Return the code revision of the last run started by then, else of the first."""
     runs = zip(_seconds(pd.Series([run["at"] for run in provenance], dtype=object)), provenance, strict=True)
     revisions = [(at, str(run.get("code", ""))) for at, run in runs]
     earlier = [code for at, code in revisions if at <= begin]
@@ -146,7 +140,7 @@ def _cell(
 def _points(
     history: Mapping[int, Mapping[str, float]], begin: float, until: float
 ) -> tuple[TrackedPoint, ...]:
-    """Spread points over the cell's time by step, since a ledger has no times of points."""
+    """Spread points over the cell's time by step: a ledger has no times of points."""
     last = max(history, default=0) or 1
     span = max(until - begin, 0.0)
     return tuple(
@@ -172,5 +166,4 @@ def _scores(reader: Reader) -> dict[str, dict[str, float]]:
 
 
 def _seconds(stamps: pd.Series) -> pd.Series:
-    """Convert to seconds since 1970; NaN without a time."""
     return (times(stamps.astype(object)) - pd.Timestamp(0, tz="UTC")).dt.total_seconds()

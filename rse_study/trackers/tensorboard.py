@@ -44,7 +44,6 @@ class TensorboardTracker:
 
     @property
     def next_step(self) -> str:
-        """Return the command that shows the copy."""
         return f"tensorboard --logdir {self._folder}"
 
     def begin_study(self, study: TrackedStudy) -> None:
@@ -63,7 +62,6 @@ class TensorboardTracker:
             file.add([self._text_event("study", text, study.revised, study.revision)])
 
     def begin_trial(self, trial: TrackedTrial) -> None:
-        """Remember the trial's name, the parent folder of its cells."""
         self._trials |= {cell.identity: folder_name(trial.name) for cell in trial.cells}
 
     def begin_cell(self, cell: TrackedCell) -> Holding:
@@ -93,7 +91,6 @@ class TensorboardTracker:
         return holding
 
     def metric_name(self, name: str) -> str:
-        """Return the name unchanged: TensorBoard accepts any."""
         return name
 
     def stored_value(self, value: float) -> float:
@@ -102,7 +99,6 @@ class TensorboardTracker:
             return float(np.float32(value))
 
     def add_points(self, cell: TrackedCell, points: Sequence[TrackedPoint]) -> None:
-        """Add scalars by optimiser step."""
         self._files[cell.identity].add(
             dict(wall_time=point.at, step=point.t, summary=self._scalars(point.values)) for point in points
         )
@@ -115,7 +111,6 @@ class TensorboardTracker:
         )
 
     def discard_cell(self, cell: TrackedCell) -> None:
-        """Delete the file."""
         self._files.pop(cell.identity).path.unlink(missing_ok=True)
         self._has_end.discard(cell.identity)
 
@@ -131,7 +126,6 @@ class TensorboardTracker:
         """Do nothing: a folder has no state."""
 
     def close(self) -> None:
-        """Release the lock."""
         if self._lock is not None:
             self._lock.close()
 

@@ -25,9 +25,9 @@ class Holding:
 class Tracker(Protocol):
     """Destination of copies of a study's ledger.
 
-    A copier calls `begin_study`, then `begin_trial` and `end_trial` around new or changed cells, each between `begin_cell`
-    and `end_cell`, and repeats this when the ledger has grown. The process may die between calls: the next one starts
-    over and learns from `begin_cell` what was copied.
+    A copier calls `begin_study`, then `begin_trial` and `end_trial` around new or changed cells, each between
+    `begin_cell` and `end_cell`, and repeats this when the ledger has grown. The process may die between calls: the next
+    one starts over and learns from `begin_cell` what was copied.
     """
 
     def begin_study(self, study: TrackedStudy) -> None:

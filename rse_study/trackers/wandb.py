@@ -1,7 +1,4 @@
-"""Tracking with Weights & Biases: a study is a group, a cell a run.
-
-A cell's stage is the run's job type.
-"""
+"""Tracking with Weights & Biases: study = group, cell = run, stage = job type."""
 
 import os
 import re
@@ -50,8 +47,7 @@ class _OpenRun:
 class WandbTracker:
     """Runs with stable ids; offline without an API key.
 
-    If a cell has changed, its folder is rewritten if it was not synced yet; otherwise another folder of the same run
-    takes what is new.
+    A changed cell's folder is rewritten, or if already synced complemented by another folder of the same run.
     """
 
     def __init__(self, place: str) -> None:
@@ -69,7 +65,6 @@ class WandbTracker:
 
     @property
     def next_step(self) -> str:
-        """Return the command that uploads the copy, or the address that shows it."""
         if self._mode == "online":
             return f"open the project {self._project} on your server"
         return f"wandb login; wandb sync {self._folder}"
@@ -79,7 +74,6 @@ class WandbTracker:
         return self._place / "wandb"
 
     def begin_study(self, study: TrackedStudy) -> None:
-        """Create the folder of runs."""
         self._study = study
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -90,11 +84,10 @@ class WandbTracker:
         self._lock = self._lock or take_lock(self._folder / f".{accepted_name(study.name, REFUSED)}.lock")
 
     def begin_trial(self, trial: TrackedTrial) -> None:
-        """Remember the trial, which goes into the configuration of its cells' runs."""
         self._trials |= {cell.identity: trial for cell in trial.cells}
 
     def begin_cell(self, cell: TrackedCell) -> Holding:
-        """Return the content of the run's folders, after deleting any that can be rewritten."""
+        """Return the content of the run's folders; delete those that can be rewritten."""
         if cell.identity in self._open:
             return self._open[cell.identity].holding
         holding = Holding()
@@ -115,7 +108,6 @@ class WandbTracker:
         return name
 
     def stored_value(self, value: float) -> float:
-        """Return the number unchanged: NaN and infinities are kept."""
         return value
 
     def add_points(self, cell: TrackedCell, points: Sequence[TrackedPoint]) -> None:
@@ -130,7 +122,6 @@ class WandbTracker:
             opened.holding.points |= {(name, point.t): value for name, value in point.values.items()}
 
     def add_scores(self, cell: TrackedCell, scores: Mapping[str, float]) -> None:
-        """Add scores to the run's summary."""
         opened = self._opened(cell)
         opened.run.summary.update(dict(scores))
         opened.holding.scores |= scores
@@ -227,7 +218,6 @@ def _write_note(opened: _OpenRun, exit_code: int = 0) -> None:
 
 
 def _note_in(folder: Path) -> Holding:
-    """Return a folder's recorded content; nothing if it was not finished."""
     try:
         return read_sealed(folder / NOTE, "copied", _holding_of, missing="", remedy="")
     except InputError:
