@@ -38,8 +38,9 @@ class RayJobs:
 
     dashboard: RayDashboard
     is_on_this_machine: bool = False
-    """Send no files, since every node sees the job's folder. Nodes that share a disk would otherwise delete each
-    other's files.
+    """Send no files, since every node sees the job's folder.
+
+    Nodes that share a disk would otherwise delete each other's files.
     """
 
     def reports(self) -> list[JobReport]:

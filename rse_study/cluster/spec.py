@@ -9,7 +9,7 @@ from rse_study.cluster.machines import Environment, Limits, Machine, WorkerGroup
 from rse_study.spec import Spec, field
 
 DRIVER_RESOURCE = "rse_driver"
-"""resource of the head alone, reserved by drivers and waiting tasks instead of CPUs"""
+"""resource of the head alone, reserved by drivers and waiting tasks, not CPUs"""
 NUM_DRIVERS = 1000
 STUDY_FILE = "study.yaml"
 
@@ -46,7 +46,7 @@ class ClusterSpec(Spec):
 
 
 class LauncherCluster(ClusterSpec):
-    """What Ray's own launcher (`ray up`) starts by ssh."""
+    """A cluster that Ray's own launcher (`ray up`) starts by ssh."""
 
     store: str = field("/tmp/rse-study/studies", min_length=1)
     """folder of the driver's ledgers, on the head's own disk"""

@@ -19,7 +19,7 @@ _CHUNK = 4096  # sentences per tokenizer call
 
 
 class Meta(Spec):
-    """What the ids mean; stored as meta.json."""
+    """The meaning of the ids, stored as meta.json."""
 
     format: int = 1
     num_sentences: int

@@ -14,7 +14,7 @@ from rse_study.storage.connect import open_objects
 from rse_study.storage.objects import Objects
 
 PATIENCE = "RSE_STUDY_STORAGE_PATIENCE"
-"""Environment variable: seconds to wait for a storage without response; default 300."""
+"""Environment variable: seconds to wait for an unresponsive storage, 300 by default."""
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 10.0
 NOTICE_SECONDS = 5.0
 """Shorter waits are not reported."""
